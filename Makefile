@@ -44,7 +44,7 @@ batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of 
 
 check: setup ## ruff, mypy --strict, plain words in new text, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/check_words.py \
-		&& $(BIN)/python -m pytest -q tests/project/test_house.py tests/fabric/test_fields.py
+		&& $(BIN)/python -m pytest -q tests/project/test_house.py tests/model/test_fields.py
 
 hooks: setup ## let git check the subject of every commit that is made here
 	@git config core.hooksPath scripts/hooks

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback, Port
-from nodrop.fabric.routing import (
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback, Port
+from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,

@@ -23,8 +23,8 @@ from typing import Any
 
 import nodrop
 from clos import sized
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
 from nodrop.parallel import map_chunks
 from nodrop.resources import home
 from nodrop.routing import ControlPlane, compute

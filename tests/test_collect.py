@@ -10,9 +10,9 @@ import pytest
 import nodrop
 from nodrop.collect import read_artifacts, read_inputs
 from nodrop.errors import InputProblems
-from nodrop.fabric.declared import Declared
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs, Text, find
+from nodrop.model.declared import Declared
 from nodrop.opening import digest, read_bundle
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home

@@ -17,7 +17,7 @@ import pytest
 import nodrop as verbs
 from nodrop import parallel
 from nodrop.errors import InputProblems, Problem, ServiceUnavailable, Unsupported
-from nodrop.fabric.qos import QosProfile
+from nodrop.model.qos import QosProfile
 from nodrop.parallel import map_chunks, processes, processors
 from nodrop.resources import home
 from support.command import SCRIPT, Done, nodrop

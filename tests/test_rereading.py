@@ -17,10 +17,10 @@ from nodrop import cache, opening, platforms, rereading
 from nodrop.cache import Store
 from nodrop.collect import read_inputs
 from nodrop.errors import Unsupported
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import DeviceReading, Reading
 from nodrop.inputs import find
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import DeviceReading, Reading
 from nodrop.opening import read_bundle
 from nodrop.rereading import Runs, runs_of
 from support.random_fabrics import fabrics

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
-    from nodrop.fabric.declared import Declared
-    from nodrop.fabric.fabric import Fabric
-    from nodrop.fabric.reading import Reading
     from nodrop.intent.schema import Intent
     from nodrop.lint.finding import Verdict
     from nodrop.lint.rule import Rule
+    from nodrop.model.declared import Declared
+    from nodrop.model.fabric import Fabric
+    from nodrop.model.reading import Reading
     from nodrop.plan.model import Drift, Plan
     from nodrop.platforms.artifact import Artifact
     from nodrop.report.checked import Checked
@@ -106,7 +106,7 @@ def read(
     InputProblems where the sources are several fabrics, each with a fabric.yaml: those are read one by one.
     """
     from nodrop import collect, inputs
-    from nodrop.fabric.declared import Declared
+    from nodrop.model.declared import Declared
 
     return collect.read_inputs(inputs.find(sources, platform).only(), declared or Declared(), executor)
 
@@ -114,7 +114,7 @@ def read(
 def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":
     """Read what `write` made, as it would be read from the folder `below`; nothing touches a disk."""
     from nodrop import collect, stated
-    from nodrop.fabric.assemble import assemble
+    from nodrop.model.assemble import assemble
 
     platform_of = {device.name: device.platform for device in fabric.devices}
     devices = [artifact for artifact in artifacts if artifact.device]

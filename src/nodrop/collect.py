@@ -10,10 +10,10 @@ from pathlib import Path
 from nodrop import platforms, stated
 from nodrop.cache import Store
 from nodrop.errors import InputProblems
-from nodrop.fabric.assemble import Shared, assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.reading import DeviceReading, HostReading, Note, Reading, Source
 from nodrop.inputs import Bundle, Inputs, Text
+from nodrop.model.assemble import Shared, assemble
+from nodrop.model.declared import Declared
+from nodrop.model.reading import DeviceReading, HostReading, Note, Reading, Source
 from nodrop.opening import heard, opened
 from nodrop.platforms import hosts
 from nodrop.platforms.artifact import Artifact

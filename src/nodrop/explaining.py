@@ -5,17 +5,17 @@ from dataclasses import replace
 from functools import partial
 
 from nodrop import stated
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import parse
-from nodrop.fabric.types import nearest
 from nodrop.formats import yaml
 from nodrop.judging import Settings, all_rules, judged, reading_at
 from nodrop.lint.engine import options_of, severity_of
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import of_files
+from nodrop.model.declared import Declared
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.subject import parse
+from nodrop.model.types import nearest
 
 
 def rule_called(name: str, settings: Settings) -> Rule:

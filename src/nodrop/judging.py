@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from nodrop.cache import Store
 from nodrop.config import Config
 from nodrop.errors import InputProblems, Problem, Unsupported
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.subject import FABRIC
-from nodrop.fabric.types import nearest
 from nodrop.lint.rule import Rule, Strictness
+from nodrop.model.declared import Declared
+from nodrop.model.subject import FABRIC
+from nodrop.model.types import nearest
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from nodrop.fabric.assemble import Shared
-    from nodrop.fabric.index import Index
-    from nodrop.fabric.reading import DeviceReading, Reading
     from nodrop.inputs import Inputs, Text
     from nodrop.intent.schema import Intent
     from nodrop.lint.baseline import Baseline
     from nodrop.lint.nearby import Part
+    from nodrop.model.assemble import Shared
+    from nodrop.model.index import Index
+    from nodrop.model.reading import DeviceReading, Reading
     from nodrop.platforms.artifact import Artifact
     from nodrop.report.outcome import Outcome
     from nodrop.report.rule_list import Listed
@@ -318,8 +318,8 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
 
 def _heard(reading: "Reading", intent: "Intent") -> "Reading":
     """Return a reading of what an intent was built into, with what the intent's comments allow."""
-    from nodrop.fabric.allowing import allowing
     from nodrop.formats.comments import comments
+    from nodrop.model.allowing import allowing
 
     found = comments(intent.text.encode(), "yaml")
     if not found or intent.entries is None:

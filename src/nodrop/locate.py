@@ -8,12 +8,12 @@ from hashlib import blake2b
 
 from nodrop.design.deciding import Keys, decision
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric import subject
-from nodrop.fabric.reading import Decision, Note, Place, Reading, Source
-from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import BOM, has_lone_return, read_limited, split_lines
 from nodrop.intent.schema import Intent
 from nodrop.lint.finding import Finding, Located, Related
+from nodrop.model import subject
+from nodrop.model.reading import Decision, Note, Place, Reading, Source
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms import HOSTS
 from nodrop.platforms.secrets import suspicious
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.allowing import allowing
-from nodrop.fabric.reading import Allow, DeviceReading, HostReading, Note, Remark, Source
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Text
 from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
+from nodrop.model.allowing import allowing
+from nodrop.model.reading import Allow, DeviceReading, HostReading, Note, Remark, Source
 
 NOT_LISTED = "not-listed"
 """The kind of the note that a switch has more faults than are listed."""

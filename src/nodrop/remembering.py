@@ -16,7 +16,6 @@ from typing import Any, get_type_hints
 from nodrop import judging
 from nodrop.cache import Store
 from nodrop.errors import InputProblems
-from nodrop.fabric.states import UNKNOWN
 from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.packed import Table, Unpackable, Unreadable, classes_of
 from nodrop.formats.places import read_limited
@@ -24,6 +23,7 @@ from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
 from nodrop.lint.suppressions import today
 from nodrop.locate import LOST_PLACE, lines_of
+from nodrop.model.states import UNKNOWN
 from nodrop.opening import digest
 from nodrop.report.outcome import Outcome
 from nodrop.rereading import MODEL, Runs

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from nodrop import platforms
 from nodrop.cache import Store
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import End, Port
-from nodrop.fabric.reading import Allow, Cable, DeviceReading, Note, Place, Remark, Source
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import classes
 from nodrop.formats.packed import Table, Unpackable, Unreadable
 from nodrop.formats.places import Span
 from nodrop.inputs import Bundle
+from nodrop.model.fabric import End, Port
+from nodrop.model.reading import Allow, Cable, DeviceReading, Note, Place, Remark, Source
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import classes
 from nodrop.opening import Opened, opened, read_bundle, read_opened
 from nodrop.parallel import map_chunks
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop import platforms
-from nodrop.fabric.reading import Reading
 from nodrop.lint.examples import run_example
 from nodrop.lint.finding import Finding
 from nodrop.lint.mutants import Mutant, survivors
@@ -13,6 +12,7 @@ from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import place
 from nodrop.lint.setting import CannotSay, Setting
 from nodrop.locate import locate
+from nodrop.model.reading import Reading
 from nodrop.platforms.examples import TIERS
 
 

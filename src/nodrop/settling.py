@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from nodrop import platforms
 from nodrop.config import Config
-from nodrop.fabric.reading import Note, Reading, Remark
-from nodrop.fabric.subject import parse, sort_key
 from nodrop.lint import baseline
 from nodrop.lint.baseline import Baseline, Entry, Key
 from nodrop.lint.engine import judge, speaks
@@ -18,6 +16,8 @@ from nodrop.lint.finding import Finding, Located, Verdict
 from nodrop.lint.rule import Rule, Strictness
 from nodrop.lint.suppressions import KINDS, Ran, Settled, lasting, nothing_but, settle, today, written_in, wrong
 from nodrop.locate import locate
+from nodrop.model.reading import Note, Reading, Remark
+from nodrop.model.subject import parse, sort_key
 
 if TYPE_CHECKING:
     from nodrop.report.outcome import LineOf, Outcome

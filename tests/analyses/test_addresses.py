@@ -1,6 +1,6 @@
 """Who shares an address with whom, and who may: VRFs, out-of-band ports and anycast loopbacks."""
 
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.states import UNKNOWN
 from support.analysis_results import look
 
 LOOPBACK = "@loopbacks/Loopback0"

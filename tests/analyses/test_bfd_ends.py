@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.subject import parse
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.subject import parse
 from support.analysis_results import say
 from support.designs import build, shipped
 

@@ -1,6 +1,6 @@
 """Configured cable lengths, with and without the truth; rounding up to a row of the SKU's table is right."""
 
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.states import UNKNOWN
 from support.analysis_results import look
 
 UPLINK = "@fabric/links/leaf1:Ethernet224--spine1:Ethernet0"

@@ -7,10 +7,10 @@ import pytest
 from clos import three_tier, two_tier
 from nodrop.analyses._drops import reaches
 from nodrop.analyses._failed import Case, case, cases
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import those_known
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import those_known
+from nodrop.model.values import changed
 from nodrop.routing.failures import Failures
 
 Hit = tuple[object, ...]

@@ -1,9 +1,9 @@
 """Speeds and lanes at the ends of cables, hosts included; what is not known, shut or unread is never a pass."""
 
 from nodrop.analyses.ends import find
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from support.analysis_results import look, two_by_two, with_changes
 
 UPLINK = "@fabric/links/leaf1:Ethernet224--spine1:Ethernet0"

@@ -1,8 +1,8 @@
 """Tiers that hash alike: who is named, and where it does not matter."""
 
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Fabric
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from support.analysis_results import look, say, with_changes
 
 LIKE_LEAVES: dict[str, object] = {"spine*/@hash_seed": 0}

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from nodrop.analyses import host_leaves
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN
 
 
 def fabric(hosts: Mapping[str, str]) -> Index:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.states import UNKNOWN
 from support.analysis_results import look
 
 BLACKHOLE = {"prefix": "10.2.1.0/24", "next_hop": "blackhole"}

@@ -1,8 +1,8 @@
 """Who is whose sibling, what is usual, and which differences count."""
 
 from nodrop.analyses.siblings import find
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN
 from support.analysis_results import look, with_changes
 
 WEIGHT = {"type": "dwrr", "weight": 40}

@@ -1,6 +1,6 @@
 """Spines with AS numbers of their own are at fault only where a leaf would carry traffic from one to another."""
 
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.states import UNKNOWN
 from support.analysis_results import look
 
 OTHER = 4200000001

@@ -4,10 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.fabric import Collector, Counter, Device, Interface, Port
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.buffers import takes_from, unlike_the_port
 from nodrop.lint.vocabulary.cables import (
     by_table,
@@ -22,6 +18,10 @@ from nodrop.lint.vocabulary.routing import unused_paths
 from nodrop.lint.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
 from nodrop.lint.vocabulary.siblings import alpha
 from nodrop.lint.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
+from nodrop.model.buffers import BufferPool, BufferProfile
+from nodrop.model.fabric import Collector, Counter, Device, Interface, Port
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN, UnknownFact
 from support.analysis_results import with_changes
 
 OTHER = 4200000001

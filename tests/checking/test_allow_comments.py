@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodrop.fabric.allowing import allowing
 from nodrop.formats.comments import Comment, Syntax, comments
 from nodrop.limits import MAX_ALLOWED
+from nodrop.model.allowing import allowing
 
 
 def around(text: str, syntax: Syntax) -> str:

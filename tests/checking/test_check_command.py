@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nodrop import judging
-from nodrop.fabric.reading import DeviceReading, Reading
 from nodrop.inputs import Bundle, Inputs, Text
+from nodrop.model.reading import DeviceReading, Reading
 from nodrop.opening import read_bundle
 from nodrop.routing.observation import Flow
 from nodrop.validating.batfish.comparing import Difference

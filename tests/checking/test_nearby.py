@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Device, End, Fabric, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import parse
-from nodrop.fabric.values import changed
 from nodrop.lint.engine import hits, judge, options_of
 from nodrop.lint.finding import Finding
 from nodrop.lint.nearby import nearby
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.setting import Setting
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Device, End, Fabric, Link
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.subject import parse
+from nodrop.model.values import changed
 
 RULES = of_files(shipped())
 CASES = [

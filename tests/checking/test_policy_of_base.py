@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodrop import judging
-from nodrop.fabric.reading import Reading
+from nodrop.model.reading import Reading
 from support.check_repositories import Git, commit
 from support.command import nodrop, unwatched
 from support.policy_cases import (

@@ -18,15 +18,15 @@ from nodrop.checking.rollout import reroutes, rolled_out
 from nodrop.cli.check import RISKS
 from nodrop.config import Config
 from nodrop.errors import InputProblems, Problem, Unsupported
-from nodrop.fabric.change import Edit, Step
-from nodrop.fabric.compare import differences
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Loopback
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
 from nodrop.judging import Settings
 from nodrop.lint.finding import Verdict
+from nodrop.model.change import Edit, Step
+from nodrop.model.compare import differences
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Loopback
+from nodrop.model.reading import Reading
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
 from nodrop.plan import model
 from nodrop.plan.effects import bundle, uncomputed
 from nodrop.plan.model import Plan, Share, Stage

@@ -13,8 +13,8 @@ from typing import Any, get_args, get_origin
 import pytest
 
 from nodrop.design.defaults import defaulted
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.intent.schema import Intent
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.report.capacity import Capacity
 from nodrop.report.fabric import facts
 from nodrop.report.page import text

@@ -167,7 +167,7 @@ at = "leaf1/Ethernet0"
 reason = "a pilot"
 until = 2027-06-30
 
-[tool.nodrop.fabric]
+[tool.nodrop.model]
 mode = "lossless"
 
 [tool.nodrop.options.headroom-too-small]

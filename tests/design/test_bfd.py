@@ -5,9 +5,9 @@ import json
 import pytest
 
 import nodrop
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.states import known
 from nodrop.intent.load import loads
+from nodrop.model.fabric import Fabric
+from nodrop.model.states import known
 from nodrop.platforms.sonic.traits import TRAITS
 from nodrop.resources import home
 

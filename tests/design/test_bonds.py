@@ -7,9 +7,9 @@ import pytest
 import nodrop
 from nodrop import design
 from nodrop.errors import InputProblems
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped as rules
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from support.designs import build, load, port, shipped
 
 BONDED = {"endpoints.storage.ports": 2, "endpoints.storage.bond": True, "endpoints.storage.leaf_ports": "3-6"}

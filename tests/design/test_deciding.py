@@ -7,11 +7,6 @@ import pytest
 
 from nodrop.design.deciding import decision
 from nodrop.design.decisions import Aspect, groups
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.fields import TABLE, nearest
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.subject import parse
-from nodrop.fabric.types import Type, fields
 from nodrop.formats.yaml import parse as parse_yaml
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
@@ -19,6 +14,11 @@ from nodrop.judging import built
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import of_files, shipped
 from nodrop.locate import decided, locate
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.fields import TABLE, nearest
+from nodrop.model.nics import Nic
+from nodrop.model.subject import parse
+from nodrop.model.types import Type, fields
 from nodrop.platforms import where
 from nodrop.resources import home
 

@@ -11,12 +11,12 @@ from nodrop.design.defaults import defaulted
 from nodrop.design.endpoints import places
 from nodrop.design.watchdog import derive
 from nodrop.errors import InputProblems
-from nodrop.fabric.buffers import BufferPool, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import End, Fabric, HostPort, Link, Port, Trimming
-from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Scheduler, WredColor, WredProfile
-from nodrop.fabric.routing import BgpNeighbor, PrefixRule, StaticRoute
-from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
 from nodrop.lint.vocabulary.watchdog import outlasted_timeout
+from nodrop.model.buffers import BufferPool, DynamicBuffers, Headroom
+from nodrop.model.fabric import End, Fabric, HostPort, Link, Port, Trimming
+from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Scheduler, WredColor, WredProfile
+from nodrop.model.routing import BgpNeighbor, PrefixRule, StaticRoute
+from nodrop.model.timeouts import QP_RETRIES, QP_TIMEOUT_MS
 from support.designs import Data, build, changed, links_between, load, port, shipped
 
 REFERENCE = build(shipped("reference-256"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop.design.defaults import defaulted
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Device, End, Fabric, Interface
+from nodrop.model.fabric import Device, End, Fabric, Interface
 from support.designs import Data, build, changed, data_of, links_between, load, port
 from support.random_designs import intents
 

@@ -1,7 +1,7 @@
 """A drained switch: one file changes, the switch asks to be routed around, and everyone listens."""
 
 import nodrop
-from nodrop.fabric.compare import differences
+from nodrop.model.compare import differences
 from support.designs import build, shipped
 
 DRAINED = {"devices": {"leaf2": {"drained": True}}}

@@ -7,10 +7,10 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Extra, Fabric
-from nodrop.fabric.values import changed
 from nodrop.formats.yaml import parse
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Extra, Fabric
+from nodrop.model.values import changed
 from nodrop.platforms import writer
 from support.designs import Data, build, shipped
 

@@ -7,12 +7,12 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.collect import read_artifacts
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import Device, End, Fabric, Interface
-from nodrop.fabric.reading import Cable, DeviceReading
-from nodrop.fabric.routing import BgpNeighbor, Ipv6Unicast
-from nodrop.fabric.subject import Subject
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Device, End, Fabric, Interface
+from nodrop.model.reading import Cable, DeviceReading
+from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
+from nodrop.model.subject import Subject
 from nodrop.platforms.artifact import Artifact
 from support.designs import build, shipped
 

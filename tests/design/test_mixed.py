@@ -12,16 +12,16 @@ import nodrop
 from nodrop.design import adaptations
 from nodrop.design.adapting import Adaptation, below
 from nodrop.errors import InputProblems
-from nodrop.fabric.bridging import Vlan
-from nodrop.fabric.compare import differences, project
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import Subject, matches, natural, parse, text
-from nodrop.fabric.values import changed
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped as rules
+from nodrop.model.bridging import Vlan
+from nodrop.model.compare import differences, project
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
+from nodrop.model.reading import Reading
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import known
+from nodrop.model.subject import Subject, matches, natural, parse, text
+from nodrop.model.values import changed
 from nodrop.platforms import not_carried
 from support.designs import Data, build, load
 from support.designs import changed as altered

@@ -9,8 +9,8 @@ import pytest
 from nodrop.design.defaults import defaulted
 from nodrop.design.endpoints import places
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Fabric, Port
-from nodrop.fabric.qos import QosProfile
+from nodrop.model.fabric import Fabric, Port
+from nodrop.model.qos import QosProfile
 from support.designs import build, load, port, shipped
 from support.splits import EIGHTHS
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Device, Fabric, Link
+from nodrop.model.fabric import Device, Fabric, Link
 from support.designs import Data, build, changed, shipped
 from support.random_designs import intents
 

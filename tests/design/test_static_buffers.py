@@ -8,11 +8,11 @@ from nodrop import design
 from nodrop.design.boxes import Boxes, boxes
 from nodrop.design.static_buffers import static_buffers, static_faults, static_notes
 from nodrop.errors import InputProblems
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.qos import QosProfile
 from nodrop.hardware import asic, switch
 from nodrop.lint.vocabulary.admission import pause_threshold_bytes
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.qos import QosProfile
 from support.designs import Data, build, changed, load, port, shipped
 
 INTENT = shipped("broadcom")

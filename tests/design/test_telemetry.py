@@ -7,8 +7,8 @@ import pytest
 import nodrop
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.fabric import Collector, Fabric
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Collector, Fabric
+from nodrop.model.values import changed
 from nodrop.platforms import writer
 from support.designs import Data, build, load, shipped
 

@@ -7,10 +7,10 @@ import pytest
 import nodrop
 from nodrop import design
 from nodrop.errors import InputProblems
-from nodrop.fabric.bridging import Vlan, VlanMember
-from nodrop.fabric.routing import Bgp
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped as rules
+from nodrop.model.bridging import Vlan, VlanMember
+from nodrop.model.routing import Bgp
 from support.designs import build, load, port, shipped
 
 INTENT = "storage-vlan"

@@ -15,13 +15,13 @@ import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.export.batfish import LAYER1, Snapshot, snapshot, told
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import UNKNOWN, those_known
-from nodrop.fabric.subject import link as link_subject
-from nodrop.fabric.values import changed
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback
+from nodrop.model.reading import Reading
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import UNKNOWN, those_known
+from nodrop.model.subject import link as link_subject
+from nodrop.model.values import changed
 from nodrop.resources import home
 from nodrop.routing.legs import legs
 from nodrop.routing.prefixes import prefix

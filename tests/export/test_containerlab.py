@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop.errors import Unsupported
 from nodrop.export.containerlab import Lab, lab
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.reading import Reading, Source
-from nodrop.fabric.values import changed
 from nodrop.formats.yaml import parse
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.reading import Reading, Source
+from nodrop.model.values import changed
 from nodrop.platforms import reader
 from nodrop.resources import home
 from support.command import nodrop as run

@@ -8,12 +8,12 @@ import pytest
 import nodrop
 from nodrop.errors import InputProblems
 from nodrop.export.frr_conf import FrrConf, frr_conf
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import StaticRoute
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
 from nodrop.formats.places import Span
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Reading
+from nodrop.model.routing import StaticRoute
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from nodrop.platforms import frr
 from nodrop.resources import home
 from support.command import built

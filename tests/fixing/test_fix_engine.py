@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from nodrop.config import Config
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.subject import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.judging import Settings
 from nodrop.lint.setting import EXAMPLES, names, renamed
+from nodrop.model.edit import set_value
+from nodrop.model.subject import parse
 from support.fixed_files import after, fixed, found, left
 from support.places import TESTS
 from support.single_faults import clean, faults, inject, written

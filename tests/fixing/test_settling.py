@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from nodrop.fabric.subject import Subject
 from nodrop.fixing.settling import Key, Settler, Tried, key_of, worse
 from nodrop.limits import MAX_FIX_TRIALS
 from nodrop.lint.finding import Finding, UnknownVerdict
+from nodrop.model.subject import Subject
 from nodrop.report.outcome import Outcome
 from support.report_samples import finding, outcome
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodrop.fabric.allowing import allowing
 from nodrop.formats.comments import Syntax, comments
+from nodrop.model.allowing import allowing
 
 YAML = """\
 # nodrop: allow[a]: the first node

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodrop.fabric.fabric import Device, Fabric, Interface, Port
-from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.packed import Table, Unpackable, Unreadable
+from nodrop.model.fabric import Device, Fabric, Interface, Port
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.rereading import MODEL
 from support.random_fabrics import fabrics
 

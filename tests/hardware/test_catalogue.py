@@ -6,11 +6,11 @@ import pytest
 
 from nodrop import hardware, platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Port
 from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
 from nodrop.hardware.naming import port_name, sonic_port
 from nodrop.hardware.ports import PortGroup
 from nodrop.hardware.schema import HeadroomTable, Switch
+from nodrop.model.fabric import Port
 
 
 def groups(box: Switch) -> Iterator[PortGroup]:

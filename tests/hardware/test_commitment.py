@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import UNKNOWN, UnknownFact
-from nodrop.fabric.values import changed
 from nodrop.hardware.commitment import committed_bytes, memory_bytes
+from nodrop.model.fabric import Device
+from nodrop.model.states import UNKNOWN, UnknownFact
+from nodrop.model.values import changed
 from support.designs import build, shipped
 
 LEAF = build(shipped("broadcom")).device("leaf1")

@@ -5,12 +5,12 @@ The Lua is sonic-swss cfgmgr/buffer_headroom_mellanox.lua, run under lua5.1 over
 
 import pytest
 
-from nodrop.fabric.buffers import BufferPool, DynamicBuffers
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.hardware import asic, switch
 from nodrop.hardware.dynamic import budget, compensates, is_early
 from nodrop.hardware.headroom import Budget, computed, ieee_bound_bytes, table_xoff
+from nodrop.model.buffers import BufferPool, DynamicBuffers
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.states import UNKNOWN, UnknownFact
 
 ACS_SN5600 = [
     # speed Mb/s, cable m, xoff bytes: sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodrop.fabric.fabric import Port
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import NvuePort, nvue_port, port_name, sonic_port
+from nodrop.model.fabric import Port
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Device, Interface, Port
-from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
-from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import Device, Interface, Port
+from nodrop.model.qos import PriorityGroup, QosProfile, Queue
+from nodrop.model.states import UNKNOWN
 
 LOSSLESS = BufferProfile(
     pool="ingress_lossless",

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.hardware.sharing import limit_bytes, taken_bytes
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import PriorityGroup, QosProfile
 
 LOSSY = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=3)
 

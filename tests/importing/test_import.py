@@ -9,10 +9,10 @@ from hypothesis import assume, given
 
 import nodrop
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Fabric
 from nodrop.importing import Imported, derive
 from nodrop.intent.load import loads
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Fabric
 from nodrop.resources import home
 from support.designs import build, load, shipped
 from support.imported_fabrics import bare, fragments, imported, odd

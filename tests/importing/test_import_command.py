@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.fabric.states import those_known
 from nodrop.intent.load import loads
+from nodrop.model.states import those_known
 from nodrop.resources import home
 from support.command import nodrop as run
 from support.designs import build

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UNKNOWN, those_known
 from nodrop.importing import derive
 from nodrop.importing.classes import evened_out
+from nodrop.model.fabric import Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UNKNOWN, those_known
 from support.command import nodrop as run
 from support.imported_fabrics import bare, called
 

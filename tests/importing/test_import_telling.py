@@ -7,14 +7,14 @@ import pytest
 
 import nodrop
 from nodrop.design.decisions import Aspect, keys_in_words
-from nodrop.fabric.compare import project
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.states import UNKNOWN
 from nodrop.importing import derive
 from nodrop.importing.sight import see
 from nodrop.importing.telling import not_carried
 from nodrop.importing.trying import Unlike, spelt, unlike
 from nodrop.intent.load import loads
+from nodrop.model.compare import project
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.states import UNKNOWN
 from nodrop.resources import home
 from support.imported_fabrics import bare, filled, fragments, odd
 

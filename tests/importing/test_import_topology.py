@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.fabric.bridging import PortChannel
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware import media
 from nodrop.importing import derive
 from nodrop.importing.endpoints import named
 from nodrop.importing.sight import see
 from nodrop.importing.uplinks import fitting
+from nodrop.model.bridging import PortChannel
+from nodrop.model.fabric import Fabric
+from nodrop.model.states import UNKNOWN
 from support.imported_fabrics import bare, called
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nodrop import limits
-from nodrop.fabric.addresses import is_prefix
-from nodrop.fabric.types import meant
+from nodrop.model.addresses import is_prefix
+from nodrop.model.types import meant
 from nodrop.units import whole_number
 from support.command import nodrop
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Device, TrafficClass
-from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary import admission, marking, memory
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import Device, TrafficClass
+from nodrop.model.qos import PriorityGroup, QosProfile, Queue, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN, UnknownFact
 from support.small_fabrics import LOSSLESS, device, fabric, port
 
 NVIDIA, TH5, TERALYNX = "SN4700", "Z9864F", "DBMVTX9180"

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.index import Index
 from nodrop.lint import emit
 from nodrop.lint.expression import parse
 from nodrop.lint.rules import load_rules
 from nodrop.lint.scopes import SCOPES, names_of
 from nodrop.lint.written import Written
+from nodrop.model.index import Index
 from support.small_fabrics import device, fabric, port, rule, text
 
 # By the key that holds it: line 9 is `assert`, line 3 `message`, line 10 what comes after `assert`.

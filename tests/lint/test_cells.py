@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
 from nodrop.lint.cells import EACH, Case, Cells, Column, columns
 from nodrop.lint.scopes import SCOPES, Gap
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
 from support.small_fabrics import LOSSLESS, LOSSY, device, fabric, port, rule
 
 DEVICE, PORT = 0, 1

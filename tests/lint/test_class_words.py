@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from nodrop.analyses import class_landings, ignored_marks
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Fabric, TrafficClass, Trimming
-from nodrop.fabric.index import Index
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import UNKNOWN
 from nodrop.lint.vocabulary import classes, qos
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Fabric, TrafficClass, Trimming
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic
+from nodrop.model.qos import QosProfile
+from nodrop.model.routing import Bgp
+from nodrop.model.states import UNKNOWN
 from support.small_fabrics import LOSSLESS, device, fabric, port, two_leaves
 
 CLASSES = (

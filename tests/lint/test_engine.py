@@ -12,13 +12,6 @@ import pytest
 import nodrop
 from nodrop import analyses
 from nodrop.errors import InputProblems
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import End, Fabric, Link, Policy
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import PfcWatchdog
-from nodrop.fabric.reading import Assumption, Note, Place, Reading, Remark, Source
-from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
-from nodrop.fabric.subject import parse, text
 from nodrop.formats.places import Span
 from nodrop.lint import checker, vocabulary
 from nodrop.lint.engine import judge
@@ -26,6 +19,13 @@ from nodrop.lint.finding import Change, Finding, Related, Verdict
 from nodrop.lint.rules import shipped
 from nodrop.lint.unknowns import advice
 from nodrop.lint.vocabulary import word
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import End, Fabric, Link, Policy
+from nodrop.model.index import Index
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.reading import Assumption, Note, Place, Reading, Remark, Source
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.model.subject import parse, text
 from nodrop.resources import home
 from support.small_fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, device, fabric, port, read, rule, two_leaves
 

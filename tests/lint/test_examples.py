@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading, Remark
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
 from nodrop.formats.places import Span
 from nodrop.lint.examples import View, run_example
 from nodrop.lint.finding import Finding, Located
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading, Remark
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
 from support.small_fabrics import rule, two_leaves
 
 KEYS = {"when": "interface.side == 'fabric'", "claim": "interface.qos.pfc_watchdog"}

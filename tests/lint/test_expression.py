@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import PfcWatchdog
-from nodrop.fabric.states import UNKNOWN, UnknownFact
-from nodrop.fabric.types import Record, type_of
 from nodrop.lint import emit
 from nodrop.lint.expression import parse, parse_message, parse_path
 from nodrop.lint.nodes import Node, leaves, path, present, reads
 from nodrop.lint.nodes import text as spelt
 from nodrop.lint.scopes import SCOPES, names_of
 from nodrop.lint.written import Written
+from nodrop.model.fabric import Interface
+from nodrop.model.index import Index
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.states import UNKNOWN, UnknownFact
+from nodrop.model.types import Record, type_of
 from support.small_fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, WRED, device, fabric, port
 
 OPTIONS = Record(

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.fabric import Fabric, TrafficClass
-from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredColor
-from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary import marking, platform
+from nodrop.model.buffers import BufferPool, BufferProfile
+from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.qos import QosProfile, Queue, Scheduler, WredColor
+from nodrop.model.states import UNKNOWN, UnknownFact
 from support.small_fabrics import LOSSLESS, WRED, fabric
 
 STRICT, TURNS = Scheduler(type="strict"), Scheduler(type="dwrr", weight=14)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.qos import expects_rdma, facing, in_use
+from nodrop.model.fabric import Interface
+from nodrop.model.states import UNKNOWN, UnknownFact
 from support.small_fabrics import LOSSY, port
 
 RECEIVES = replace(LOSSY, pfc_rx_priorities=(3,))

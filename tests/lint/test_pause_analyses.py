@@ -4,11 +4,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 from nodrop.analyses import Hit, Unsettled, one_sided_pause, watchdog_order
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import text
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import text
 from support.small_fabrics import LOSSLESS, LOSSY, WATCHDOG, device, fabric, port, two_leaves
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.fabric import Fabric, Purpose, TrafficClass
-from nodrop.fabric.qos import PfcWatchdog, PriorityGroup
-from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
-from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
 from nodrop.lint.rules import shipped
 from nodrop.lint.vocabulary import qos, sides, watchdog
+from nodrop.model.fabric import Fabric, Purpose, TrafficClass
+from nodrop.model.qos import PfcWatchdog, PriorityGroup
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.model.timeouts import QP_RETRIES, QP_TIMEOUT_MS
 from support.small_fabrics import LOSSLESS, LOSSY, fabric
 
 MAPPED = replace(

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.fabric.change import Change
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import WredColor
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding
 from nodrop.lint.remedies import changed_to, parted
 from nodrop.lint.rules import shipped
+from nodrop.model.change import Change
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.qos import WredColor
+from nodrop.model.reading import Reading
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
 from support.single_faults import clean
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from nodrop import analyses
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import MODES
 from nodrop.formats.yaml import parse as parse_yaml
 from nodrop.lint.nodes import Node, path
 from nodrop.lint.nodes import text as spelt
@@ -19,6 +18,7 @@ from nodrop.lint.rule import Example, FromOption, Rule
 from nodrop.lint.rule_file import RuleFile
 from nodrop.lint.rule_loader import loads_rule
 from nodrop.lint.rules import load_rules
+from nodrop.model.fabric import MODES
 from support.small_fabrics import rule, text
 
 WHOLE = """\

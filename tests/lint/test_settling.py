@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.fabric.subject import matches, parse
 from nodrop.formats.places import Span
 from nodrop.lint import suppressions
 from nodrop.lint.finding import Finding, Located
 from nodrop.lint.suppressions import Ran, Suppression, lasting, settle, wrong
+from nodrop.model.subject import matches, parse
 from support.report_samples import finding
 
 TODAY = date(2027, 6, 30)

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from nodrop.fabric.fabric import TrafficClass
-from nodrop.fabric.qos import QosProfile, Queue, Scheduler
-from nodrop.fabric.states import UNKNOWN
 from nodrop.lint.vocabulary import scheduling
+from nodrop.model.fabric import TrafficClass
+from nodrop.model.qos import QosProfile, Queue, Scheduler
+from nodrop.model.states import UNKNOWN
 from support.small_fabrics import LOSSLESS, fabric
 
 MAPPED = replace(

@@ -5,10 +5,10 @@ from types import ModuleType
 
 import pytest
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.lint import vocabulary
 from nodrop.lint.vocabulary import general, word
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN, Unknown
 
 
 @pytest.mark.parametrize(

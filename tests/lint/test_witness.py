@@ -2,14 +2,14 @@
 
 import pytest
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import parse
 from nodrop.lint.examples import View, views_of
 from nodrop.lint.nodes import Logic, Not
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.setting import CannotSay, Setting
 from nodrop.lint.witness import Step, Unseen, Witness, meant
+from nodrop.model.index import Index
+from nodrop.model.subject import parse
 from nodrop.platforms.examples import TIERS
 
 RULES = [rule for rule in of_files(shipped()) if rule.claim is not None and rule.scope.parts and not rule.last]

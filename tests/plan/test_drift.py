@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import platforms
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading, Source
 from nodrop.judging import built
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading, Source
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
 from nodrop.platforms.adding import _row, own, rows

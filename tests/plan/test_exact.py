@@ -9,9 +9,9 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import worst
-from nodrop.fabric.reading import Reading
 from nodrop.judging import built
+from nodrop.model.change import worst
+from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import RISKS, Plan
 from nodrop.plan.patches import Patch, patches

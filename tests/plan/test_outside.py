@@ -10,9 +10,9 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.reading import Reading, Source
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import patches
 from nodrop.platforms.settings import Opened

@@ -9,11 +9,11 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading, Source
 from nodrop.formats.yaml import parse
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading, Source
 from nodrop.plan.drifting import declared_by
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Drift

@@ -13,14 +13,14 @@ import nodrop
 from nodrop import platforms
 from nodrop.checking.rollout import reroutes, rolled_out
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.compare import differences
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Assumption, Reading
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
-from nodrop.fabric.types import fields
 from nodrop.judging import Settings
+from nodrop.model.compare import differences
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Assumption, Reading
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
+from nodrop.model.types import fields
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import BY_HAND, Patch, patches

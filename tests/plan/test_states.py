@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 import nodrop
-from nodrop.fabric.reading import Reading, Source
+from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import Plan, Share
 from nodrop.plan.shares import Shares
 from nodrop.plan.states import States

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import nodrop
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.model.fabric import Device, Fabric
 from nodrop.plan.effects import bundle
 from nodrop.platforms import frr
 from nodrop.platforms.frr_changes import changes

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferPool, Headroom
-from nodrop.fabric.compare import differences, project
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.reading import DeviceReading, Reading
-from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.model.buffers import BufferPool, Headroom
+from nodrop.model.compare import differences, project
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.reading import DeviceReading, Reading
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms import not_carried
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.sonic import read_qos, writer

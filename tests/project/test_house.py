@@ -33,7 +33,7 @@ LAYERS = (
     {"analyses", "routing"},
     {"platforms"},
     {"hardware"},
-    {"fabric"},
+    {"model"},
     {"cache", "formats", "publish", "parallel", "units"},
     {"errors", "limits", "resources"},
 )
@@ -157,9 +157,9 @@ def test_no_group_is_repeated_possessively() -> None:
 _OWN_PATTERNS = {
     ("config/toml.py", "name"),  # escaped where it is assigned
     ("export/batfish/names.py", "any_of"),  # escaped where it is assigned
-    ("fabric/subject.py", "between"),  # globs, escaped but for * and ?, without going back
-    ("fabric/subject.py", "first"),
-    ("fabric/subject.py", "rest"),
+    ("model/subject.py", "between"),  # globs, escaped but for * and ?, without going back
+    ("model/subject.py", "first"),
+    ("model/subject.py", "rest"),
     ("lint/written.py", "before"),
     ("lint/written.py", "after"),
     ("lsp/offers.py", "pattern"),  # of a table of the module
@@ -205,7 +205,7 @@ def test_platforms_import_neither_design_nor_intent() -> None:
     wrong = [
         (str(path), name)
         for path in MODULES
-        if path.parts[0] in ("platforms", "hardware", "fabric")
+        if path.parts[0] in ("platforms", "hardware", "model")
         for name, _ in imports_of(path)
         if name.startswith(("nodrop.design", "nodrop.intent"))
     ]
@@ -362,8 +362,8 @@ def test_a_text_becomes_a_number_in_one_place() -> None:
 
 
 def test_a_text_becomes_an_address_in_one_place() -> None:
-    """`ipaddress` raises ValueError of what is no address: `fabric/addresses.py` returns None."""
-    may = ("fabric/addresses.py", "routing/prefixes.py", "validating/")
+    """`ipaddress` raises ValueError of what is no address: `model/addresses.py` returns None."""
+    may = ("model/addresses.py", "routing/prefixes.py", "validating/")
     wrong = [
         f"{path}:{node.lineno}"
         for path in MODULES

@@ -93,6 +93,26 @@ def test_new_files_and_their_strings_and_docstrings_are_checked(top: Path, capsy
     )
 
 
+@pytest.mark.parametrize(
+    ("added", "faults"),
+    [("import sys\n", 0), ("from sys import (\n    argv,\n)\n", 0), ("WIDTH = 3\n", 1)],
+)
+def test_a_module_of_which_only_imports_changed_keeps_its_docstrings(
+    top: Path, capsys: pytest.CaptureFixture[str], added: str, faults: int
+) -> None:
+    (top / "src" / "kept.py").write_text(
+        '"""A fact."""\n\n\ndef first() -> int:\n    """Returns one."""\n    return 1\n'
+    )
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "Add a module")
+    words = (top / "words.yaml").read_text().splitlines()
+    since = f"since: {git(top, 'rev-parse', 'HEAD').strip()}"
+    (top / "words.yaml").write_text("\n".join(since if one.startswith("since:") else one for one in words))
+    text = (top / "src" / "kept.py").read_text()
+    (top / "src" / "kept.py").write_text(text.replace('"""\n', f'"""\n{added}', 1))
+    assert (checked(top, capsys)[0], len(checked(top, capsys)[1])) == (faults, faults)
+
+
 def test_without_the_commit_nothing_is_compared(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "docs/a.md").write_text("It is told here.\n")
     missing = "0" * 40

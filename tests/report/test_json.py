@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from nodrop.errors import Problem
-from nodrop.fabric.change import Change
-from nodrop.fabric.fabric import End, Port
-from nodrop.fabric.qos import PfcWatchdog, QosProfile
-from nodrop.fabric.reading import Assumption, Note
-from nodrop.fabric.states import UNKNOWN
 from nodrop.lint.finding import Fix, Located, UnknownVerdict
+from nodrop.model.change import Change
+from nodrop.model.fabric import End, Port
+from nodrop.model.qos import PfcWatchdog, QosProfile
+from nodrop.model.reading import Assumption, Note
+from nodrop.model.states import UNKNOWN
 from nodrop.report.json import plain, render
 from nodrop.report.outcome import Outcome
 from nodrop.report.schema import findings_schema

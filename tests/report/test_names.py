@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.fabric.subject import parse
+from nodrop.model.subject import parse
 from nodrop.report.names import collapse, count, counts, kind, label, listing
 
 

@@ -2,10 +2,10 @@ import dataclasses
 from typing import Any
 
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.reading import Assumption, Note, Reading
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Located, UnknownVerdict, Verdict
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.report.outcome import SHOWN, Outcome, Summary, foremost, groups, heads, summary
 from support.report_samples import at, finding, outcome
 

@@ -10,8 +10,8 @@ import pytest
 
 import nodrop
 import nodrop.resources
-from nodrop.fabric.fabric import Fabric, Host
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.fabric import Fabric, Host
+from nodrop.model.states import UNKNOWN
 from nodrop.report.escape import cell
 from support.command import nodrop as run
 from support.designs import build, shipped

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.errors import Problem
-from nodrop.fabric.reading import Assumption, Note
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Fix, Located, UnknownVerdict
+from nodrop.model.reading import Assumption, Note
 from nodrop.report.outcome import Outcome, heads
 from nodrop.report.text import render
 from support.report_samples import at, finding, outcome, related

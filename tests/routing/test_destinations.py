@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clos import three_tier
-from nodrop.fabric.fabric import Fabric, Interface, Loopback
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Redistribution, StaticRoute
-from nodrop.fabric.states import those_known
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Fabric, Interface, Loopback
+from nodrop.model.index import Index
+from nodrop.model.routing import Redistribution, StaticRoute
+from nodrop.model.states import those_known
+from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.speakers import World
 from support.policy_lists import listed

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clos import three_tier
-from nodrop.fabric.fabric import Fabric, Link
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Fabric, Link
+from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.control_plane import Routes
 from nodrop.routing.failures import Failures, Outcome

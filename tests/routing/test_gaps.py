@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import Subject
 from nodrop.routing import compute
 from support.wired_routers import fabric, port, router, to
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from nodrop.fabric.fabric import End, Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.index import Index
+from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
 from support.wired_routers import fabric, port, router, to

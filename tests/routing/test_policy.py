@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.routing import (
+from nodrop.model.routing import (
     AsPathList,
     Bgp,
     BgpNeighbor,

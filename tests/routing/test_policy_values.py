@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, CommunityList, RouteMap, RouteMapRule
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, CommunityList, RouteMap, RouteMapRule
 from nodrop.platforms import frr
 from nodrop.routing import ControlPlane, compute
 from support.command import nodrop

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Device, End, Fabric, Host
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Device, End, Fabric, Host
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
 from support.wired_routers import fabric, port, router, to
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clos import three_tier, two_tier
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.values import changed
 from nodrop.routing import compute
 from nodrop.routing.convergence import Makers, State
 from support.random_routed import routed

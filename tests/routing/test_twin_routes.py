@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from nodrop.fabric.fabric import End, Fabric, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import End, Fabric, Link
+from nodrop.model.index import Index
+from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
 from support.designs import build, shipped

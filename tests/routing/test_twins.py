@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clos import sized, three_tier, two_tier
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, PrefixList, PrefixRule
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, PrefixList, PrefixRule
+from nodrop.model.values import changed
 from nodrop.routing import compute
 from nodrop.routing.failures import Failures, Outcome
 from support.random_routed import routed

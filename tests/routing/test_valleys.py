@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from clos import two_tier
-from nodrop.fabric.fabric import End, Fabric, Link
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import End, Fabric, Link
+from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
 from nodrop.routing.tiers import rank

@@ -1,7 +1,7 @@
 """What is alike is computed once: how many tables are decided, in fabrics of different sizes."""
 
 from clos import three_tier, two_tier
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.routing import compute
 from nodrop.routing.convergence import State
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.subject import text
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import of_files, shipped
+from nodrop.model.subject import text
 from support.single_faults import Fault, inject, read_faults, reading_of
 
 INCIDENTS: list[dict[str, Any]] = read_faults("rules/incidents/incidents.yaml")

@@ -9,16 +9,16 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.fabric.change import Change
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import text as spelt
 from nodrop.lint.engine import judge
 from nodrop.lint.examples import View, views_of
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.setting import TIERS, CannotSay, Setting
+from nodrop.model.change import Change
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading
+from nodrop.model.subject import text as spelt
 from nodrop.platforms.artifact import Artifact
 from support.places import TESTS
 

@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 
 from nodrop import platforms
-from nodrop.fabric.reading import Reading
 from nodrop.lint.examples import run_example
 from nodrop.lint.finding import Finding
 from nodrop.lint.rules import shipped
 from nodrop.lint.setting import CannotSay, Setting
 from nodrop.locate import locate
+from nodrop.model.reading import Reading
 from nodrop.platforms.examples import NAMES, TIERS
 from nodrop.resources import home
 from support.places import TESTS

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
-from nodrop.fabric.qos import PfcWatchdog, Queue, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.profile import ecn_outside, watchdog_outside
+from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
+from nodrop.model.qos import PfcWatchdog, Queue, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.resources import home
 from nodrop.stated.profile import load_profile, loads_profile, names
 from support.command import built, nodrop

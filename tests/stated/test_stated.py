@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import (
+from nodrop.intent.types import NAME_PATTERN
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import (
     MODES,
     PURPOSES,
     Device,
@@ -21,9 +22,8 @@ from nodrop.fabric.fabric import (
     Policy,
     TrafficClass,
 )
-from nodrop.fabric.qos import PfcWatchdog
-from nodrop.fabric.states import UNKNOWN
-from nodrop.intent.types import NAME_PATTERN
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.states import UNKNOWN
 from nodrop.resources import home
 from nodrop.stated import FILE, loads, spell
 

@@ -6,12 +6,12 @@ from functools import cache
 from typing import Any
 
 from nodrop.analyses import Hit
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse, text
-from nodrop.fabric.values import changed
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse, text
+from nodrop.model.values import changed
 from support.designs import build, shipped
 
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Place, Reading
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
+from nodrop.model.index import Index
+from nodrop.model.reading import Place, Reading
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.subject import Subject
 from nodrop.platforms import frr
 from nodrop.routing.observation import Observation
 from nodrop.validating.batfish.observing import Observing

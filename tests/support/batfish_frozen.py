@@ -15,8 +15,8 @@ from typing import Any
 from ruamel.yaml import YAML
 
 import nodrop
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import text
+from nodrop.model.reading import Reading
+from nodrop.model.subject import text
 from nodrop.routing.observation import CHECKS, Observation
 from support.designs import build, shipped
 from support.places import TESTS

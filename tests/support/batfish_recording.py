@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.validating.batfish import difference, observe
 from support.batfish_frozen import CASES, HERE, faults, faulty, freeze, read
 from support.batfish_recordings import TEMPLATES, Stale, recorded, replayed

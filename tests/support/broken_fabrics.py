@@ -3,15 +3,15 @@
 from dataclasses import replace
 from functools import cache
 
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.inputs import find
 from nodrop.judging import Settings, read
 from nodrop.lint.rule import Example
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.setting import EXAMPLES, names, renamed
+from nodrop.model.edit import set_value
+from nodrop.model.reading import Reading
+from nodrop.model.subject import parse
 from support.single_faults import clean, written
 
 RELEASES = {"sonic": "202505", "nvue": "5.16"}

@@ -9,11 +9,11 @@ from typing import Any
 
 import nodrop
 from nodrop.analyses import OBSERVATIONS
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
 from nodrop.formats.yaml import parse
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import of_routing, shipped
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
 from support.places import TESTS
 from support.routing_faults import FAULTS, Fault, edited

@@ -17,11 +17,11 @@ from nodrop.design import adaptations
 from nodrop.design.defaults import defaulted
 from nodrop.export.batfish import snapshot
 from nodrop.export.containerlab import lab
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import UNKNOWN
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading
+from nodrop.model.states import UNKNOWN
 from nodrop.report.fabric import facts
 from nodrop.report.outcome import Outcome
 from nodrop.report.page import text as page

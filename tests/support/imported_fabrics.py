@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any
 
 import nodrop
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UNKNOWN
 from nodrop.importing import Imported, derive, files_of
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UNKNOWN
 from nodrop.resources import home
 
 
@@ -22,8 +22,8 @@ def imported(fabric: Fabric) -> Imported:
 def bare(name: str) -> Fabric:
     """A shipped fabric as its switches' files alone have it, and nothing stated beside them."""
     from nodrop.collect import read_artifacts
-    from nodrop.fabric.assemble import assemble
-    from nodrop.fabric.declared import Declared
+    from nodrop.model.assemble import assemble
+    from nodrop.model.declared import Declared
 
     fabric = nodrop.build(nodrop.load(home("intents") / f"{name}.yaml"))
     artifacts = [one for one in nodrop.write(fabric) if one.device]

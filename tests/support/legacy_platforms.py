@@ -4,12 +4,12 @@ from pathlib import Path
 
 import nodrop
 from nodrop import platforms
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.reading import DeviceReading, Place, Source
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import text
 from nodrop.locate import locate
+from nodrop.model.fabric import Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import DeviceReading, Place, Source
+from nodrop.model.states import known
+from nodrop.model.subject import text
 
 
 def read(platform: str, **files: str) -> DeviceReading:

@@ -1,8 +1,8 @@
 """NVUE files as others write them, made by hand and small, and the way to read them."""
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.reading import DeviceReading, Source
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import DeviceReading, Source
 from nodrop.platforms.nvue.reader import FILES
 from nodrop.platforms.nvue.reader import read as read_files
 

@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 
 from nodrop import platforms
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Reading, Source
 from nodrop.judging import built
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Reading, Source
 from nodrop.plan.effects import bundle
 from support.designs import load, shipped
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nodrop.fabric.routing import (
+from nodrop.model.routing import (
     PrefixList,
     PrefixRule,
 )

@@ -6,9 +6,12 @@ from typing import Any, cast
 
 from hypothesis import strategies as st
 
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import (
+from nodrop.hardware import switch
+from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.naming import port_name
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import (
     HASH_FIELDS,
     MODES,
     Counter,
@@ -21,12 +24,9 @@ from nodrop.fabric.fabric import (
     TrafficClass,
     Trimming,
 )
-from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import natural
-from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve
-from nodrop.hardware.naming import port_name
+from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import natural
 from nodrop.platforms.sonic.releases import RELEASES
 from support.random_routing import bgps, static_routes, vrf_bgps
 

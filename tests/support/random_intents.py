@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Fabric
 from nodrop.intent.load import loads
+from nodrop.model.fabric import Fabric
 from nodrop.units import show_ids
 from support.random_addressing import addressing
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import (
+from nodrop.hardware import buildable, switch
+from nodrop.hardware.dynamic import resolve
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import (
     HASH_FIELDS,
     Collector,
     Device,
@@ -19,7 +21,7 @@ from nodrop.fabric.fabric import (
     Port,
     Trimming,
 )
-from nodrop.fabric.qos import (
+from nodrop.model.qos import (
     COLORS,
     PfcWatchdog,
     QosProfile,
@@ -29,7 +31,7 @@ from nodrop.fabric.qos import (
     WredColor,
     WredProfile,
 )
-from nodrop.fabric.routing import (
+from nodrop.model.routing import (
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -40,9 +42,7 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.subject import natural
-from nodrop.hardware import buildable, switch
-from nodrop.hardware.dynamic import resolve
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue import conditions, effects, hashing
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS

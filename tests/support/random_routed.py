@@ -3,8 +3,8 @@
 from random import Random
 from typing import Any, Literal
 
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback, Port
-from nodrop.fabric.routing import (
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback, Port
+from nodrop.model.routing import (
     Action,
     AsPathList,
     Bgp,

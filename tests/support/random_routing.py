@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from nodrop.fabric.routing import (
+from nodrop.model.routing import (
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -18,7 +18,7 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.subject import natural
+from nodrop.model.subject import natural
 
 PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
 PREFIXES6 = ("2001:db8::/32", "fd00::1/128", "::/0")

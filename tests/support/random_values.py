@@ -9,10 +9,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import text
-from nodrop.fabric.types import key_of
+from nodrop.model.fabric import Device
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import text
+from nodrop.model.types import key_of
 
 Path = tuple[str | int, ...]
 texts = st.text(max_size=6) | st.sampled_from(

@@ -9,13 +9,13 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.subject import FABRIC
-from nodrop.fabric.subject import text as spelt
 from nodrop.formats.yaml import parse
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rules import of_files, of_routing, shipped
+from nodrop.model.change import Change, Edit
+from nodrop.model.subject import FABRIC
+from nodrop.model.subject import text as spelt
 from support.single_faults import Fault, Outcome, inject, reading_of
 
 NOTHING = "no change is known"

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from nodrop.fabric.subject import parse
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Located, Related
+from nodrop.model.subject import parse
 from nodrop.report.outcome import Outcome
 
 

@@ -7,10 +7,10 @@ from functools import cache
 
 import nodrop
 from nodrop import platforms
-from nodrop.fabric.fabric import Fabric
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped as rules
 from nodrop.locate import locate
+from nodrop.model.fabric import Fabric
 from nodrop.platforms.artifact import Artifact
 from support.designs import build, shipped
 

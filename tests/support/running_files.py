@@ -4,9 +4,9 @@ from dataclasses import replace
 from random import Random
 
 from nodrop import platforms
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import DeviceReading, Reading, Source
+from nodrop.model.assemble import assemble
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import DeviceReading, Reading, Source
 from nodrop.plan.drifting import declared_by
 from nodrop.plan.effects import bundle
 from support.as_it_runs import as_it_runs

@@ -17,13 +17,6 @@ from ruamel.yaml import YAML
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading, Source
-from nodrop.fabric.subject import matches, natural
-from nodrop.fabric.subject import parse as parse_subject
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.intent.schema import Intent
@@ -31,6 +24,13 @@ from nodrop.lint.engine import judge
 from nodrop.lint.finding import Verdict
 from nodrop.lint.rules import of_files, of_routing, shipped
 from nodrop.lint.setting import EXAMPLES, laid_over, names, renamed, spelt_as
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading, Source
+from nodrop.model.subject import matches, natural
+from nodrop.model.subject import parse as parse_subject
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 from nodrop.stated import FILE

@@ -4,13 +4,13 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Policy, Port, TrafficClass
-from nodrop.fabric.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, WredColor, WredProfile
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import Bgp, BgpNeighbor
 from nodrop.lint.rule import Rule
 from nodrop.lint.rule_loader import loads_rule
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Policy, Port, TrafficClass
+from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, WredColor, WredProfile
+from nodrop.model.reading import Reading
+from nodrop.model.routing import Bgp, BgpNeighbor
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, action="drop")
 WRED = WredProfile(

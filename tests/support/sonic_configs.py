@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nodrop.fabric.reading import DeviceReading, Remark, Source
+from nodrop.model.reading import DeviceReading, Remark, Source
 from nodrop.platforms.sonic.reader import read as read_files
 
 Tables = Mapping[str, Any]

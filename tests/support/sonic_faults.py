@@ -7,14 +7,14 @@ from typing import Any
 
 import nodrop
 from nodrop import collect, platforms, stated
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import parse
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rules import of_files, shipped
 from nodrop.locate import locate
+from nodrop.model.assemble import assemble
+from nodrop.model.edit import set_value
+from nodrop.model.reading import Reading
+from nodrop.model.subject import parse
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.model.fabric import Device, Fabric
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.crossing import crossings
 from nodrop.validating.twin.daemons import Boot

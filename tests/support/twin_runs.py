@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.fabric.fabric import End, Fabric
-from nodrop.fabric.reading import Reading
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.reading import Reading
 from nodrop.validating.twin import available, box, looking
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.starting import start

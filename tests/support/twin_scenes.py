@@ -2,8 +2,8 @@
 
 import time
 
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
 from nodrop.platforms import frr
 from nodrop.platforms.running import runs
 from nodrop.routing.prefixes import prefix

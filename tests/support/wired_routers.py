@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port
-from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
+from nodrop.model.routing import Bgp, BgpNeighbor
 
 
 def port(name: str, *addresses: str, **more: Any) -> Interface:

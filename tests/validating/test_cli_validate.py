@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
 from nodrop.lint.rules import shipped
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.routing.observation import Flow, Observation
 from nodrop.validating import batfish, computed, twin
 from support.command import nodrop

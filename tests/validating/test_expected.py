@@ -10,10 +10,10 @@ import nodrop
 from nodrop.analyses._computed import computed, destinations
 from nodrop.analyses._expected import expected_routes, faults
 from nodrop.errors import InputProblems
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject, parse
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject, parse
 from nodrop.report.agreement import text, validation
 from nodrop.routing.observation import CHECKS, Check, Observation
 from support.designs import build, load, shipped

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.routing.observation import CHECKS, Observation
 from nodrop.validating import batfish, computed, twin
 from support.fault_columns import DIFFER, Observe, caught_by, caught_here, explained, reading_of, table, written

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
 
-from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import Subject
+from nodrop.model.reading import Place
+from nodrop.model.subject import Subject
 
 Fact = str | int | float | bool | None
 OBSERVATIONS = "observations"

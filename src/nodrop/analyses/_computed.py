@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._plane import of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
-from nodrop.fabric.fabric import End, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, surely_off
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import link as link_subject
+from nodrop.model.fabric import End, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, surely_off
+from nodrop.model.subject import Subject
+from nodrop.model.subject import link as link_subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.control_plane import Route, Routes
 from nodrop.routing.failures import Failures, Loss

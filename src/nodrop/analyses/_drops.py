@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from nodrop.analyses._plane import of
 from nodrop.analyses._targets import Announced, Target, targets
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import Advert, Part, together
 from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix

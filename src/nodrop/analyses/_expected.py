@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from nodrop.analyses._computed import Joint, Lookup, aims, computed, destinations, joints, leaf
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject, cable_ends
-from nodrop.fabric.subject import link as link_subject
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject, cable_ends
+from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, Check, Observation, route_item
 from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.routing.tiers import rank

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop import hardware
-from nodrop.fabric.fabric import Device, Host, HostPort, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, surely_off
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device, Host, HostPort, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, surely_off
+from nodrop.model.subject import Subject
 
 
 class Facing(NamedTuple):

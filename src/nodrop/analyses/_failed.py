@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from nodrop.analyses._cuts import Cuts
 from nodrop.analyses._drops import Reach, reaches
-from nodrop.fabric.fabric import Link
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Link
+from nodrop.model.index import Index
 from nodrop.routing.failures import Failures, Loss, Outcome
 
 

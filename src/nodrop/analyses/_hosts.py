@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nodrop.fabric.fabric import End, Host, HostPort
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import End, Host, HostPort
+from nodrop.model.index import Index
 
 
 class Cabled(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 
 
 def islands(index: Index) -> Mapping[str, str]:

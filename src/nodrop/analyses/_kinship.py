@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import cache
 from typing import NamedTuple, TypeVar
 
-from nodrop.fabric.fabric import Device, Interface, Port
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, surely_off
 from nodrop.hardware import switch, switches
+from nodrop.model.fabric import Device, Interface, Port
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, surely_off
 
 Family = tuple[Hashable, ...]
 _V = TypeVar("_V", bound=Hashable)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Unsettled
-from nodrop.fabric.fabric import HostPort, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import surely_off
+from nodrop.model.fabric import HostPort, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.states import surely_off
 
 UNREAD_END = "the other end of a link"
 

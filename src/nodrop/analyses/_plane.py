@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Unsettled
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
 
 

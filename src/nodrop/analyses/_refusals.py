@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.fabric.routing import Bgp, BgpNeighbor, RouteMap
-from nodrop.fabric.subject import Subject
+from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
+from nodrop.model.subject import Subject
 from nodrop.routing.destinations import permits
 from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import Family, Prefix

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.control_plane import Routes
 from nodrop.routing.legs import Leg

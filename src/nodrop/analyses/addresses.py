@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.fabric.addresses import address_of
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.model.addresses import address_of
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import FABRIC, Subject
 
 RESTS_ON = frozenset({"hosts"})
 LOOKS_AT = frozenset({"addresses", "vrf", "loopbacks", "port_channels", "vlans", "bgp", "management"})

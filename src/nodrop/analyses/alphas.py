@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import Kinship, Member
-from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, those_known
+from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, those_known
 
 RESTS_ON = frozenset({"roles", "models"})
 REPAIRS = True

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._targets import Target, networks
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.routing.prefixes import prefix
 from nodrop.routing.sessions import Router
 from nodrop.routing.speakers import statics

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import Hit
 from nodrop.analyses._tiers import hosts_of
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
 REPAIRS = True

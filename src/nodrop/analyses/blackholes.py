@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._targets import Target
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import those_known
+from nodrop.model.index import Index
+from nodrop.model.states import those_known
 from nodrop.routing.prefixes import BITS, Prefix, cut, prefix
 
 RESTS_ON = frozenset({"cables", "hosts"})

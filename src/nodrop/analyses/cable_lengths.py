@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._pairs import Pairs
-from nodrop.fabric.fabric import Device, HostPort, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, UnknownFact
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import link as subject_of_link
 from nodrop.hardware.bounds import headroom_rows
+from nodrop.model.fabric import Device, HostPort, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, UnknownFact
+from nodrop.model.subject import Subject
+from nodrop.model.subject import link as subject_of_link
 
 RESTS_ON = frozenset({"cables"})
 NEAR = True

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import surely_off
-from nodrop.fabric.subject import FABRIC
+from nodrop.model.index import Index
+from nodrop.model.states import surely_off
+from nodrop.model.subject import FABRIC
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True

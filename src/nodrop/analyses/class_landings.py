@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit
 from nodrop.analyses._islands import islands
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device, Fabric, Interface, TrafficClass
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known, surely_off
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.model import effects
+from nodrop.model.fabric import Device, Fabric, Interface, TrafficClass
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known, surely_off
+from nodrop.model.subject import FABRIC, Subject
 from nodrop.units import show_ids
 
 RESTS_ON = frozenset({"cables", "classes", "roles"})

@@ -12,9 +12,9 @@ from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._failed import case
 from nodrop.analyses._tiers import Uplink, uplinks
-from nodrop.fabric.fabric import Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import link as subject_of
+from nodrop.model.fabric import Link
+from nodrop.model.index import Index
+from nodrop.model.subject import link as subject_of
 from nodrop.routing.failures import Failures
 from nodrop.routing.tiers import rank
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Fact, Hit, Unsettled
 from nodrop.analyses._pairs import Pairs
-from nodrop.fabric.fabric import End, HostPort, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import link as subject_of_link
 from nodrop.hardware import medium
+from nodrop.model.fabric import End, HostPort, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject
+from nodrop.model.subject import link as subject_of_link
 
 RESTS_ON = frozenset({"cables", "hosts"})
 REPAIRS = frozenset({"speed"})

@@ -10,7 +10,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._drops import Drop, Reach, drops
 from nodrop.analyses._plane import of, unsettled
 from nodrop.analyses._refusals import Refusal, refusal
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True

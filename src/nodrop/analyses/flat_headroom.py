@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject
 
 NEAR = True
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._tiers import uplinks
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
 from nodrop.hardware import switch, switches
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 
 RESTS_ON = frozenset({"cables", "roles"})
 REPAIRS = True

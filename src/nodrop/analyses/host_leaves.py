@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from nodrop.analyses import Hit
 from nodrop.analyses._hosts import Cabled, cabled_hosts
-from nodrop.fabric.fabric import End, Host
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import FABRIC
-from nodrop.fabric.subject import link as subject_of_link
+from nodrop.model.fabric import End, Host
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC
+from nodrop.model.subject import link as subject_of_link
 
 RESTS_ON = frozenset({"cables", "hosts"})
 

@@ -6,11 +6,11 @@ Where files of the NICs were read, those are judged instead; not in mode pfc-onl
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import End, Fabric, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known, surely_off
+from nodrop.model import effects
+from nodrop.model.fabric import End, Fabric, Interface
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known, surely_off
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._targets import networks
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 from nodrop.routing.adverts import INCOMPLETE
 from nodrop.routing.policy import Reader
 from nodrop.routing.prefixes import Prefix, prefix

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, surely_off, those_known
-from nodrop.fabric.subject import FABRIC
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.subject import FABRIC
 from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix, prefix
 
 RESTS_ON = frozenset({"cables"})

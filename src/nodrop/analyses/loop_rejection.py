@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import BgpNeighbor
+from nodrop.model.index import Index
+from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES
 from nodrop.routing.sessions import Router

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._hosts import cabled
-from nodrop.fabric.fabric import Host
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import FABRIC
 from nodrop.hardware import nic, nics
+from nodrop.model.fabric import Host
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC
 
 RESTS_ON = frozenset({"hosts"})
 

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._facing import Facing, Hosts, hosts_of
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.nics import Nic, stated
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.model import effects
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic, stated
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known
 from nodrop.units import show_ids
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 from nodrop.analyses import Hit
 from nodrop.analyses._hosts import cabled
-from nodrop.fabric.addresses import interface_of
-from nodrop.fabric.fabric import Host
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import FABRIC
+from nodrop.model.addresses import interface_of
+from nodrop.model.fabric import Host
+from nodrop.model.index import Index
+from nodrop.model.subject import FABRIC
 
 RESTS_ON = frozenset({"hosts"})
 _WITHIN_LAST = frozenset(map(str, range(24, 33)))

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.fabric.index import Index
-from nodrop.fabric.nics import Nic
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic
 
 RESTS_ON: frozenset[str] = frozenset()
 

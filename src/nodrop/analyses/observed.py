@@ -7,8 +7,8 @@ from nodrop.analyses import OBSERVATIONS, Hit
 from nodrop.analyses._computed import aims, computed
 from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends
+from nodrop.model.index import Index
+from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.routing.observation import CHECKS, Check, Flow, Observation
 
 RESTS_ON = frozenset({"cables", "roles"})

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import End, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UnknownFact, known, surely_off
-from nodrop.fabric.subject import link as subject_of
+from nodrop.model import effects
+from nodrop.model.fabric import End, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UnknownFact, known, surely_off
+from nodrop.model.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
 NEAR = True

@@ -10,12 +10,12 @@ from ipaddress import IPv4Network, IPv6Network
 from socket import inet_aton
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.fabric.addresses import address_of, interface_of, network_of
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import StaticRoute
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.addresses import address_of, interface_of, network_of
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.routing import StaticRoute
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
 
 LOOKS_AT = frozenset({"management", "addresses", "vrf", "loopbacks", "bgp", "static_routes"})
 

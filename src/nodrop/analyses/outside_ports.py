@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import is_service
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, those_known
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, those_known
 
 RESTS_ON = frozenset({"models", "cables", "hosts"})
 NEAR = True

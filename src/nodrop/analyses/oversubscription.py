@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import Fact, Hit, Unsettled
 from nodrop.analyses._tiers import uplinks
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.model.fabric import Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 
 RESTS_ON = frozenset({"cables", "roles", "hosts", "policy"})
 NEAR = True

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
 from nodrop.analyses._targets import targets
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import link as subject_of
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
+from nodrop.model.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
 ROUTED = True

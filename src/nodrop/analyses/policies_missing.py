@@ -6,9 +6,9 @@ from typing import NamedTuple
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
 from nodrop.analyses._refusals import named
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.subject import Subject
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp
+from nodrop.model.subject import Subject
 from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES
 from nodrop.routing.sessions import Router

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UnknownFact, known, those_known
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UnknownFact, known, those_known
 
 REPAIRS = True
 NEAR = True

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, Attributes
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, of_family
 from nodrop.routing.prefixes import Prefix

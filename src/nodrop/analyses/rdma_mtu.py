@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Fact, Hit, Unsettled
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import link as subject_of
+from nodrop.model.fabric import Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
+from nodrop.model.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
 NEAR = True

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.routing.paths import Start, Walk
 from nodrop.routing.prefixes import FAMILIES, Address
 from nodrop.routing.speakers import statics

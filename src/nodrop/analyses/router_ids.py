@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.index import Index
+from nodrop.model.states import those_known
+from nodrop.model.subject import Subject
 from nodrop.routing.sessions import Router
 
 ROUTED = True

@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import Hit
-from nodrop.fabric.fabric import Device, Interface, Loopback
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import BgpNeighbor
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device, Interface, Loopback
+from nodrop.model.index import Index
+from nodrop.model.routing import BgpNeighbor
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
 REPAIRS = True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True

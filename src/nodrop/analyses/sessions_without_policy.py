@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 from nodrop.routing.policy import of_family
 from nodrop.routing.sessions import Side
 from nodrop.routing.speakers import internal

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from nodrop import units
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import UNKNOWN_SIDE, Kinship, Member
-from nodrop.fabric.buffers import BufferProfile
-from nodrop.fabric.edit import part_of
-from nodrop.fabric.fields import label_of, named, numbers, unit_of
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
-from nodrop.fabric.states import UnknownFact, known
-from nodrop.fabric.subject import Subject
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.edit import part_of
+from nodrop.model.fields import label_of, named, numbers, unit_of
+from nodrop.model.index import Index
+from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
+from nodrop.model.states import UnknownFact, known
+from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles", "models"})
 REPAIRS = True

@@ -6,8 +6,8 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._drops import drops
 from nodrop.analyses._failed import Case, cases
 from nodrop.analyses._plane import of, unsettled
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import link as subject_of
+from nodrop.model.index import Index
+from nodrop.model.subject import link as subject_of
 from nodrop.routing.failures import Loss
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})

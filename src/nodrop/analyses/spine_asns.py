@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._tiers import Uplink, hosts_of, peers, uplinks
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
 from nodrop.routing.destinations import permits
 from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES, Prefix, prefix

@@ -7,10 +7,10 @@ auto-negotiation begins (clause 73). A transceiver does that itself, and does no
 from collections.abc import Iterator
 
 from nodrop.analyses import Fact, Hit
-from nodrop.fabric.fabric import End, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, surely_off
 from nodrop.hardware import medium
+from nodrop.model.fabric import End, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, surely_off
 from nodrop.platforms.traits import known_traits
 
 RESTS_ON = frozenset({"cables"})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._tiers import Uplink, uplinks
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
 NEAR = True

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.routing.tiers import Tiers
 
 RESTS_ON = frozenset({"cables", "roles"})

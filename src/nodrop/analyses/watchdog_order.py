@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._islands import islands
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 
 RESTS_ON = frozenset({"cables"})
 

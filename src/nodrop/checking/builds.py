@@ -6,11 +6,11 @@ from itertools import islice
 
 from nodrop.checking.sides import Pair, Sides, What
 from nodrop.errors import InputProblems
-from nodrop.fabric.compare import Difference, differences, project
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import natural
 from nodrop.formats.yaml import topmost
 from nodrop.inputs import Inputs, Text
+from nodrop.model.compare import Difference, differences, project
+from nodrop.model.reading import Reading
+from nodrop.model.subject import natural
 from nodrop.platforms import not_carried
 from nodrop.report.checked import Unfit
 

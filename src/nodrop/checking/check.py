@@ -21,12 +21,12 @@ from nodrop.checking.stopping import hazards, placed, risks
 from nodrop.checking.stopping import unfit as unfit_told
 from nodrop.checking.supplying import supplied_otherwise
 from nodrop.checking.unknown import no_longer_known, no_longer_listed
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
 from nodrop.former import Former
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
 from nodrop.lint.finding import Finding, Located
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
 from nodrop.report.checked import Changed, Checked, Routing, Unfit

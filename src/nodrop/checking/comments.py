@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nodrop.checking.policy import PolicyChange
-from nodrop.fabric.reading import Allow, Reading
+from nodrop.model.reading import Allow, Reading
 
 _Key = tuple[str, str, str, str]
 """Device, file and rule of a comment, and what it is about."""

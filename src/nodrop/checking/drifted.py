@@ -9,10 +9,10 @@ from nodrop.checking.rollout import reroutes, rolled_out
 from nodrop.checking.settling import settled
 from nodrop.checking.sides import without
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import natural
 from nodrop.inputs import Inputs
 from nodrop.judging import Settings
+from nodrop.model.reading import Reading
+from nodrop.model.subject import natural
 from nodrop.plan.drifting import declared_by, drift
 from nodrop.report.drifted import Drifted
 

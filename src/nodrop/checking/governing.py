@@ -12,14 +12,14 @@ from nodrop.checking.policy import PolicyChange, fabric_change, wanted_keys
 from nodrop.checking.rerouting import MOST_DEVICES
 from nodrop.checking.run import Run
 from nodrop.checking.sides import Pair, Sides, without
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
 from nodrop.inputs import Inputs
 from nodrop.judging import Settings
 from nodrop.lint.engine import hits, options_of
 from nodrop.lint.nearby import Part, nearby
 from nodrop.lint.rule import Rule
+from nodrop.model.declared import Declared
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.report.checked import Settled
 from nodrop.report.outcome import Outcome
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import ByHand
-from nodrop.fabric.compare import differences, mixed
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.intern import Interner
-from nodrop.fabric.reading import Reading
+from nodrop.model.change import ByHand
+from nodrop.model.compare import differences, mixed
+from nodrop.model.fabric import Device
+from nodrop.model.intern import Interner
+from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle, shape_of, uncomputed
 from nodrop.plan.model import Plan, Share, When
 from nodrop.plan.order import Order

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from nodrop.checking.run import Run
 from nodrop.checking.sides import Pair, Sides, without
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.reading import Reading
 from nodrop.inputs import Bundle, Inputs
+from nodrop.model.declared import Declared
+from nodrop.model.reading import Reading
 
 
 def with_those_that_left(pair: Pair, both: Sides, before: Reading, after: Reading, run: Run) -> Reading | None:

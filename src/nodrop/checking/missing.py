@@ -17,14 +17,14 @@ from nodrop.checking.passing import files_of
 from nodrop.checking.sides import Pair, Sides
 from nodrop.checking.stopping import finding
 from nodrop.errors import InputProblems
-from nodrop.fabric.reading import Reading, Source
-from nodrop.fabric.subject import FABRIC, natural
 from nodrop.formats.places import Span
 from nodrop.former import Former
 from nodrop.former.git import submodules_here
 from nodrop.inputs import PATCHES, Disk, Inputs, Text
 from nodrop.inputs.finder import SKIPPED_FOLDERS
 from nodrop.lint.finding import Finding, Located
+from nodrop.model.reading import Reading, Source
+from nodrop.model.subject import FABRIC, natural
 from nodrop.plan.model import Plan
 from nodrop.report.names import listing, name
 from nodrop.report.rulings import MISSING

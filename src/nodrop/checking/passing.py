@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from nodrop.checking.policy import Policies, Policy, PolicyChange, taken_out
 from nodrop.checking.sides import Sides, What
 from nodrop.checking.stopping import finding
-from nodrop.fabric.subject import FABRIC, natural, text
 from nodrop.formats.places import Span
 from nodrop.inputs import Inputs, Text
 from nodrop.lint.finding import Finding, Located, as_bad
 from nodrop.lint.rule import Rule
+from nodrop.model.subject import FABRIC, natural, text
 from nodrop.report.checked import Settled
 from nodrop.report.names import count
 from nodrop.report.outcome import Outcome

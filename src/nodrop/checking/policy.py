@@ -14,11 +14,11 @@ from typing import Literal
 from nodrop.config import FILE, Config, find, load
 from nodrop.config.reading import PYPROJECT, files_below
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.declared import Declared
 from nodrop.former import Former
 from nodrop.inputs import PATCHES, Disk, Inputs
 from nodrop.judging import Settings
 from nodrop.lint.baseline import FILE as BASELINE
+from nodrop.model.declared import Declared
 from nodrop.stated import FILE as FABRIC
 
 FILES = (FILE, PYPROJECT, BASELINE, FABRIC, PATCHES)

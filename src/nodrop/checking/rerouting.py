@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from nodrop.analyses._computed import computed
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.fields import own
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject, cable_ends, sort_key
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.fields import own
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject, cable_ends, sort_key
 from nodrop.plan.model import Plan
 from nodrop.report.checked import Rerouted
 from nodrop.routing.observation import CHECKS

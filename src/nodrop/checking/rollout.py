@@ -9,12 +9,12 @@ from nodrop import judging
 from nodrop.checking.inside import Inside, Insides, around, with_device
 from nodrop.checking.rerouting import MOST_DEVICES, may_reroute
 from nodrop.errors import Problem
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import sort_key
 from nodrop.judging import Settings
 from nodrop.lint.engine import judge, severity_of
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
+from nodrop.model.reading import Reading
+from nodrop.model.subject import sort_key
 from nodrop.plan.model import Hazard, Plan, Rollout, Stage, When
 from nodrop.plan.order import Order, orders
 from nodrop.plan.shares import Shares

@@ -10,11 +10,11 @@ from nodrop.checking.passing import Passing
 from nodrop.checking.policy import Policies
 from nodrop.checking.sides import What, name_of
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.assemble import Shared
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.reading import DeviceReading, Reading
 from nodrop.inputs import Bundle, Inputs
 from nodrop.judging import Settings
+from nodrop.model.assemble import Shared
+from nodrop.model.declared import Declared
+from nodrop.model.reading import DeviceReading, Reading
 from nodrop.plan.model import Risk
 from nodrop.rereading import Runs
 

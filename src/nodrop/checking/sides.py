@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nodrop.checking.policy import Policies
-from nodrop.fabric.reading import Note, Reading
 from nodrop.former import Former
 from nodrop.inputs import Bundle, Disk, Inputs, Text, find
+from nodrop.model.reading import Note, Reading
 
 What = Inputs | Text
 """A fabric to be read: files of switches, or an intent."""

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nodrop import platforms
-from nodrop.fabric.change import Change
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import FABRIC, Subject, text
 from nodrop.lint.finding import Finding, Fix, Located, Related, Severity
 from nodrop.lint.telling import digest
 from nodrop.locate import locate
+from nodrop.model.change import Change
+from nodrop.model.reading import Reading
+from nodrop.model.subject import FABRIC, Subject, text
 from nodrop.plan.model import RISKS, DeviceChange, Effect, Hazard, Part, Plan, Risk, Told
 from nodrop.platforms.editing import subject_of
 from nodrop.report.check_page import unfit as unfit_said

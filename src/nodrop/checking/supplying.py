@@ -6,12 +6,12 @@ from nodrop import platforms
 from nodrop.checking.stopping import finding
 from nodrop.checking.unknown import States
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Source
-from nodrop.fabric.subject import natural
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Located
 from nodrop.locate import load
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Source
+from nodrop.model.subject import natural
 from nodrop.report.names import count, listing
 from nodrop.report.rulings import MISSING
 

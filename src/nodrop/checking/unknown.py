@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from nodrop.checking.sides import Pair
 from nodrop.checking.stopping import finding
 from nodrop.errors import InputProblems
-from nodrop.fabric.compare import Difference, differences
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Reading, Source
-from nodrop.fabric.states import UNKNOWN
 from nodrop.formats.places import Span
 from nodrop.inputs import Inputs
 from nodrop.lint.finding import Finding, Located
 from nodrop.locate import load
+from nodrop.model.compare import Difference, differences
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Reading, Source
+from nodrop.model.states import UNKNOWN
 from nodrop.opening import NOT_LISTED
 from nodrop.report.names import count, listing
 from nodrop.report.rulings import MISSING

@@ -36,7 +36,7 @@ def platforms(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[
 
 def assumptions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer what can be assumed."""
-    from nodrop.fabric.fabric import MODES
+    from nodrop.model.fabric import MODES
 
     return list(map(CompletionItem, _beginning(begun, ("rdma=", *(f"mode={mode}" for mode in MODES)))))
 

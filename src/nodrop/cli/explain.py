@@ -70,9 +70,9 @@ def _explained(words: tuple[str, ...], at: str | None, settings: "Settings", pla
 
 def _part(path: str, at: str, settings: "Settings", platform: str | None) -> str:
     from nodrop import platforms
-    from nodrop.fabric.subject import parse
     from nodrop.judging import reading_at
     from nodrop.locate import place_of
+    from nodrop.model.subject import parse
     from nodrop.report.explained import text
 
     reading, subject = reading_at(path, settings, platform), parse(at)

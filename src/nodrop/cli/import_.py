@@ -14,10 +14,10 @@ from nodrop.cli.reading import Stated, stating
 from nodrop.report.names import listing
 
 if TYPE_CHECKING:
-    from nodrop.fabric.fabric import Fabric
-    from nodrop.fabric.reading import Reading
     from nodrop.importing import Imported
     from nodrop.judging import Settings
+    from nodrop.model.fabric import Fabric
+    from nodrop.model.reading import Reading
 
 
 @click.command(cls=Sections)
@@ -101,9 +101,9 @@ def _held(reading: "Reading", against: str) -> int:
     """Tell what an intent comes to otherwise than what was read."""
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say, tell
-    from nodrop.fabric.assemble import UNNAMED
     from nodrop.importing import files_of, hold
     from nodrop.intent.load import load
+    from nodrop.model.assemble import UNNAMED
 
     intent = load(Path(against), against)
     fabric = reading.fabric if reading.fabric.name != UNNAMED else replace(reading.fabric, name=intent.fabric)
@@ -121,8 +121,8 @@ def _held(reading: "Reading", against: str) -> int:
 
 def _called(fabric: "Fabric", path: str) -> "Fabric":
     """Return a fabric under the name of the folder or file that it is read from, where nobody states one."""
-    from nodrop.fabric.assemble import UNNAMED
     from nodrop.intent.types import NAME_PATTERN
+    from nodrop.model.assemble import UNNAMED
 
     name = Path(path).resolve().stem
     return replace(fabric, name=name) if fabric.name == UNNAMED and re.fullmatch(NAME_PATTERN, name) else fabric
@@ -130,8 +130,8 @@ def _called(fabric: "Fabric", path: str) -> "Fabric":
 
 def _modelled(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
     """Return a fabric with the models that are stated, where no file says one; a UsageError where that cannot be."""
-    from nodrop.fabric.states import Unknown
     from nodrop.hardware import switches
+    from nodrop.model.states import Unknown
 
     devices = {one.name: one for one in fabric.devices}
     for text in models:

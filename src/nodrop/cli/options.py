@@ -16,7 +16,7 @@ THRESHOLDS = ("error", "warning", "note", "unknown", "never")
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
     """Say that there is no such thing, and which known word is nearest."""
-    from nodrop.fabric.types import nearest
+    from nodrop.model.types import nearest
 
     return f"no {kind} {word!r} ({nearest(word, known)})"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from nodrop.cli.output import tell
 from nodrop.cli.working import working
-from nodrop.fabric.reading import Reading
 from nodrop.inputs import PATCHES
+from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import forms, patches

@@ -7,8 +7,8 @@ import click
 from nodrop.cli.options import form_option, unknown
 
 if TYPE_CHECKING:
-    from nodrop.fabric.fabric import End, Fabric
-    from nodrop.fabric.index import Index
+    from nodrop.model.fabric import End, Fabric
+    from nodrop.model.index import Index
     from nodrop.routing import ControlPlane
     from nodrop.routing.paths import Start
     from nodrop.routing.prefixes import Address
@@ -37,8 +37,8 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     packets do not arrive on every way.
     """
     from nodrop.cli.output import say
-    from nodrop.fabric.index import Index
     from nodrop.judging import reading_at
+    from nodrop.model.index import Index
     from nodrop.report import hops
     from nodrop.report.json import dumped
     from nodrop.routing import compute
@@ -63,7 +63,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
 
 
 def _rdma(fabric: "Fabric") -> int:
-    from nodrop.fabric.effects import rdma_dscps
+    from nodrop.model.effects import rdma_dscps
 
     found = rdma_dscps(fabric)
     if not found:
@@ -73,7 +73,7 @@ def _rdma(fabric: "Fabric") -> int:
 
 def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
     """Return the ends of cables that are taken away."""
-    from nodrop.fabric.fabric import End
+    from nodrop.model.fabric import End
 
     ends: set[End] = set()
     for text in without:
@@ -118,7 +118,7 @@ def _source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
 
 def _target(plane: "ControlPlane", text: str, own: "Address | None") -> "Address":
     """Return an address of the destination, of the source's family if it has one."""
-    from nodrop.fabric.states import Unknown, those_known
+    from nodrop.model.states import Unknown, those_known
     from nodrop.routing.prefixes import address
 
     at = address(text)

@@ -12,11 +12,11 @@ from nodrop.cli import completing
 from nodrop.cli.options import INPUT, RULES, option, unknown
 
 if TYPE_CHECKING:
-    from nodrop.fabric.declared import Declared
-    from nodrop.fabric.fabric import Mode, TrafficClass
-    from nodrop.fabric.reading import Reading
     from nodrop.inputs import Inputs
     from nodrop.judging import Settings
+    from nodrop.model.declared import Declared
+    from nodrop.model.fabric import Mode, TrafficClass
+    from nodrop.model.reading import Reading
 
 _OPTIONS = (
     option(
@@ -131,7 +131,7 @@ def _require_known(platform: str | None) -> None:
 
 def _declared(assume: tuple[str, ...], profile: str | None) -> "Declared":
     """Return what --assume states, and the profile; the last of several values for one key counts."""
-    from nodrop.fabric.declared import Declared
+    from nodrop.model.declared import Declared
     from nodrop.stated.profile import load_profile
 
     stated = {}
@@ -151,7 +151,7 @@ def _declared(assume: tuple[str, ...], profile: str | None) -> "Declared":
 
 
 def _mode(word: str) -> "Mode":
-    from nodrop.fabric.fabric import MODES
+    from nodrop.model.fabric import MODES
 
     for mode in MODES:
         if mode == word:
@@ -160,8 +160,8 @@ def _mode(word: str) -> "Mode":
 
 
 def _rdma(dscp: str, mode: "Mode | None") -> "TrafficClass":
-    from nodrop.fabric.fabric import TrafficClass
-    from nodrop.fabric.states import UNKNOWN
+    from nodrop.model.fabric import TrafficClass
+    from nodrop.model.states import UNKNOWN
 
     if not re.fullmatch(r"[0-9]{1,2}", dscp) or int(dscp) > 63:
         raise click.UsageError(f"{dscp!r} is no DSCP; expected rdma=0 to rdma=63")

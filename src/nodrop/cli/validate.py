@@ -107,9 +107,9 @@ def _outcome(
     progress: Callable[[str], None],
 ) -> "Outcome":
     from nodrop.analyses import OBSERVATIONS
-    from nodrop.fabric.index import Index
-    from nodrop.fabric.reading import Note
     from nodrop.judging import judged, reading_at
+    from nodrop.model.index import Index
+    from nodrop.model.reading import Note
     from nodrop.report.agreement import validation
     from nodrop.report.routes import summary
     from nodrop.validating import observations

@@ -9,11 +9,6 @@ from nodrop import stated
 from nodrop.config.schema import ConfigFile, FailOn
 from nodrop.config.toml import table
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.profile import Profile
-from nodrop.fabric.spelling import read
-from nodrop.fabric.subject import matches
-from nodrop.fabric.types import nearest
 from nodrop.formats.places import split_lines
 from nodrop.formats.root import REPOSITORY
 from nodrop.formats.yaml import Document, parse
@@ -26,6 +21,11 @@ from nodrop.lint.rule import Rule, Strictness
 from nodrop.lint.rule_loader import MAX_BYTES as MAX_RULE_BYTES
 from nodrop.lint.rules import Held, is_rule_file
 from nodrop.lint.suppressions import Suppression
+from nodrop.model.declared import Declared
+from nodrop.model.profile import Profile
+from nodrop.model.spelling import read
+from nodrop.model.subject import matches
+from nodrop.model.types import nearest
 from nodrop.stated.profile import MAX_BYTES as MAX_PROFILE_BYTES
 from nodrop.stated.profile import load_profile, loads_profile, names
 

@@ -27,12 +27,12 @@ from nodrop.design.static_buffers import static_faults
 from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.intent.schema import Intent, Tier
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import natural
 from nodrop.platforms.traits import traits
 
 HOST_BOND = "bond0"

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple, cast
 from nodrop.design.boxes import LEAF
 from nodrop.design.routing import PREFER_GLOBAL
 from nodrop.design.watchdog import Timers
-from nodrop.fabric.buffers import BufferProfile, DynamicBuffers
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Counter, Device, Interface, Port, Side, Trimming
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WatchdogConditions, WredProfile
-from nodrop.fabric.routing import Bgp, RouteMap
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import Subject, matches, natural
-from nodrop.fabric.types import KEYS
-from nodrop.fabric.values import changed
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
+from nodrop.model.buffers import BufferProfile, DynamicBuffers
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Counter, Device, Interface, Port, Side, Trimming
+from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, WatchdogConditions, WredProfile
+from nodrop.model.routing import Bgp, RouteMap
+from nodrop.model.states import known
+from nodrop.model.subject import Subject, matches, natural
+from nodrop.model.types import KEYS
+from nodrop.model.values import changed
 from nodrop.platforms.traits import Traits, traits
 
 

@@ -10,13 +10,13 @@ from nodrop.collect import read_artifacts
 from nodrop.design.boxes import Boxes, Node
 from nodrop.design.decisions import Aspect, keys_in_words
 from nodrop.errors import Problem, Unsupported
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device, Extra, Fabric
-from nodrop.fabric.fields import named
-from nodrop.fabric.fields.row import EXTRA
-from nodrop.fabric.subject import Subject, matches, parse, text
-from nodrop.fabric.values import changed
 from nodrop.intent.schema import Additions, Intent
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device, Extra, Fabric
+from nodrop.model.fields import named
+from nodrop.model.fields.row import EXTRA
+from nodrop.model.subject import Subject, matches, parse, text
+from nodrop.model.values import changed
 from nodrop.platforms.extras import Touched, decided
 from nodrop.platforms.traits import traits
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Side
 from nodrop.hardware import asic, buildable, switch, switches
 from nodrop.hardware.schema import Asic
 from nodrop.intent.schema import Intent, Tier
+from nodrop.model.fabric import Side
 from nodrop.platforms.traits import traits
 from nodrop.units import show_speed
 

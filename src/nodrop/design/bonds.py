@@ -9,9 +9,9 @@ from nodrop.design.boxes import Node
 from nodrop.design.ports import Bond, Wires, name_of
 from nodrop.design.splits import Jack
 from nodrop.errors import Problem
-from nodrop.fabric.bridging import PortChannel
-from nodrop.fabric.subject import natural
 from nodrop.intent.schema import Intent
+from nodrop.model.bridging import PortChannel
+from nodrop.model.subject import natural
 
 
 def port_channels(intent: Intent, node: Node, cables: Wires) -> tuple[PortChannel, ...]:

@@ -7,15 +7,15 @@ from typing import Literal, NamedTuple
 from nodrop.design.boxes import LEAF
 from nodrop.design.kinds import kinds
 from nodrop.design.modes import has_pfc
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.qos import PriorityGroup
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
 from nodrop.hardware import asic
 from nodrop.hardware.dynamic import is_early
 from nodrop.hardware.headroom import computed
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.qos import PriorityGroup
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from nodrop.platforms.traits import traits
 
 ALPHA_EXPONENT = {"1/8": -3, "1/4": -2, "1/2": -1, "1": 0, "2": 1, "4": 2, "8": 3}

@@ -3,11 +3,11 @@ and PFC priority of a lossless class, which is what the watchdog and SONiC's too
 
 from dataclasses import dataclass
 
-from nodrop.fabric.fabric import PURPOSES, Purpose, TrafficClass
-from nodrop.fabric.qos import COLORS, Map, Scheduler, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN
 from nodrop.intent.schema import Intent
 from nodrop.intent.schema import TrafficClass as Wanted
+from nodrop.model.fabric import PURPOSES, Purpose, TrafficClass
+from nodrop.model.qos import COLORS, Map, Scheduler, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN
 
 DSCPS, PRIORITIES, TRAFFIC_CLASSES = 64, 8, 16
 LOSSY_GROUP = 0

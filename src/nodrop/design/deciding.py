@@ -10,10 +10,10 @@ from nodrop.design.classes import purpose_of, unclaimed
 from nodrop.design.decisions import Aspect, groups
 from nodrop.design.layout import lay_out
 from nodrop.design.ports import bond_name, host_port_name, name_of
-from nodrop.fabric.fabric import Purpose
-from nodrop.fabric.reading import Decision, How
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends
 from nodrop.intent.schema import Intent
+from nodrop.model.fabric import Purpose
+from nodrop.model.reading import Decision, How
+from nodrop.model.subject import FABRIC, Subject, cable_ends
 
 Keys = tuple[str | int, ...]
 _Words = dict[str, tuple[str, ...]]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from nodrop.fabric.fields import nearest
-from nodrop.fabric.subject import Subject
+from nodrop.model.fields import nearest
+from nodrop.model.subject import Subject
 
 _BELOW: Mapping[str, Subject] = {
     "fabric": (),

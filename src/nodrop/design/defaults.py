@@ -12,8 +12,8 @@ from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
 from nodrop.design.static_buffers import is_static
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
-from nodrop.fabric.timeouts import QP_TIMEOUT_MS
 from nodrop.intent.schema import Intent, WatchdogTimers
+from nodrop.model.timeouts import QP_TIMEOUT_MS
 
 
 class Default(NamedTuple):

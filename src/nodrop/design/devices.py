@@ -17,12 +17,12 @@ from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collect
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.vlans import vlans
 from nodrop.design.watchdog import Timers
-from nodrop.fabric.fabric import Counter, Device, Loopback, Management
-from nodrop.fabric.intern import Interner
-from nodrop.fabric.qos import QosProfile
 from nodrop.hardware.dynamic import Resolved, resolve
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
+from nodrop.model.fabric import Counter, Device, Loopback, Management
+from nodrop.model.intern import Interner
+from nodrop.model.qos import QosProfile
 from nodrop.platforms.traits import named, traits
 
 HASH_SEED = {LEAF: 0, SPINE: 10}

@@ -10,10 +10,10 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.ports import Wires
 from nodrop.design.static_buffers import is_static
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Device, Interface, Port
 from nodrop.hardware.dynamic import as_configured, chip, resolve
 from nodrop.hardware.sharing import limit_bytes, taken_bytes
 from nodrop.intent.schema import Intent
+from nodrop.model.fabric import Device, Interface, Port
 from nodrop.units import show_bytes
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Trimming
 from nodrop.hardware import buildable, switch, switches
 from nodrop.intent.schema import Intent
+from nodrop.model.fabric import Trimming
 from nodrop.platforms.traits import first_release, traits
 from nodrop.units import show_bytes
 

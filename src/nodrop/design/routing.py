@@ -14,7 +14,7 @@ from nodrop.design.addressing import Family, Plan, Pool
 from nodrop.design.boxes import LEAF, Node
 from nodrop.design.ports import Wires, name_of
 from nodrop.design.splits import Jack
-from nodrop.fabric.routing import (
+from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
@@ -25,7 +25,7 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.subject import natural
+from nodrop.model.subject import natural
 
 SHUTDOWN = "GSHUT"
 GRACEFUL_SHUTDOWN = "graceful-shutdown"

@@ -7,14 +7,14 @@ from operator import attrgetter
 
 from nodrop.design.boxes import Boxes
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import HASH_FIELDS, Collector, HashField
-from nodrop.fabric.qos import WatchdogConditions
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.values import changed
 from nodrop.hardware import switch
 from nodrop.hardware import switches as catalogue
 from nodrop.intent.schema import Intent, Tier
+from nodrop.model.fabric import HASH_FIELDS, Collector, HashField
+from nodrop.model.qos import WatchdogConditions
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown
+from nodrop.model.values import changed
 from nodrop.platforms.traits import Traits, first_release, traits
 from nodrop.units import show_ids
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Port
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
+from nodrop.model.fabric import Port
 from nodrop.units import show_ids
 
 

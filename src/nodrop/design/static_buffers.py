@@ -23,11 +23,11 @@ from nodrop.design.buffers import (
 from nodrop.design.kinds import Kind, kinds
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.hardware import asic
 from nodrop.hardware.headroom import ieee_bound_bytes
 from nodrop.hardware.schema import HeadroomRow, Switch
 from nodrop.intent.schema import Intent
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
 
 LOSSY_THRESHOLD = 1

@@ -10,9 +10,9 @@ from nodrop.design.boxes import Node
 from nodrop.design.ports import Wires, name_of
 from nodrop.design.splits import Jack
 from nodrop.errors import Problem
-from nodrop.fabric.bridging import Vlan, VlanMember
-from nodrop.fabric.subject import natural
 from nodrop.intent.schema import Intent
+from nodrop.model.bridging import Vlan, VlanMember
+from nodrop.model.subject import natural
 
 
 def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, ...]:

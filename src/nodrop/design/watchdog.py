@@ -7,9 +7,9 @@ from typing import Literal
 from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
-from nodrop.fabric.qos import PfcWatchdog
-from nodrop.fabric.timeouts import QP_TIMEOUT_MS
 from nodrop.intent.schema import Intent, Tier, WatchdogTimers
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.traits import Range, Traits, WatchdogTraits, traits
 
 BASE_DETECTION_MS = 200

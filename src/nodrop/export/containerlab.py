@@ -14,10 +14,10 @@ from typing import NamedTuple
 from nodrop.errors import Unsupported
 from nodrop.export.frr_conf import frr_conf
 from nodrop.export.host_commands import host_commands, without_gateway
-from nodrop.fabric.fabric import Device, End, Host, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
 from nodrop.locate import load
+from nodrop.model.fabric import Device, End, Host, Link
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.platforms.rendering import template
 from nodrop.platforms.virtual import Kind, maker, makers
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Place, Reading
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.values import changed
 from nodrop.locate import load
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Place, Reading
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.values import changed
 from nodrop.platforms import frr
 
 

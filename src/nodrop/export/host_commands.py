@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from nodrop.fabric.fabric import Host, HostPort
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Host, HostPort
+from nodrop.model.index import Index
 from nodrop.routing.legs import legs
 from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from nodrop import platforms
-from nodrop.fabric.reading import Reading
 from nodrop.fixing.files import Files, Judge, patches, rewritten
 from nodrop.fixing.intents import JudgeOfIntents, Written
 from nodrop.fixing.intents import rewritten as rewritten_intent
@@ -21,6 +20,7 @@ from nodrop.judging import Settings, all_rules, chosen_rules
 from nodrop.lint.finding import Finding
 from nodrop.lint.rules import of_files
 from nodrop.locate import locate
+from nodrop.model.reading import Reading
 from nodrop.report.fixed import Fixed, Left, Patch, Rewritten, Why
 from nodrop.report.outcome import Outcome
 

@@ -8,16 +8,16 @@ from functools import cached_property
 from nodrop import platforms
 from nodrop.collect import read_inputs
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.reading import DeviceReading, Reading
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import text as spelt
 from nodrop.fixing.settling import Key, Tried, key_of
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs, Text
 from nodrop.judging import Settings, judged
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
+from nodrop.model.change import Change, Edit
+from nodrop.model.reading import DeviceReading, Reading
+from nodrop.model.subject import Subject
+from nodrop.model.subject import text as spelt
 from nodrop.opening import digest, read_bundle
 from nodrop.platforms.editing import told_by_hand
 from nodrop.report.fixed import Patch, Rewritten

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import Subject
 from nodrop.fixing.settling import Key, Tried, key_of
 from nodrop.formats.yaml_set import set_in
 from nodrop.inputs import Text
@@ -14,6 +12,8 @@ from nodrop.judging import Settings, judged, read
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
 from nodrop.locate import decision_of
+from nodrop.model.reading import Reading
+from nodrop.model.subject import Subject
 from nodrop.report.fixed import Rewritten
 from nodrop.report.outcome import Outcome
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from nodrop.fabric.change import Change
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends, sort_key
-from nodrop.fabric.subject import text as spelt
 from nodrop.limits import MAX_FIX_ROUNDS, MAX_FIX_TRIALS
 from nodrop.lint.finding import SEVERITIES, Finding
 from nodrop.lint.suppressions import UNUSED
+from nodrop.model.change import Change
+from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
+from nodrop.model.subject import text as spelt
 from nodrop.report.outcome import Outcome
 
 Key = tuple[str, Subject, str]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.types import nearest
 from nodrop.former.asking import REVISION_HINT, Place
 from nodrop.former.location import locate, locate_submodule
 from nodrop.former.objects import Blob
+from nodrop.model.types import nearest
 
 DEEPER = (
     "fetch the history: `git fetch --unshallow` (GitHub Actions: actions/checkout with `fetch-depth: 0`; GitLab: the"

@@ -6,12 +6,12 @@ bound, holds for less traffic than a GPU cluster has.
 
 from typing import NamedTuple
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import switch, switches
 from nodrop.hardware.dynamic import chip, compensates
 from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
 from nodrop.hardware.schema import HeadroomRow
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.states import Unknown, UnknownFact, known
 
 STATIC_PATTERN_MTU_BYTES = 4096
 STATIC_SMALL_PACKET_PERCENT = 50

@@ -1,11 +1,11 @@
 """How much of a switch's packet memory is given away before any is shared: headroom, reserves, shared headroom."""
 
-from nodrop.fabric.buffers import BufferProfile
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.hardware.dynamic import occupied_bytes
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.fabric import Device
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UnknownFact, known
 
 
 def memory_bytes(device: Device) -> int:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import PriorityGroup, QosProfile
-from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, known
-from nodrop.fabric.values import changed
 from nodrop.hardware import asic, switch, switches
 from nodrop.hardware.headroom import Budget, computed
 from nodrop.hardware.schema import Asic
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import PriorityGroup, QosProfile
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known
+from nodrop.model.values import changed
 
 _COMPENSATED_SINCE = 202605
 _PRESENT_SINCE = 202405

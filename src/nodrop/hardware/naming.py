@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from nodrop.fabric.fabric import Port
 from nodrop.hardware import switch, switches
+from nodrop.model.fabric import Port
 
 _SONIC = re.compile(r"Ethernet([0-9]{1,5})")
 _ONYX = re.compile(r"Eth[0-9]{1,2}/([1-9][0-9]{0,2})(?:/([1-9][0-9]?))?")

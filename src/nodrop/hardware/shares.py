@@ -1,7 +1,7 @@
 """Which part of a switch's memory is kept for lossless traffic, by the pools that it has."""
 
-from nodrop.fabric.buffers import BufferPool
-from nodrop.fabric.states import Unknown, known
+from nodrop.model.buffers import BufferPool
+from nodrop.model.states import Unknown, known
 
 _POOL, _LOSSY = "ingress_lossless", "egress_lossy"
 

@@ -5,11 +5,11 @@ cells, those twice over that each of its two buffer units has where the port has
 beyond that, and leaves the priority group without any.
 """
 
-from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UnknownFact, known
 from nodrop.hardware.dynamic import chip
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UnknownFact, known
 
 _WIDE_LANES = 8
 

@@ -8,11 +8,11 @@ intent.
 from itertools import groupby
 from operator import itemgetter
 
-from nodrop.fabric.reading import Reading
 from nodrop.importing.additions import Files
 from nodrop.importing.derived import Imported, derive
 from nodrop.importing.holding import Held, hold
 from nodrop.locate import load
+from nodrop.model.reading import Reading
 
 __all__ = ["Files", "Held", "Imported", "derive", "files_of", "hold"]
 

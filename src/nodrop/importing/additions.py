@@ -10,10 +10,10 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Extra
-from nodrop.fabric.subject import natural
 from nodrop.importing.found import Tree
 from nodrop.importing.sight import Sight
+from nodrop.model.fabric import Extra
+from nodrop.model.subject import natural
 from nodrop.platforms.secrets import suspicious
 from nodrop.platforms.traits import traits
 from nodrop.report.names import listing

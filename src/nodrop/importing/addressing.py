@@ -6,10 +6,6 @@ from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 from nodrop.design.addressing import slots_of
-from nodrop.fabric.addresses import network_of
-from nodrop.fabric.fabric import Device, Management, Port
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import those_known
 from nodrop.importing.found import Found, Keys, Lack, Tree
 from nodrop.importing.pools import (
     ROUND,
@@ -25,6 +21,10 @@ from nodrop.importing.pools import (
 )
 from nodrop.importing.sight import LEAF, ROLES, Box, Cables, Sight, faces, usual
 from nodrop.importing.tiers import likely_model
+from nodrop.model.addresses import network_of
+from nodrop.model.fabric import Device, Management, Port
+from nodrop.model.routing import Bgp
+from nodrop.model.states import those_known
 
 _BLOCK = 2**64
 _TIER_SHARES = 4

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nodrop.fabric.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
-from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredProfile
-from nodrop.fabric.states import Unknown, those_known
 from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import Sight, usual
+from nodrop.model.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
+from nodrop.model.qos import QosProfile, Queue, Scheduler, WredProfile
+from nodrop.model.states import Unknown, those_known
 
 _ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
 _CNP, _CONTROL = 48, 56

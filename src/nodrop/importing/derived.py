@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.fabric import Fabric
 from nodrop.importing.additions import Files
 from nodrop.importing.addressing import addressing
 from nodrop.importing.classes import classes
@@ -23,6 +22,7 @@ from nodrop.importing.trying import Unlike, built
 from nodrop.importing.uplinks import uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
+from nodrop.model.fabric import Fabric
 
 FILE = "intent.yaml"
 _TO_ADD = (

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import cast
 
 from nodrop.design.endpoints import Place, places
-from nodrop.fabric.bridging import Vlan
-from nodrop.fabric.fabric import Device, End, Host, Interface, Port, Spread
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import natural
 from nodrop.hardware import nic, nics
 from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, faces, usual
 from nodrop.importing.uplinks import UNSAID, cable
 from nodrop.intent.schema import Endpoints
+from nodrop.model.bridging import Vlan
+from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import natural
 from nodrop.report.names import listing
 from nodrop.units import show_speed, whole_number
 

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Extra, Fabric
-from nodrop.fabric.states import Unknown
 from nodrop.importing.additions import Added, Files, beside, otherwise, put
 from nodrop.importing.found import Found, Tree, laid
 from nodrop.importing.sight import LEAF, Sight, see
@@ -13,6 +11,8 @@ from nodrop.importing.spelling import spell
 from nodrop.importing.telling import not_carried, of_names
 from nodrop.importing.trying import Unlike, built, unlike
 from nodrop.intent.schema import Additions, Intent
+from nodrop.model.fabric import Extra, Fabric
+from nodrop.model.states import Unknown
 
 _ROUNDS = 8
 """How often what is refused is taken out and the rest tried."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 
-from nodrop.fabric.addresses import interface_of
+from nodrop.model.addresses import interface_of
 
 Network = IPv4Network | IPv6Network
 Address = IPv4Interface | IPv6Interface

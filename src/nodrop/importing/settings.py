@@ -5,16 +5,16 @@ from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
 from nodrop.design.class_faults import ROCE_OVERHEAD_BYTES
-from nodrop.fabric.addresses import address_of
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers
-from nodrop.fabric.fabric import Device, Host, Interface, Side, Trimming
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown, UnknownFact, those_known
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.importing.classes import known_classes, size
 from nodrop.importing.found import Found, Keys, Lack, Tree, stated
 from nodrop.importing.sight import Cables, Sight, usual
+from nodrop.model.addresses import address_of
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
+from nodrop.model.fabric import Device, Host, Interface, Side, Trimming
+from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, UnknownFact, those_known
 from nodrop.platforms.traits import known_traits
 
 _ALPHA = {exponent: int(text) if text.isdecimal() else text for text, exponent in ALPHA_EXPONENT.items()}

@@ -3,10 +3,10 @@
 from nodrop.design.boxes import boxes
 from nodrop.design.modes import has_pfc
 from nodrop.design.static_buffers import is_static, static_buffers
-from nodrop.fabric.buffers import BufferPool
-from nodrop.fabric.states import those_known
 from nodrop.importing.sight import SPINE, Sight, usual
 from nodrop.intent.schema import MOST_SHARING, Intent
+from nodrop.model.buffers import BufferPool
+from nodrop.model.states import those_known
 
 
 def ratio(sight: Sight, intent: Intent) -> int | None:

@@ -9,13 +9,13 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from nodrop import platforms
-from nodrop.fabric.addresses import address_of, interface_of
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port, Side
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.naming import port_name, sonic_port
 from nodrop.hardware.schema import Switch
+from nodrop.model.addresses import address_of, interface_of
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, Side
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import natural
 
 LEAF, SPINE = "leaf", "spine"
 ROLES = (LEAF, SPINE)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodrop.fabric.subject import natural
 from nodrop.importing.sight import KEYS, ROLES, Sight
 from nodrop.importing.trying import Unlike, grouped
+from nodrop.model.subject import natural
 from nodrop.report.names import listing
 
 _MOST = 60

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from functools import cache
 
 from nodrop import platforms
-from nodrop.fabric.fabric import Port
-from nodrop.fabric.states import Unknown
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import sonic_port
 from nodrop.hardware.schema import Switch
 from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import KEYS, ROLES, SPEED_MBPS, Box, Sight, usual
+from nodrop.model.fabric import Port
+from nodrop.model.states import Unknown
 from nodrop.platforms.traits import traits
 from nodrop.report.names import listing
 

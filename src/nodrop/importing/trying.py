@@ -9,14 +9,14 @@ from nodrop.collect import read_artifacts
 from nodrop.design import build
 from nodrop.design.decisions import Aspect, keys_in_words
 from nodrop.errors import InputProblems, Problem, Unsupported
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.compare import Difference, differences
-from nodrop.fabric.fabric import Device, Fabric, Link, Policy
-from nodrop.fabric.intern import Interner
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.types import KEYS, key_of
 from nodrop.importing.sight import Sight
 from nodrop.intent.schema import Intent
+from nodrop.model.assemble import assemble
+from nodrop.model.compare import Difference, differences
+from nodrop.model.fabric import Device, Fabric, Link, Policy
+from nodrop.model.intern import Interner
+from nodrop.model.states import Unknown
+from nodrop.model.types import KEYS, key_of
 from nodrop.platforms.artifact import Artifact
 
 _OF_SPELLING = ("platform", "version", "hwsku", "role")

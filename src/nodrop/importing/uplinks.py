@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from nodrop.design.blocks import Peers
 from nodrop.design.splits import Jack, jacks
-from nodrop.fabric.fabric import Interface, Link, Port
-from nodrop.fabric.routing import Bgp
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
 from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import LEAF, SPEED_MBPS, SPINE, Box, Cables, Run, Sight, faces, usual
 from nodrop.importing.tiers import likely_model
+from nodrop.model.fabric import Interface, Link, Port
+from nodrop.model.routing import Bgp
 from nodrop.units import show_speed
 
 _AT: Keys = ("topology", "uplinks")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nodrop import stated
-from nodrop.fabric.reading import Note
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs.disk import Disk, Entry
 from nodrop.inputs.finder import PATCHES, Finder, is_intent, stated_beside, states
 from nodrop.inputs.model import Bundle, Inputs, Text, named
+from nodrop.model.reading import Note
 
 __all__ = [
     "PATCHES",

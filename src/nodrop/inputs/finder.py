@@ -8,9 +8,9 @@ from pathlib import Path
 
 from nodrop import platforms, stated
 from nodrop.errors import Problem
-from nodrop.fabric.reading import Note
 from nodrop.inputs.disk import HEAD_BYTES, Disk
 from nodrop.inputs.model import Bundle, Inputs, Text
+from nodrop.model.reading import Note
 from nodrop.paths import reason
 from nodrop.platforms import HOSTS
 from nodrop.platforms import hosts as host_files

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.reading import Note
 from nodrop.formats.places import read_limited, regular
 from nodrop.formats.root import Root, around
+from nodrop.model.reading import Note
 from nodrop.paths import fault
 
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Mode, Purpose
 from nodrop.formats.places import on_one_line
 from nodrop.formats.yaml import Document
 from nodrop.formats.yaml_span import Entries
@@ -38,6 +37,7 @@ from nodrop.intent.types import (
     whole,
     whole_or,
 )
+from nodrop.model.fabric import Mode, Purpose
 
 MOST_PER_SPINE = 64
 """Links from a leaf to a spine, at most."""

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.subject import parse as parsed
-from nodrop.fabric.subject import sort_key, text
 from nodrop.formats.places import read_limited, shown
 from nodrop.formats.shapes import mapping
 from nodrop.formats.yaml import Document, parse
 from nodrop.lint.finding import Finding
 from nodrop.lint.suppressions import Ran
+from nodrop.model.subject import parse as parsed
+from nodrop.model.subject import sort_key, text
 
 FILE = "nodrop.baseline.yaml"
 VERSION = "1"

@@ -10,11 +10,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.types import fields, sources
 from nodrop.lint.nodes import Path
 from nodrop.lint.scopes import Gap, Item, Items, Scope
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.types import fields, sources
 
 _NOT_KNOWN = object()
 """Stands for UNKNOWN in keys, where a comparison with a number of equal hash would raise."""

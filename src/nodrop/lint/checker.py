@@ -6,12 +6,12 @@ from math import isfinite
 
 from jinja2 import nodes as jinja
 
-from nodrop.fabric.fabric import End
-from nodrop.fabric.types import Type, attributes, join, label, meant, nearest, type_of
 from nodrop.lint import nodes
 from nodrop.lint.nodes import Attribute, Call, Comparison, Constant, Items, Name, Node, Sign, may_be_none, present, text
 from nodrop.lint.vocabulary import Kind, Word, vocabulary
 from nodrop.lint.written import MayBeNone, Written
+from nodrop.model.fabric import End
+from nodrop.model.types import Type, attributes, join, label, meant, nearest, type_of
 
 MAX_DEPTH, MAX_NODES = 32, 200
 MAX_NUMBER, MAX_TEXT = 2**63, 200

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil, floor, inf
 
-from nodrop.fabric.types import Type
 from nodrop.lint.nodes import (
     Arithmetic,
     Attribute,
@@ -23,6 +22,7 @@ from nodrop.lint.nodes import (
     may_be_none,
     text,
 )
+from nodrop.model.types import Type
 
 _OPPOSITE: Mapping[Comparison, Comparison] = {
     "<": ">=",

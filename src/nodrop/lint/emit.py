@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from nodrop.fabric.states import UNKNOWN, UnknownFact
-from nodrop.fabric.types import Record
 from nodrop.lint.nodes import (
     Arithmetic,
     Attribute,
@@ -36,6 +34,8 @@ from nodrop.lint.nodes import (
     may_be_none,
     text,
 )
+from nodrop.model.states import UNKNOWN, UnknownFact
+from nodrop.model.types import Record
 
 Outcome = bool | Exception
 """What became of one item: whether it is at fault, or the UnknownFact, with its path, or crash that left it open."""

@@ -14,13 +14,6 @@ from typing import Literal, TypeVar
 from nodrop import analyses
 from nodrop.analyses import Hit, Unsettled
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.spelling import read
-from nodrop.fabric.states import UnknownFact
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends, natural, sort_key
-from nodrop.fabric.subject import text as spelt
-from nodrop.fabric.types import nearest
 from nodrop.lint.cells import EACH, Case, Cells, Column, alike
 from nodrop.lint.emit import Outcome
 from nodrop.lint.finding import Finding, Severity, Verdict
@@ -31,6 +24,13 @@ from nodrop.lint.scopes import Gap
 from nodrop.lint.telling import Evidence, Teller
 from nodrop.lint.unknowns import Unknowns
 from nodrop.lint.vocabulary import TOLD, Told
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.spelling import read
+from nodrop.model.states import UnknownFact
+from nodrop.model.subject import FABRIC, Subject, cable_ends, natural, sort_key
+from nodrop.model.subject import text as spelt
+from nodrop.model.types import nearest
 
 BATCH = 4096
 """How many cases are judged at a time: a rule that looks at each of 640,000 ports need not hold as many cases."""

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 
 from nodrop.analyses import OBSERVATIONS
 from nodrop.analyses._computed import computed
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import Subject, parse, sort_key
-from nodrop.fabric.subject import text as spelt
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.suppressions import KINDS, Ran, today, written_in, wrong
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.subject import Subject, parse, sort_key
+from nodrop.model.subject import text as spelt
 from nodrop.routing.observation import Flow, Observation, Refused
 
 

@@ -18,10 +18,10 @@ from functools import lru_cache
 from jinja2 import Environment, TemplateSyntaxError
 from jinja2 import nodes as jinja
 
-from nodrop.fabric.types import Type
 from nodrop.lint.checker import MAX_DEPTH, Checker
 from nodrop.lint.nodes import Attribute, Name, Node
 from nodrop.lint.written import Written
+from nodrop.model.types import Type
 
 MAX_EXPRESSION, MAX_MESSAGE = 500, 2000
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nodrop.errors import Problem
-from nodrop.fabric.change import Change
-from nodrop.fabric.reading import Note
-from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
+from nodrop.model.change import Change
+from nodrop.model.reading import Note
+from nodrop.model.subject import Subject
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["certain", "likely", "possible"]

@@ -1,8 +1,8 @@
 """A first rule for somebody who writes one: it passes its examples, and its comments say what to make one's own."""
 
-from nodrop.fabric.types import nearest
 from nodrop.lint.rule import AREAS
 from nodrop.lint.rules import NAME
+from nodrop.model.types import nearest
 
 SCHEMA = ".nodrop/rule.schema.json"
 """Where, from the folder of rules, an editor finds what a rule may hold."""

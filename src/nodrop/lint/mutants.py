@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from nodrop.fabric.types import TRUTH
 from nodrop.lint.examples import View, differences
 from nodrop.lint.nodes import (
     Arithmetic,
@@ -28,6 +27,7 @@ from nodrop.lint.nodes import (
     bare,
 )
 from nodrop.lint.rule import Example, Rule
+from nodrop.model.types import TRUTH
 
 NEIGHBOURS: Mapping[Comparison, Comparison] = {
     "<": "<=",

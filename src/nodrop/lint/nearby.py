@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from nodrop.fabric.fabric import Device, Fabric, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import UnknownFact
-from nodrop.fabric.subject import FABRIC
 from nodrop.lint.rule import Rule
+from nodrop.model.fabric import Device, Fabric, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.states import UnknownFact
+from nodrop.model.subject import FABRIC
 
 _CABLES = 2
 """How many cables away a switch is looked at; a host is a station on the way."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nodrop.fabric.types import NONE, NUMBER, TRUTH, Type, is_property, join, sources
 from nodrop.lint.vocabulary import Word
+from nodrop.model.types import NONE, NUMBER, TRUTH, Type, is_property, join, sources
 
 Path = tuple[str, ...]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]

@@ -13,13 +13,13 @@ from typing import get_type_hints
 
 from nodrop import analyses
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.types import nearest, type_of
 from nodrop.lint.checker import accepts
 from nodrop.lint.never import contradiction
 from nodrop.lint.nodes import reads
 from nodrop.lint.rule import FromOption, Rule
 from nodrop.lint.rule_loader import type_of_value
 from nodrop.lint.rules import Held, is_rule_file, load_rules, named, origin, place, rule_files, shipped
+from nodrop.model.types import nearest, type_of
 
 Keys = tuple[str | int, ...]
 

@@ -12,16 +12,16 @@ from itertools import islice
 from typing import Any
 
 from nodrop.analyses._kinship import Family, kind_of, root_of
-from nodrop.fabric.change import Change
-from nodrop.fabric.edit import get_value, part_of
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, surely_off
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends
-from nodrop.fabric.types import key_of
 from nodrop.lint.finding import Finding
 from nodrop.lint.nodes import Path
 from nodrop.lint.rule import Rule
+from nodrop.model.change import Change
+from nodrop.model.edit import get_value, part_of
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
+from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.types import key_of
 
 ASKED = 64
 """How many switches of a kind are asked, at most, for what is usual among them; they are built alike."""

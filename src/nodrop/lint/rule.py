@@ -6,13 +6,13 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
-from nodrop.fabric.fabric import Device, Mode
-from nodrop.fabric.types import Type
 from nodrop.lint import emit
 from nodrop.lint.cells import EACH, Column, columns
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.nodes import Attribute, Call, Logic, Name, Node, Not, Path, given_whole, leaves, path, reads, walk
 from nodrop.lint.scopes import Scope
+from nodrop.model.fabric import Device, Mode
+from nodrop.model.types import Type
 
 Strictness = Literal["regular", "pedantic", "auditor"]
 STRICTNESSES: tuple[Strictness, ...] = ("regular", "pedantic", "auditor")

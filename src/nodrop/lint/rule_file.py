@@ -6,11 +6,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from nodrop import platforms
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import MODES, Mode
-from nodrop.fabric.types import meant, nearest
 from nodrop.formats.yaml import Document
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.rule import Strictness
+from nodrop.model.fabric import MODES, Mode
+from nodrop.model.types import meant, nearest
 from nodrop.routing.observation import Check
 
 FixSafety = Literal["safe", "unsafe"]

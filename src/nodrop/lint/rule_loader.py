@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from nodrop import analyses, platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.types import Record, Type, join, nearest, type_of
 from nodrop.formats.places import decode, split_lines
 from nodrop.formats.shapes import mapping
 from nodrop.formats.yaml import parse
@@ -23,6 +22,7 @@ from nodrop.lint.rule import Example, FromOption, Option, Rule
 from nodrop.lint.rule_file import ExamplesFile, RuleFile, problems_of
 from nodrop.lint.scopes import SCOPES, names_of
 from nodrop.lint.written import MayBeNone, Written
+from nodrop.model.types import Record, Type, join, nearest, type_of
 
 MAX_BYTES = 64 * 1024
 

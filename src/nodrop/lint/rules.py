@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.subject import natural
-from nodrop.fabric.types import nearest
 from nodrop.formats.places import read_limited
 from nodrop.formats.root import Root
 from nodrop.formats.yaml import parse
 from nodrop.lint.rule import AREAS, Rule
 from nodrop.lint.rule_loader import MAX_BYTES, collecting, loads_rule
 from nodrop.lint.suppressions import KINDS
+from nodrop.model.subject import natural
+from nodrop.model.types import nearest
 from nodrop.resources import home
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")

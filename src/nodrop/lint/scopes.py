@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool
-from nodrop.fabric.fabric import Device, Fabric, Interface, Link, TrafficClass
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import PriorityGroup, Queue
-from nodrop.fabric.routing import BgpNeighbor
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import FABRIC, Subject
-from nodrop.fabric.subject import link as subject_of_link
-from nodrop.fabric.types import Record, Type, type_of
 from nodrop.lint.nodes import Path
+from nodrop.model.buffers import BufferPool
+from nodrop.model.fabric import Device, Fabric, Interface, Link, TrafficClass
+from nodrop.model.index import Index
+from nodrop.model.qos import PriorityGroup, Queue
+from nodrop.model.routing import BgpNeighbor
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import link as subject_of_link
+from nodrop.model.types import Record, Type, type_of
 
 Item = tuple[Any, ...]
 UNREAD_END = "the other end of a link"

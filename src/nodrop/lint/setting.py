@@ -12,14 +12,6 @@ from typing import Any
 import nodrop
 from nodrop import platforms
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Port
-from nodrop.fabric.reading import Reading, Source
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends, matches, natural
-from nodrop.fabric.subject import parse as parse_subject
 from nodrop.formats.yaml import parse
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
@@ -28,6 +20,14 @@ from nodrop.intent.load import validated
 from nodrop.intent.schema import Intent
 from nodrop.lint.examples import View, views_of
 from nodrop.lint.rule import Example
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Device, End, Fabric, Interface, Port
+from nodrop.model.reading import Reading, Source
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC, Subject, cable_ends, matches, natural
+from nodrop.model.subject import parse as parse_subject
 from nodrop.platforms import HOSTS
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.examples import NAMES as EXAMPLES

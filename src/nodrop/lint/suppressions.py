@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Place, Reading, Remark
-from nodrop.fabric.subject import FABRIC, Subject, matches, parse, text
-from nodrop.fabric.types import nearest
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Located, Suppressed, Verdict
 from nodrop.lint.rule import Rule
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Place, Reading, Remark
+from nodrop.model.subject import FABRIC, Subject, matches, parse, text
+from nodrop.model.types import nearest
 
 UNUSED, EXPIRED, UNKNOWN_RULE = "unused-suppression", "expired-suppression", "unknown-rule-in-suppression"
 KINDS = frozenset({UNUSED, EXPIRED, UNKNOWN_RULE})

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nodrop.analyses import Hit
-from nodrop.fabric.change import Change
-from nodrop.fabric.fabric import End
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Place, Reading, Remark
-from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends
-from nodrop.fabric.subject import text as spelt
 from nodrop.lint.cells import Case, alike
 from nodrop.lint.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
 from nodrop.lint.nodes import Node, path, text
 from nodrop.lint.remedies import changed_to, parted
 from nodrop.lint.rule import Rule
 from nodrop.lint.scopes import Item
+from nodrop.model.change import Change
+from nodrop.model.fabric import End
+from nodrop.model.index import Index
+from nodrop.model.reading import Place, Reading, Remark
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import text as spelt
 
 _SEPARATOR = b"\x1f"
 

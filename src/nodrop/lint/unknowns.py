@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodrop.fabric.fabric import Fabric, Host, HostPort, Policy
-from nodrop.fabric.subject import natural
-from nodrop.fabric.types import attributes
 from nodrop.lint.finding import UnknownVerdict
 from nodrop.lint.scopes import SCOPES
+from nodrop.model.fabric import Fabric, Host, HostPort, Policy
+from nodrop.model.subject import natural
+from nodrop.model.types import attributes
 
 _STATED = "state them under {key} in fabric.yaml"
 _WORKED_OUT = f"models of devices, from which it is worked out: {_STATED.format(key='models')}"

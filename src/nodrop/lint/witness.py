@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import UNKNOWN, UnknownFact
-from nodrop.fabric.subject import FABRIC, Subject
-from nodrop.fabric.subject import text as spelt
-from nodrop.fabric.types import nearest
 from nodrop.lint.cells import EACH, Case, Cells
 from nodrop.lint.nodes import Logic, Node, Not
 from nodrop.lint.rule import Rule
 from nodrop.lint.scopes import Gap, Item
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN, UnknownFact
+from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import text as spelt
+from nodrop.model.types import nearest
 
 
 class Unseen(Enum):

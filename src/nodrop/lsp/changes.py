@@ -9,7 +9,6 @@ from pathlib import Path
 
 from nodrop.config import FILE
 from nodrop.errors import InputProblems
-from nodrop.fabric.subject import text as subject_text
 from nodrop.fixing.files import Judge
 from nodrop.fixing.files import rewritten as rewritten_files
 from nodrop.fixing.intents import JudgeOfIntents
@@ -20,6 +19,7 @@ from nodrop.inputs import Disk, Text
 from nodrop.lint.finding import Finding
 from nodrop.lsp.desk import Desk, Held, Look
 from nodrop.lsp.rows import Rows, raw
+from nodrop.model.subject import text as subject_text
 
 REASON = "say here why this is all right"
 _REPOSITORY = ".git"

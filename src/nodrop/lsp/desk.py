@@ -13,7 +13,6 @@ from pathlib import Path
 from nodrop import config, judging, stated
 from nodrop.config import Config
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.reading import Reading
 from nodrop.formats.places import Span
 from nodrop.inputs import Inputs, Text, find
 from nodrop.intent.load import loads as loads_intent
@@ -23,6 +22,7 @@ from nodrop.lint.rule import Rule, Strictness
 from nodrop.lint.rule_loader import loads_rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lsp.kinds import Kind, kind_of
+from nodrop.model.reading import Reading
 from nodrop.report.outcome import Outcome, groups, told
 from nodrop.resources import home
 from nodrop.stated.profile import loads_profile

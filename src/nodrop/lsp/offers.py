@@ -7,10 +7,10 @@ from functools import cache
 from typing import Any
 
 from nodrop import analyses, hardware, platforms, schemas, units
-from nodrop.fabric.fabric import PURPOSES
 from nodrop.lint.rule import Rule
 from nodrop.lsp.cursor import Spot, Step
 from nodrop.lsp.kinds import Kind
+from nodrop.model.fabric import PURPOSES
 from nodrop.platforms.traits import traits
 from nodrop.report.rules import in_short
 from nodrop.stated.profile import names as profiles

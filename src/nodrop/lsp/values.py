@@ -7,15 +7,15 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.types import key_of
 from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.places import Span
 from nodrop.inputs import Inputs
 from nodrop.lint.finding import Located
 from nodrop.locate import Stands
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.reading import Reading
+from nodrop.model.subject import Subject
+from nodrop.model.types import key_of
 from nodrop.report.explained import text as explained
 
 _LINES_ABOVE = 60

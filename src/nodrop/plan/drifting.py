@@ -3,10 +3,10 @@
 from collections import Counter
 from dataclasses import replace
 
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.fields import named
-from nodrop.fabric.reading import Reading
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Fabric
+from nodrop.model.fields import named
+from nodrop.model.reading import Reading
 from nodrop.plan.facts import of_fabric
 from nodrop.plan.model import DeviceChange, Drift, Entry, Found, Part
 from nodrop.plan.outside_drift import outside_drift

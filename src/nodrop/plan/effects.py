@@ -9,11 +9,11 @@ from types import MappingProxyType
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import DISRUPTIONS, Change, Edit, Step
-from nodrop.fabric.fields import Impact
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import Subject, text
 from nodrop.locate import load
+from nodrop.model.change import DISRUPTIONS, Change, Edit, Step
+from nodrop.model.fields import Impact
+from nodrop.model.reading import Reading
+from nodrop.model.subject import Subject, text
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
 from nodrop.plan.telling import make_of, merged, shape_key, template, told
 from nodrop.plan.towards import towards

@@ -5,16 +5,16 @@ from dataclasses import fields
 from typing import Any
 
 from nodrop import platforms
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.compare import differences, project
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.intern import Interner
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject, natural
-from nodrop.fabric.values import changed
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.compare import differences, project
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.intern import Interner
+from nodrop.model.nics import Nic
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import Reading
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, natural
+from nodrop.model.values import changed
 from nodrop.plan.model import DeviceChange, Entry, Found, Kind, Part
 from nodrop.platforms.editing import same
 

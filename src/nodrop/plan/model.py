@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from nodrop.errors import Problem
-from nodrop.fabric.change import DISRUPTIONS, Change, Disruption
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.subject import Subject
+from nodrop.model.change import DISRUPTIONS, Change, Disruption
+from nodrop.model.fabric import Device
+from nodrop.model.subject import Subject
 from nodrop.platforms.editing import subject_of
 from nodrop.platforms.settings import Difference
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import natural
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
+from nodrop.model.subject import natural
 from nodrop.plan.model import DeviceChange, Share, Stage
 from nodrop.plan.shares import Shares
 from nodrop.routing.tiers import RANK

@@ -7,9 +7,9 @@ from typing import Literal
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import DeviceReading, Reading, Source
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device
+from nodrop.model.reading import DeviceReading, Reading, Source
 from nodrop.plan.effects import bundle, once, shape_of
 from nodrop.plan.model import DeviceChange, Effect, Outside, worst
 from nodrop.plan.telling import Make, make_of

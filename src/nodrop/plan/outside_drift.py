@@ -8,7 +8,7 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.reading import Reading
+from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import DeviceChange, Effect, Outside
 from nodrop.plan.outside import Alike, Known, effects_of, head_of, shown, staying, together

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import natural
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading
+from nodrop.model.subject import natural
 
 
 class Pair(NamedTuple):

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import ByHand, Change, Edit
-from nodrop.fabric.compare import differences
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.spelling import said
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject, text
+from nodrop.model.change import ByHand, Change, Edit
+from nodrop.model.compare import differences
+from nodrop.model.reading import Reading
+from nodrop.model.spelling import said
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, text
 from nodrop.parallel import map_chunks
 from nodrop.plan.effects import bundle, once, uncomputed
 from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Share, worst

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import natural
+from nodrop.model.reading import Reading
+from nodrop.model.subject import natural
 from nodrop.plan.effects import Effects
 from nodrop.plan.facts import Comparing, of_fabric
 from nodrop.plan.model import RISKS, DeviceChange, Effect, Found, Outside, Plan, Risk, Together, Told, worst

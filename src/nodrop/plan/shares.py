@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodrop.fabric.compare import mixed
-from nodrop.fabric.fabric import Device, End, Fabric
-from nodrop.fabric.fields import named
-from nodrop.fabric.intern import Interner
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.compare import mixed
+from nodrop.model.fabric import Device, End, Fabric
+from nodrop.model.fields import named
+from nodrop.model.intern import Interner
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
 from nodrop.plan.model import DeviceChange, Entry, Part, Share
 
 _GUARDS = frozenset(named(Device, QosProfile, aspect="watchdog"))

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from nodrop.fabric.fabric import Device, End, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import surely_off, those_known
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends, natural
+from nodrop.model.fabric import Device, End, Link
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.states import surely_off, those_known
+from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
 from nodrop.plan.model import DeviceChange, Share, Stage, When
 from nodrop.plan.order import runs
 from nodrop.plan.shares import Shares

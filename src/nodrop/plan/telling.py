@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.qos import COLORS
-from nodrop.fabric.subject import Subject, natural
-from nodrop.fabric.types import fields
-from nodrop.fabric.values import classes
+from nodrop.model.fabric import Fabric
+from nodrop.model.qos import COLORS
+from nodrop.model.subject import Subject, natural
+from nodrop.model.types import fields
+from nodrop.model.values import classes
 from nodrop.plan.model import DeviceChange, Entry, Fact, Part, Told
 
 Make = tuple[Any, ...]

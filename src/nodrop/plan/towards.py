@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import ByHand, Edit
-from nodrop.fabric.edit import get_value
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.model.change import ByHand, Edit
+from nodrop.model.edit import get_value
+from nodrop.model.fabric import Device, Fabric
 from nodrop.plan.model import RISKS, Risk
 from nodrop.platforms.editing import same, sources
 

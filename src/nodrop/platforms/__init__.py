@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.fabric import Device, Extra, Fabric
-from nodrop.fabric.reading import DeviceReading, Place, Source
-from nodrop.fabric.subject import Subject
 from nodrop.formats.comments import Comment, Syntax
 from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
+from nodrop.model.change import Change, Edit
+from nodrop.model.fabric import Device, Extra, Fabric
+from nodrop.model.reading import DeviceReading, Place, Source
+from nodrop.model.subject import Subject
 from nodrop.platforms.artifact import Artifact, BatfishTables
 from nodrop.platforms.editing import Budget
 from nodrop.platforms.settings import Settings

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from nodrop.fabric.subject import Subject, matches
+from nodrop.model.subject import Subject, matches
 from nodrop.platforms.rows import below_switch, patterns, rows_of
 
 _FILE = "adds.yaml"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.values import value
+from nodrop.model.subject import Subject
+from nodrop.model.values import value
 
 
 @value

@@ -1,6 +1,6 @@
 """The effect of a change of the model on a running switch, with every tool.
 
-Effects on every platform are a column of the model's fields (`fabric/fields/impacts.py`). Those of one platform are in
+Effects on every platform are a column of the model's fields (`model/fields/impacts.py`). Those of one platform are in
 its folder (`change.yaml`, contract 9.6) and count before them.
 """
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from nodrop.fabric.change import DISRUPTIONS
-from nodrop.fabric.fields import Impact, impacts
-from nodrop.fabric.fields.row import KINDS
-from nodrop.fabric.subject import Subject, matches
+from nodrop.model.change import DISRUPTIONS
+from nodrop.model.fields import Impact, impacts
+from nodrop.model.fields.row import KINDS
+from nodrop.model.subject import Subject, matches
 from nodrop.platforms.rows import below_switch, patterns, rows_of
 
 _FILE = "change.yaml"

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import ByHand, Change, Edit
-from nodrop.fabric.compare import Difference, differences
-from nodrop.fabric.edit import get_value, set_value
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.fields import named
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.reading import DeviceReading, Remark, Source
-from nodrop.fabric.spelling import said
-from nodrop.fabric.states import Unknown, UnknownFact
-from nodrop.fabric.subject import Subject, matches
-from nodrop.fabric.subject import text as spelt
-from nodrop.fabric.values import changed
 from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
+from nodrop.model.change import ByHand, Change, Edit
+from nodrop.model.compare import Difference, differences
+from nodrop.model.edit import get_value, set_value
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.fields import named
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import DeviceReading, Remark, Source
+from nodrop.model.spelling import said
+from nodrop.model.states import Unknown, UnknownFact
+from nodrop.model.subject import Subject, matches
+from nodrop.model.subject import text as spelt
+from nodrop.model.values import changed
 
 Bundle = Mapping[str, bytes]
 

@@ -9,15 +9,15 @@ from copy import deepcopy
 from typing import Any
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device, Extra
-from nodrop.fabric.fields import named
-from nodrop.fabric.fields.row import EXTRA
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject, text
-from nodrop.fabric.types import key_of
-from nodrop.fabric.values import changed
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device, Extra
+from nodrop.model.fields import named
+from nodrop.model.fields.row import EXTRA
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject, text
+from nodrop.model.types import key_of
+from nodrop.model.values import changed
 from nodrop.platforms.sayable import on_one_line, quotable
 
 Tree = dict[str, Any]

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
-from nodrop.fabric.states import Unknown, known
+from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.states import Unknown, known
 from nodrop.platforms.frr_limits import check
 from nodrop.platforms.frr_places import where as where
 from nodrop.platforms.frr_reader import ADDRESSES as ADDRESSES

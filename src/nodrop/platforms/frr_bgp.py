@@ -6,10 +6,10 @@ What a process does of which nothing is said depends on `frr defaults` and `frr 
 
 from typing import Any, Literal
 
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
-from nodrop.fabric.values import changed
 from nodrop.formats.frr import Statement
 from nodrop.formats.lines import NotUnderstood, understood
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
+from nodrop.model.values import changed
 from nodrop.platforms.frr_policies import PREFIXES, Policies
 from nodrop.platforms.frr_words import address, is_address, number, prefix
 

@@ -5,11 +5,11 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 
 import re
 
-from nodrop.fabric.addresses import address_of
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import natural
+from nodrop.model.addresses import address_of
+from nodrop.model.fabric import Device
+from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
+from nodrop.model.states import known
+from nodrop.model.subject import natural
 from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sayable import Plain, check_distinct, check_range, check_rows, on_one_line, refuse
 

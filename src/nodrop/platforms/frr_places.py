@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from nodrop.fabric.subject import Subject
 from nodrop.formats.frr import Statement, parse, walk
 from nodrop.formats.places import Span
+from nodrop.model.subject import Subject
 from nodrop.units import whole_number
 
 

@@ -8,8 +8,10 @@ kind takes the place of the first (lib/routemap.c).
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nodrop.fabric import policy_values
-from nodrop.fabric.routing import (
+from nodrop.formats.frr import Statement
+from nodrop.formats.lines import NotUnderstood, understood
+from nodrop.model import policy_values
+from nodrop.model.routing import (
     Action,
     AsPathList,
     CommunityList,
@@ -18,8 +20,6 @@ from nodrop.fabric.routing import (
     RouteMap,
     RouteMapRule,
 )
-from nodrop.formats.frr import Statement
-from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.platforms.frr_limits import GOES, MATCHES, SETS
 from nodrop.platforms.frr_words import action, number
 from nodrop.platforms.frr_words import prefix as prefix_in

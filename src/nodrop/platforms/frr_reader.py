@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass, field
 
-from nodrop.fabric.routing import Bgp, StaticRoute
-from nodrop.fabric.subject import natural
 from nodrop.formats.frr import Statement, parse
 from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.limits import MAX_DSCP
+from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.model.subject import natural
 from nodrop.platforms.frr_bgp import Process
 from nodrop.platforms.frr_policies import Policies
 from nodrop.platforms.frr_words import number

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from nodrop.fabric.addresses import is_prefix
 from nodrop.formats.lines import NotUnderstood
 from nodrop.limits import MAX_32_BITS
+from nodrop.model.addresses import is_prefix
 from nodrop.units import whole_number
 
 

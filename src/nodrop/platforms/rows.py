@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nodrop.fabric.subject import Subject
 from nodrop.formats.yaml import parse
+from nodrop.model.subject import Subject
 
 _HERE = Path(__file__).parent
 _Row = TypeVar("_Row")

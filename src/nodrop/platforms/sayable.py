@@ -12,12 +12,12 @@ from types import NoneType
 from typing import Any
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.addresses import address_of
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import Unknown, known
-from nodrop.fabric.subject import Subject, text
-from nodrop.fabric.types import fields, key_of
+from nodrop.model.addresses import address_of
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown, known
+from nodrop.model.subject import Subject, text
+from nodrop.model.types import fields, key_of
 
 _WORD = re.compile(r"[A-Za-z0-9._:/@+-]+")
 _HALF = re.compile(r"[\ud800-\udfff]")

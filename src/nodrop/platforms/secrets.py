@@ -6,7 +6,7 @@ A secret itself is in no remark. Crypt prefixes: crypt(5) of libxcrypt; `$nvsec$
 import re
 from typing import Literal
 
-from nodrop.fabric.reading import Place, Remark
+from nodrop.model.reading import Place, Remark
 
 Exposure = Literal["clear", "scrambled"]
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.fabric.qos import WatchdogConditions
+from nodrop.model.qos import WatchdogConditions
 
 Range = tuple[int, int]
 """The least and the most that a platform takes, both included."""

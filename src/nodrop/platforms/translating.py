@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.bridging import PortChannel, Vlan
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.values import changed
 from nodrop.formats.places import Span, decode, on_one_line
 from nodrop.limits import MAX_COMMANDS
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject
+from nodrop.model.values import changed
 from nodrop.platforms import frr
 from nodrop.platforms.nvue import places, reader
 from nodrop.platforms.secrets import Exposure, Found, covered

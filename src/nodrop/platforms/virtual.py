@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
 
-from nodrop.fabric.fabric import Device
+from nodrop.model.fabric import Device
 
 _HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nodrop.analyses._computed import computed
 from nodrop.analyses._expected import NOTHING, expected_routes, sound
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.report.table import folded, section
 from nodrop.routing.observation import CHECKS, Check, Observation
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nodrop.errors import Problem
-from nodrop.fabric import subject
-from nodrop.fabric.subject import Subject
 from nodrop.lint.finding import Finding, Fix, Located, Related
+from nodrop.model import subject
+from nodrop.model.subject import Subject
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name

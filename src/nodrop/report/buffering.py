@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile, Queue
-from nodrop.fabric.states import Unknown, UnknownFact, those_known
 from nodrop.hardware.bounds import Bounds, bounds
 from nodrop.hardware.dynamic import budget
 from nodrop.lint.vocabulary.admission import pause_threshold_bytes
+from nodrop.model import effects
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile, Queue
+from nodrop.model.states import Unknown, UnknownFact, those_known
 
 Facts = dict[str, Any]
 

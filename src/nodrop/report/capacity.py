@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from nodrop.fabric.fabric import End, Fabric, Host, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import natural
+from nodrop.model.fabric import End, Fabric, Host, Link
+from nodrop.model.index import Index
+from nodrop.model.subject import natural
 
 Facts = dict[str, Any]
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from nodrop.fabric import subject
-from nodrop.fabric.compare import Difference
+from nodrop.model import subject
+from nodrop.model.compare import Difference
 from nodrop.report import plan_json
 from nodrop.report.checked import Changed, Checked, Rerouted, Unfit
 from nodrop.report.json import dumped, of_finding, of_note, of_problem, plain

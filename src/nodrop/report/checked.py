@@ -4,10 +4,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from nodrop.errors import Problem
-from nodrop.fabric.compare import Difference
-from nodrop.fabric.reading import Note
-from nodrop.fabric.subject import Subject
 from nodrop.lint.finding import Finding
+from nodrop.model.compare import Difference
+from nodrop.model.reading import Note
+from nodrop.model.subject import Subject
 from nodrop.plan.model import Plan
 from nodrop.report.outcome import Outcome
 from nodrop.routing.observation import Check, Flow

@@ -1,7 +1,7 @@
 """Findings one a line, for editors, grep and eyes: `file:line:column: severity[rule] message (subject)`."""
 
-from nodrop.fabric import subject
 from nodrop.lint.finding import Finding
+from nodrop.model import subject
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.outcome import Outcome, openable, told
 

@@ -5,16 +5,16 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from nodrop.fabric import subject
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.edit import get_value
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.qos import PriorityGroup
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import FABRIC, Subject
-from nodrop.fabric.types import key_of
 from nodrop.locate import Stands
+from nodrop.model import subject
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.edit import get_value
+from nodrop.model.fabric import Interface
+from nodrop.model.qos import PriorityGroup
+from nodrop.model.reading import Reading
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.types import key_of
 from nodrop.report.buffering import held_against, parts
 from nodrop.report.escape import terminal
 from nodrop.report.table import WIDTH, folded

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device, Fabric, Interface, Port
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown
 from nodrop.hardware import switch, switches
+from nodrop.model import effects
+from nodrop.model.fabric import Device, Fabric, Interface, Port
+from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown
 from nodrop.report.buffering import ecn, headroom, marking, plain, pools, profiles
 from nodrop.report.capacity import Capacity
 from nodrop.units import show_speed

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.fabric.change import Change, Disruption, Step, worst
 from nodrop.lint.finding import Finding
+from nodrop.model.change import Change, Disruption, Step, worst
 from nodrop.report.outcome import Outcome
 
 Why = Literal["unsafe", "refused", "by hand", "generated", "no fix"]

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.fabric import subject
-from nodrop.fabric.change import DISRUPTIONS, Step
 from nodrop.lint.finding import SEVERITIES, Finding, Located
+from nodrop.model import subject
+from nodrop.model.change import DISRUPTIONS, Step
 from nodrop.report.block import Page
 from nodrop.report.fixed import WHYS, Fixed, Left, Made, Patch, What, Why
 from nodrop.report.links import Links

@@ -7,9 +7,9 @@ their escapes are those of the runner's toolkit (github.com/actions/toolkit, pac
 from collections.abc import Mapping
 
 from nodrop.errors import Problem
-from nodrop.fabric import subject
-from nodrop.fabric.subject import Subject
 from nodrop.lint.finding import Finding, Located
+from nodrop.model import subject
+from nodrop.model.subject import Subject
 from nodrop.report.escape import property_of_command, text_of_command, utf8
 from nodrop.report.outcome import Outcome, groups, openable, told
 

@@ -8,8 +8,8 @@ import hashlib
 from typing import Any
 
 from nodrop.errors import Problem
-from nodrop.fabric import subject
 from nodrop.lint.finding import Finding
+from nodrop.model import subject
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
 from nodrop.report.outcome import Outcome, openable, told

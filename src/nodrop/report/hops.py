@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from nodrop.fabric.effects import (
+from nodrop.model.effects import (
     group_buffer,
     group_of_tc,
     is_lossless,
@@ -13,9 +13,9 @@ from nodrop.fabric.effects import (
     target,
     tc_of_dscp,
 )
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.model.fabric import Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known
 from nodrop.report.escape import terminal
 from nodrop.report.names import listing
 from nodrop.routing import ControlPlane

@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 
 from nodrop.errors import Problem
-from nodrop.fabric import subject
-from nodrop.fabric.change import Change
-from nodrop.fabric.reading import Assumption, Note
-from nodrop.fabric.states import Unknown
 from nodrop.lint.finding import Finding, Fix, Located, Related, Suppressed, UnknownVerdict
+from nodrop.model import subject
+from nodrop.model.change import Change
+from nodrop.model.reading import Assumption, Note
+from nodrop.model.states import Unknown
 from nodrop.report.escape import json_text, utf8
 from nodrop.report.outcome import Outcome, statistics, summary
 

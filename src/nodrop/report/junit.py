@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
 from nodrop.errors import Problem
-from nodrop.fabric import subject
-from nodrop.fabric.subject import natural
 from nodrop.lint.finding import Finding
+from nodrop.model import subject
+from nodrop.model.subject import natural
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.outcome import Outcome, openable, told
 

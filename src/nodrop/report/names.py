@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends, natural
+from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
 from nodrop.report.escape import terminal
 
 _PLAIN = re.compile(r"[\w./@%+~:-]+")

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric import subject
-from nodrop.fabric.edit import get_value
-from nodrop.fabric.reading import Decision, Reading
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.lint.unknowns import advice
 from nodrop.locate import Stands, place_of
+from nodrop.model import subject
+from nodrop.model.edit import get_value
+from nodrop.model.reading import Decision, Reading
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC, Subject
 from nodrop.report.explained import is_computed
 
 _PARTS = {"cables": "links"}

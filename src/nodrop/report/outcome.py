@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from nodrop.errors import Problem
-from nodrop.fabric.reading import Assumption, Note, Reading
-from nodrop.fabric.subject import natural, sort_key
 from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
 from nodrop.lint.suppressions import Settled
+from nodrop.model.reading import Assumption, Note, Reading
+from nodrop.model.subject import natural, sort_key
 from nodrop.report.agreement import Validation
 
 LineOf = Callable[[str, int], str | None]

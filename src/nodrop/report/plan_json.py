@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from nodrop.fabric import subject
+from nodrop.model import subject
 from nodrop.plan.model import (
     KINDS,
     DeviceChange,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.fabric.states import Unknown
+from nodrop.model.states import Unknown
 from nodrop.plan.model import KINDS, Effect, Kind, Outside, Plan, Risk, Told, worst
 from nodrop.plan.order import runs
 from nodrop.plan.telling import shape_key

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nodrop.fabric.fabric import End
-from nodrop.fabric.fields import entry_label, label_of, named, numbers, unit_of
-from nodrop.fabric.qos import COLORS, QosProfile
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject, cable_ends
-from nodrop.fabric.types import KEYS
 from nodrop.limits import MAX_POWER
+from nodrop.model.fabric import End
+from nodrop.model.fields import entry_label, label_of, named, numbers, unit_of
+from nodrop.model.qos import COLORS, QosProfile
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject, cable_ends
+from nodrop.model.types import KEYS
 from nodrop.plan.model import Entry, Fact
 from nodrop.plan.telling import ANY, is_row, kind_of, rows, template
 from nodrop.report.names import listing, name

@@ -10,10 +10,10 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from nodrop.fabric.bridging import PortChannel, Vlan
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import natural
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import natural
 from nodrop.platforms.artifact import Artifact
 from nodrop.report.capacity import Capacity
 from nodrop.report.escape import cell

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.fabric.subject import FABRIC
+from nodrop.model.subject import FABRIC
 from nodrop.plan.model import Hazard, Plan
 from nodrop.report.names import count, name
 

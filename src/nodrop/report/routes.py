@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import _plane
-from nodrop.fabric.index import Index
+from nodrop.model.index import Index
 from nodrop.report.names import count
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import Family

@@ -4,10 +4,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.fabric.fabric import MODES
 from nodrop.lint.finding import Severity
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped, origin
+from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.json import dumped
 from nodrop.report.rules import finds, first_sentence, in_short, seen_on, spoken_modes

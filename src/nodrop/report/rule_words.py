@@ -3,11 +3,11 @@
 import inspect
 from collections.abc import Iterable, Iterator
 
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.types import Owner, Record, Type, attributes, is_property, label
 from nodrop.lint.rule import AREAS
 from nodrop.lint.scopes import SCOPES
 from nodrop.lint.vocabulary import Word, vocabulary
+from nodrop.model.fabric import Fabric
+from nodrop.model.types import Owner, Record, Type, attributes, is_property, label
 from nodrop.report.escape import markdown_of_ours
 
 _KINDS = {"filter": "Filters: `value | filter`", "test": "Tests: `value is test`", "function": "Functions"}

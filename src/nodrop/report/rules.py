@@ -8,9 +8,9 @@ from difflib import ndiff
 from typing import Any
 
 from nodrop import platforms
-from nodrop.fabric.fabric import MODES
 from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.lint.rule import Example, Rule
+from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.table import folded
 

@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import quote
 
 from nodrop.errors import Problem
-from nodrop.fabric import subject
 from nodrop.lint.finding import Finding, Located, Related, UnknownVerdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import shipped
+from nodrop.model import subject
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
 from nodrop.report.outcome import Outcome, openable, told

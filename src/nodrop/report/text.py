@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from nodrop.fabric.reading import Assumption, Note
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
+from nodrop.model.reading import Assumption, Note
 from nodrop.report.agreement import text as text_of
 from nodrop.report.block import Page, block
 from nodrop.report.hidden import hidden

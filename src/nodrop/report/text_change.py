@@ -5,11 +5,11 @@ from difflib import unified_diff
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric import subject
-from nodrop.fabric.change import Change
-from nodrop.fabric.reading import Reading, Source
 from nodrop.lint.finding import Finding
 from nodrop.locate import load
+from nodrop.model import subject
+from nodrop.model.change import Change
+from nodrop.model.reading import Reading, Source
 from nodrop.platforms.secrets import suspicious
 from nodrop.report.explained import spell
 

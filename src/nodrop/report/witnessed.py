@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.fabric.fabric import MODES
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends, sort_key
-from nodrop.fabric.subject import text as spelt
 from nodrop.lint.finding import Finding, Located
 from nodrop.lint.nodes import Attribute, Call, Logic, Node, Not, bare, leaves, path, stored, text
 from nodrop.lint.rule import FromOption, Rule
 from nodrop.lint.scopes import Gap, Item
 from nodrop.lint.unknowns import advice
 from nodrop.lint.witness import Step, Unseen, Witness, absent, meant
+from nodrop.model.fabric import MODES
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
+from nodrop.model.subject import text as spelt
 from nodrop.report.escape import terminal
 from nodrop.report.explained import spell
 from nodrop.report.origins import StatedBy, of_fabric, origins

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from nodrop.fabric.fabric import End
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, StaticRoute
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import End
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject
 from nodrop.routing.convergence import State, converge
 from nodrop.routing.legs import Cabling
 from nodrop.routing.policy import uncomputed

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from nodrop.fabric.routing import PrefixList, PrefixRule
+from nodrop.model.routing import PrefixList, PrefixRule
 from nodrop.routing.prefixes import BITS, Family, Prefix, prefix
 
 Shape = tuple[PrefixRule, ...]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from nodrop.fabric.fabric import End, Link
+from nodrop.model.fabric import End, Link
 from nodrop.routing.adverts import Attributes, Part, together
 from nodrop.routing.control_plane import ControlPlane, Routes
 from nodrop.routing.convergence import Makers

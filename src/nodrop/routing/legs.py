@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.fabric.fabric import Device, End
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, surely_off, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device, End
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import Address, Prefix, address, prefix
 
 

@@ -9,9 +9,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Place
+from nodrop.model.subject import FABRIC, Subject
 
 Check = Literal[
     "configuration", "links", "packets", "sessions", "addresses", "routes", "reach", "failures", "recoveries"

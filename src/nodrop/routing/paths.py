@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
-from nodrop.fabric.fabric import End
+from nodrop.model.fabric import End
 from nodrop.routing.control_plane import ControlPlane, Hop, Route, Routes
 from nodrop.routing.prefixes import Address, Prefix, cut
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from nodrop.fabric import policy_values as values
-from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, Ipv6Unicast, RouteMapRule
 from nodrop.formats.places import on_one_line
+from nodrop.model import policy_values as values
+from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, Ipv6Unicast, RouteMapRule
 from nodrop.routing.adverts import Attributes, Part
 from nodrop.routing.destinations import Destinations, Shape
 from nodrop.routing.prefixes import Family

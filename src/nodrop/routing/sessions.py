@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from nodrop.fabric.fabric import Device, End
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown, surely_off, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device, End
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.subject import Subject
 from nodrop.routing.legs import Cabling, Leg, legs, unsaid
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
 

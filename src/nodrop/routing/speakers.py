@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nodrop.fabric.routing import Bgp, StaticRoute
-from nodrop.fabric.states import those_known
+from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.model.states import those_known
 from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
 from nodrop.routing.decision import Limits
 from nodrop.routing.destinations import Destinations

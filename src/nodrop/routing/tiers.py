@@ -6,8 +6,8 @@ al., Deadlocks in Datacenter Networks, HotNets 2016).
 
 from collections.abc import Callable, Mapping
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import Unknown
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown
 from nodrop.routing.adverts import Part, together
 from nodrop.routing.decision import Table
 from nodrop.routing.speakers import World

@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nodrop import units
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
-from nodrop.fabric.types import meant
 from nodrop.formats.places import read_limited
 from nodrop.formats.root import Root
 from nodrop.formats.yaml import parse
 from nodrop.intent.load import validated
 from nodrop.intent.types import Scalar, Speed, Text
+from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
+from nodrop.model.types import meant
 from nodrop.paths import fault
 from nodrop.resources import home
 from nodrop.units import Misread

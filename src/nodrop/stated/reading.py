@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, TypeVar
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric import fabric
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import PURPOSES, End, HostPort, Link, Purpose, TrafficClass
-from nodrop.fabric.qos import PfcWatchdog
-from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.yaml import Document, parse
 from nodrop.intent.load import validated
+from nodrop.model import fabric
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import PURPOSES, End, HostPort, Link, Purpose, TrafficClass
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.stated.schema import MEDIUM, Class, Host, Policy, Stated, Watchdog
 
 MAX_BYTES = 64_000_000

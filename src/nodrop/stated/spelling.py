@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
-from nodrop.fabric.qos import PfcWatchdog
-from nodrop.fabric.states import Unknown
+from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.states import Unknown
 from nodrop.stated.schema import MEDIUM
 from nodrop.units import show_ids
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from nodrop.analyses._computed import computed as computed
 from nodrop.analyses._computed import destinations as destinations
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.fabric.bridging import Vlan, VlanMember
-from nodrop.fabric.fabric import Management, Port
-from nodrop.fabric.qos import PfcWatchdog, Scheduler
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import UNKNOWN, Unknown, known
+from nodrop.model.bridging import Vlan, VlanMember
+from nodrop.model.fabric import Management, Port
+from nodrop.model.qos import PfcWatchdog, Scheduler
+from nodrop.model.reading import DeviceReading
+from nodrop.model.states import UNKNOWN, Unknown, known
 from nodrop.platforms import reader
 from nodrop.platforms.cumulus.features import ports_of
 from nodrop.platforms.cumulus.places import where

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodrop.fabric.change import Change
-from nodrop.fabric.qos import PfcWatchdog
+from nodrop.model.change import Change
+from nodrop.model.qos import PfcWatchdog
 from nodrop.platforms import editor
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=300, restoration_ms=None, action=None)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.reading import Source
+from nodrop.model.nics import Nic
+from nodrop.model.reading import Source
 from nodrop.platforms import hosts
 from support.host_files import FIRMWARE, GOOD, QOS
 

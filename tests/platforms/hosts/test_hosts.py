@@ -7,10 +7,10 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.reading import Reading
 from nodrop.lint.finding import Finding
+from nodrop.model.fabric import Fabric
+from nodrop.model.nics import Nic
+from nodrop.model.reading import Reading
 from nodrop.platforms.artifact import Artifact
 from support.designs import build, shipped
 from support.host_files import FIRMWARE, GOOD, QOS

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.fabric.bridging import Vlan, VlanMember
-from nodrop.fabric.fabric import Management
-from nodrop.fabric.qos import Scheduler
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.routing import AsPathList, BgpNeighbor, Redistribution, StaticRoute
-from nodrop.fabric.states import UNKNOWN, Unknown, known
+from nodrop.model.bridging import Vlan, VlanMember
+from nodrop.model.fabric import Management
+from nodrop.model.qos import Scheduler
+from nodrop.model.reading import DeviceReading
+from nodrop.model.routing import AsPathList, BgpNeighbor, Redistribution, StaticRoute
+from nodrop.model.states import UNKNOWN, Unknown, known
 from nodrop.platforms import reader
 from nodrop.platforms.nclu.places import where
 from support.legacy_platforms import findings, line_at, notes, port, qos, read, remarks, same

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.fabric.change import Change
+from nodrop.model.change import Change
 from nodrop.platforms import editor
 from support.legacy_platforms import port, read
 

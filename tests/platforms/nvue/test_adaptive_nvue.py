@@ -9,10 +9,10 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse, text
+from nodrop.model.change import Change, Edit
+from nodrop.model.fabric import Device
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse, text
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.releases import RELEASES
 from support.nvue_devices import as_nvue, fabric

@@ -7,9 +7,9 @@ import pytest
 
 import nodrop
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Fabric, Port
-from nodrop.fabric.values import changed
 from nodrop.formats.yaml import parse
+from nodrop.model.fabric import Fabric, Port
+from nodrop.model.values import changed
 from nodrop.platforms.nvue.writer import write
 from support.designs import build, shipped
 from support.random_fabrics import alone

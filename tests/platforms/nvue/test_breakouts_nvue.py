@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.fabric.reading import Source
+from nodrop.model.reading import Source
 from nodrop.platforms.cumulus import reader
 from support.nvue_startup import read, state
 

@@ -8,9 +8,9 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Device
+from nodrop.model.states import UNKNOWN
 from support.designs import build, shipped
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import device as read

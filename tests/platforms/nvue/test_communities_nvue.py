@@ -6,8 +6,8 @@ import pytest
 
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp, CommunityList, RouteMap, RouteMapRule
+from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp, CommunityList, RouteMap, RouteMapRule
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import device as read
 

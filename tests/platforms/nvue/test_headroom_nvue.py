@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
 from nodrop.hardware.dynamic import resolve
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.fabric import Device
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
 from nodrop.platforms.nvue import effects, places, writer
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import FILE, device, qos, read, state

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from nodrop import platforms
-from nodrop.fabric.subject import parse
+from nodrop.model.subject import parse
 from support.nvue_startup import FILE, read, state
 from support.places import TESTS
 

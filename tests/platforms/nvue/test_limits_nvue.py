@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.fabric import Collector, Device, Loopback, Management, Trimming
-from nodrop.fabric.qos import COLORS, Queue, Scheduler, WredColor
-from nodrop.fabric.routing import (
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.fabric import Collector, Device, Loopback, Management, Trimming
+from nodrop.model.qos import COLORS, Queue, Scheduler, WredColor
+from nodrop.model.routing import (
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -22,7 +22,7 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.states import UNKNOWN
 from nodrop.platforms.nvue import writer
 from support.nvue_devices import as_nvue, fabric, split
 

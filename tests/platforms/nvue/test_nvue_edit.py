@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.compare import differences
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.qos import COLORS, PfcWatchdog, Scheduler, WredColor, WredProfile
-from nodrop.fabric.routing import Redistribution
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse, text
 from nodrop.formats.yaml_edit import Node, compose, data_of
+from nodrop.model.change import Change, Edit
+from nodrop.model.compare import differences
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.qos import COLORS, PfcWatchdog, Scheduler, WredColor, WredProfile
+from nodrop.model.routing import Redistribution
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse, text
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.tree import without_prompts
 from support.nvue_startup import FILE, NAME, read, state

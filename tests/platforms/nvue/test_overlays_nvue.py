@@ -6,9 +6,9 @@ import pytest
 
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.bridging import PortChannel
-from nodrop.fabric.overlays import MultiChassis, Tunnel
-from nodrop.fabric.subject import parse
+from nodrop.model.bridging import PortChannel
+from nodrop.model.overlays import MultiChassis, Tunnel
+from nodrop.model.subject import parse
 from support.designs import build, shipped
 from support.nvue_startup import FILE, device, read, state
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from nodrop import platforms
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Place
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject, parse
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Place
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject, parse
 from support import random_values
 from support.nvue_startup import FILE, read, state
 from support.places import TESTS

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodrop.fabric.buffers import BufferProfile
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import known
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.fabric import Device
+from nodrop.model.reading import DeviceReading
+from nodrop.model.states import known
 from support.nvue_startup import qos, read, state
 
 BODY = """interface:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.fabric import Collector, Loopback, Management, Port, Trimming
-from nodrop.fabric.routing import (
+from nodrop.model.fabric import Collector, Loopback, Management, Port, Trimming
+from nodrop.model.routing import (
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -18,8 +18,8 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import text
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import text
 from nodrop.platforms.nvue.reader import detect
 from support.nvue_startup import device, port, qos, read, state
 

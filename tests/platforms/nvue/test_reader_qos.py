@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.qos import PfcWatchdog, Scheduler, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
+from nodrop.model.fabric import Device
+from nodrop.model.qos import PfcWatchdog, Scheduler, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN
 from nodrop.platforms import not_carried
 from support import random_values
 from support.nvue_startup import device, port, qos, read, state

@@ -9,10 +9,10 @@ import nodrop
 from nodrop import platforms
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.fabric import Collector, Device, Trimming
-from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
-from nodrop.fabric.routing import Bgp, CommunityList
-from nodrop.fabric.states import known
+from nodrop.model.fabric import Collector, Device, Trimming
+from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
+from nodrop.model.routing import Bgp, CommunityList
+from nodrop.model.states import known
 from nodrop.platforms.nvue.releases import NEEDED, RELEASES, SINCE, knows
 from nodrop.platforms.nvue.schema import schema
 from nodrop.platforms.traits import traits

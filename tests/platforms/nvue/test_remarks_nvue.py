@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.fabric.reading import DeviceReading
+from nodrop.model.reading import DeviceReading
 from support.nvue_startup import read, state
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from ruamel.yaml import YAML
 
-from nodrop.fabric.fabric import Device
+from nodrop.model.fabric import Device
 from nodrop.platforms.nvue import writer
 from support import random_nvue
 from support.nvue_devices import as_nvue, fabric, split

@@ -11,7 +11,7 @@ All else that rules ask about is sound, or rests on what the file does not say: 
 """
 
 import nodrop
-from nodrop.fabric.subject import text
+from nodrop.model.subject import text
 from support.places import TESTS
 
 FILE = TESTS / "platforms" / "nvue" / "roce_alone.yaml"

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.compare import differences, project
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware.dynamic import resolve
 from nodrop.intent.load import loads
+from nodrop.model.compare import differences, project
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import DeviceReading
+from nodrop.model.states import UNKNOWN
 from nodrop.platforms import not_carried
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.resources import home

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from nodrop.fabric.fabric import Device
+from nodrop.model.fabric import Device
 from nodrop.platforms.nvue import schema_check, writer
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.platforms.nvue.schema import Words, schema

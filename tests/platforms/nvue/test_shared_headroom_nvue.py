@@ -6,12 +6,12 @@ import pytest
 
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.change import Change
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import UNKNOWN, known
 from nodrop.hardware.dynamic import resolve
+from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.change import Change
+from nodrop.model.fabric import Device
+from nodrop.model.reading import DeviceReading
+from nodrop.model.states import UNKNOWN, known
 from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.edit import edit
 from support.nvue_devices import as_nvue, fabric

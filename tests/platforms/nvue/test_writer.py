@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Collector, Device, Extra
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import natural
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
+from nodrop.model.fabric import Collector, Device, Extra
+from nodrop.model.qos import QosProfile
+from nodrop.model.routing import Bgp
+from nodrop.model.states import known
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue import effects, stages, writer
 from support.nvue_devices import as_nvue, fabric, profile, split
 

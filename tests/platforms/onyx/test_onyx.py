@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.fabric import Management, Port
-from nodrop.fabric.qos import Queue, Scheduler
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.routing import BgpNeighbor, Redistribution, StaticRoute
-from nodrop.fabric.states import UNKNOWN, Unknown, known
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.fabric import Management, Port
+from nodrop.model.qos import Queue, Scheduler
+from nodrop.model.reading import DeviceReading
+from nodrop.model.routing import BgpNeighbor, Redistribution, StaticRoute
+from nodrop.model.states import UNKNOWN, Unknown, known
 from nodrop.platforms import reader
 from nodrop.platforms.onyx.commands import numbers, parse
 from nodrop.platforms.onyx.places import where

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodrop.fabric.change import Change
-from nodrop.fabric.qos import PfcWatchdog, WredColor, WredProfile
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import parse
+from nodrop.model.change import Change
+from nodrop.model.qos import PfcWatchdog, WredColor, WredProfile
+from nodrop.model.states import known
+from nodrop.model.subject import parse
 from nodrop.platforms import editor
 from support.legacy_platforms import read
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.assemble import assemble
-from nodrop.fabric.declared import Declared
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.reading import HostReading
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import of_files, shipped
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.nics import Nic
+from nodrop.model.reading import HostReading
 from support.sonic_configs import read, stock
 
 QOS = (

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from nodrop import platforms
-from nodrop.fabric.compare import differences
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
+from nodrop.model.compare import differences
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
 from support.sonic_configs import NAME, read, read_bundle, stock
 
 PEERS = {

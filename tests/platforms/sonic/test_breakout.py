@@ -9,7 +9,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Device, Fabric, Interface, Port
+from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.platforms.sonic.writer import write
 from support.designs import build, shipped
 from support.random_fabrics import alone

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from nodrop import platforms
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.subject import parse
+from nodrop.model.fabric import Device
+from nodrop.model.subject import parse
 from support.sonic_configs import NAME, read, remarks, stock
 
 HERE = {"hostname": "lc3", "asic_name": "asic0", "sub_role": "FrontEnd", "switch_type": "voq"}

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from nodrop import platforms
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import DeviceReading, Place
-from nodrop.fabric.subject import parse
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device
+from nodrop.model.reading import DeviceReading, Place
+from nodrop.model.subject import parse
 from nodrop.platforms.sonic.reader import detect
 from support.sonic_configs import NAME, read_bundle, stock
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.change import Change, Edit, Step
-from nodrop.fabric.qos import PfcWatchdog
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
+from nodrop.model.change import Change, Edit, Step
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
 from nodrop.platforms.sonic.edit import between, edit
 from nodrop.platforms.sonic.gcu import chip_of, judged
 from nodrop.platforms.sonic.patch import operations

@@ -9,11 +9,12 @@ import pytest
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.compare import differences, project
-from nodrop.fabric.fabric import Counter, Device, Loopback, Management, Port, Trimming
-from nodrop.fabric.qos import PfcWatchdog, PriorityGroup, Queue, Scheduler, WredColor, WredProfile
-from nodrop.fabric.routing import (
+from nodrop.hardware.dynamic import resolve
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.compare import differences, project
+from nodrop.model.fabric import Counter, Device, Loopback, Management, Port, Trimming
+from nodrop.model.qos import PfcWatchdog, PriorityGroup, Queue, Scheduler, WredColor, WredProfile
+from nodrop.model.routing import (
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -26,8 +27,7 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.states import UNKNOWN
-from nodrop.hardware.dynamic import resolve
+from nodrop.model.states import UNKNOWN
 from nodrop.platforms import not_carried
 from nodrop.resources import home
 from support import random_values

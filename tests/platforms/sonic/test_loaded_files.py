@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.compare import differences
-from nodrop.fabric.reading import DeviceReading, Source
+from nodrop.model.compare import differences
+from nodrop.model.reading import DeviceReading, Source
 from nodrop.platforms.sonic.reader import read
 from support.sonic_configs import stock
 

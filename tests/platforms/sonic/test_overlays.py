@@ -7,9 +7,9 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.overlays import MultiChassis, Tunnel
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
+from nodrop.model.overlays import MultiChassis, Tunnel
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from nodrop.resources import home
 from support.sonic_configs import read
 

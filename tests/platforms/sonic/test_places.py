@@ -10,13 +10,13 @@ import pytest
 
 import nodrop
 from nodrop import collect, platforms
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Place
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject, parse
-from nodrop.fabric.values import changed
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Place
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject, parse
+from nodrop.model.values import changed
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 from support import random_values

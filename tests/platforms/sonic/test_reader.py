@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device, Interface, Port
-from nodrop.fabric.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device, Interface, Port
+from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN
 from support.sonic_configs import NAME, part, read, remarks, said, stock
 
 LOSSY_IN = BufferProfile(pool="ingress_lossless", size_bytes=0, dynamic_th=3)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.routing import (
+from nodrop.model.reading import DeviceReading
+from nodrop.model.routing import (
     AsPathList,
     Bgp,
     BgpNeighbor,

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.errors import Problem
-from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Counter, Device, End, Interface, Loopback, Management, Trimming
-from nodrop.fabric.qos import PfcWatchdog, PriorityGroup, Scheduler
-from nodrop.fabric.reading import Cable, DeviceReading
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import Counter, Device, End, Interface, Loopback, Management, Trimming
+from nodrop.model.qos import PfcWatchdog, PriorityGroup, Scheduler
+from nodrop.model.reading import Cable, DeviceReading
+from nodrop.model.states import UNKNOWN
 from nodrop.platforms.sonic.reader import detect
 from support.sonic_configs import NAME, read, remarks, said, stock
 

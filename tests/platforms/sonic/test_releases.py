@@ -11,8 +11,8 @@ import nodrop
 from nodrop import platforms
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.fabric import Device, Fabric, Trimming
 from nodrop.intent.load import loads
+from nodrop.model.fabric import Device, Fabric, Trimming
 from nodrop.platforms.sonic.releases import RELEASES, SINCE
 from nodrop.platforms.traits import traits
 from nodrop.resources import home

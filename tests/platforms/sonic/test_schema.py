@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading, Remark
 from nodrop.formats.plain import NOT_PLAIN, load
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import of_files, shipped
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading, Remark
 from nodrop.platforms.sonic.schema import FILE, Schema, release_of, releases, schema
 from support.sonic_configs import read, stock
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.compare import differences
-from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.qos import PfcWatchdog, Scheduler
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse, text
+from nodrop.model.change import Change, Edit
+from nodrop.model.compare import differences
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.qos import PfcWatchdog, Scheduler
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse, text
 from nodrop.platforms import editor
 from nodrop.platforms.sonic.edit import edit
 from nodrop.platforms.sonic.edit_qos import _cell_uses

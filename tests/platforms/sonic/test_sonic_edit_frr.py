@@ -2,12 +2,12 @@
 
 import pytest
 
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.edit import get_value
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Source
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.subject import parse
+from nodrop.model.change import Change, Edit
+from nodrop.model.edit import get_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Source
+from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import parse
 from nodrop.platforms.sonic.edit import edit
 from nodrop.platforms.sonic.reader import read
 from support.single_faults import clean, written

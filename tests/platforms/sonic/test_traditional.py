@@ -8,10 +8,10 @@ import pytest
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.compare import differences, project
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.qos import PriorityGroup
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.compare import differences, project
+from nodrop.model.fabric import Device
+from nodrop.model.qos import PriorityGroup
 from nodrop.platforms import not_carried
 from nodrop.resources import home
 from support.random_fabrics import alone

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.change import Edit
+from nodrop.model.change import Edit
 from nodrop.platforms.sonic.edit import between
 from nodrop.platforms.sonic.turns import turns
 from support.json_text import applied

@@ -22,12 +22,12 @@ from unittest import mock
 
 import nodrop
 from nodrop import cache, config, inputs, remembering, stated
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import Bgp
 from nodrop.intent.load import loads as load_intent
 from nodrop.lint.baseline import load as load_baseline
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import load_rules, of_files, of_routing, shipped
+from nodrop.model.reading import Reading
+from nodrop.model.routing import Bgp
 from nodrop.publish.tree import MANIFEST, Manifest
 from nodrop.stated.profile import load_profile
 

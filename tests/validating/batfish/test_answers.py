@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from nodrop.analyses._computed import computed
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from nodrop.routing.observation import Check, Observation, address_item, route_item
 from nodrop.validating.batfish import reaching
 from nodrop.validating.batfish.lines import harmless

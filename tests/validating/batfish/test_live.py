@@ -5,8 +5,8 @@ import os
 import pytest
 
 import nodrop
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.resources import home
 from nodrop.routing.observation import CHECKS
 from nodrop.validating import computed

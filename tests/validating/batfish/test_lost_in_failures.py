@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from nodrop.fabric.fabric import End, Fabric
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.index import Index
 from nodrop.routing.observation import Observation, failure_item, route_item
 from nodrop.validating import computed, destinations
 from nodrop.validating.batfish import failures

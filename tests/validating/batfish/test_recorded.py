@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import pytest
 
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.routing.observation import CHECKS, Observation
 from nodrop.validating import computed
 from nodrop.validating.batfish import difference, observe

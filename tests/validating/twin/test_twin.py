@@ -3,12 +3,12 @@
 import pytest
 
 import nodrop
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
-from nodrop.fabric.values import changed
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
+from nodrop.model.values import changed
 from nodrop.routing.observation import Check, Observation
 from nodrop.validating import computed
 from nodrop.validating.twin import Options, observe

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
 from nodrop.validating import computed
 from nodrop.validating.twin import observing
 from nodrop.validating.twin.box import call

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.model.states import UNKNOWN
 from nodrop.validating.twin import box
 from nodrop.validating.twin.outward import leave_out
 from support import twin_attacked

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
-from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
+from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.validating.twin import daemons
 from nodrop.validating.twin.daemons import Boot, Said, refused
 from nodrop.validating.twin.lab import Lab

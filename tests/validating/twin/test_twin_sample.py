@@ -3,8 +3,8 @@
 import pytest
 
 import nodrop
-from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Link
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link
+from nodrop.model.index import Index
 from nodrop.routing.observation import Observation
 from nodrop.validating import computed
 from nodrop.validating.twin import Options, observe, sampling

@@ -3,9 +3,9 @@
 import pytest
 
 import nodrop
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.validating import computed
 from nodrop.validating.twin import observe
 from support.designs import build, shipped

@@ -20,13 +20,13 @@ from nodrop.export.batfish.names import Names, nodes
 from nodrop.export.batfish.stanzas import concatenated
 from nodrop.export.batfish.unseen import NO_HOST, unseen_of
 from nodrop.export.frr_conf import FrrConf, frr_conf, rendered
-from nodrop.fabric import subject
-from nodrop.fabric.fabric import Device, End
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Place, Reading
-from nodrop.fabric.states import those_known
-from nodrop.fabric.subject import Subject
 from nodrop.locate import load
+from nodrop.model import subject
+from nodrop.model.fabric import Device, End
+from nodrop.model.index import Index
+from nodrop.model.reading import Place, Reading
+from nodrop.model.states import those_known
+from nodrop.model.subject import Subject
 from nodrop.routing.legs import legs
 from nodrop.routing.observation import Refused
 

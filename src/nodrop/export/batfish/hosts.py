@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from nodrop.export.batfish.unseen import four
-from nodrop.fabric.fabric import Host, HostPort
-from nodrop.fabric.index import Index
+from nodrop.model.fabric import Host, HostPort
+from nodrop.model.index import Index
 from nodrop.routing.legs import Leg, legs
 from nodrop.routing.prefixes import prefix
 

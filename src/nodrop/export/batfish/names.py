@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import those_known
-from nodrop.fabric.subject import natural
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.states import those_known
+from nodrop.model.subject import natural
 from nodrop.routing.legs import Leg, legs
 
 _NOT_IN_NODES = re.compile(r"[^a-z0-9_.-]")

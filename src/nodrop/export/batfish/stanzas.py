@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from nodrop.export.batfish.names import Names
 from nodrop.export.batfish.unseen import bundled_ports, four
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import Unknown, surely_off, those_known
-from nodrop.fabric.subject import natural
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.subject import natural
 from nodrop.platforms.rendering import template
 from nodrop.routing.legs import legs
 

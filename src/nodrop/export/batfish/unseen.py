@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from nodrop.export.frr_conf import FrrConf
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.types import key_of
+from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
+from nodrop.model.types import key_of
 from nodrop.routing.prefixes import address
 
 IPV6_ADDRESS = "Batfish reads addresses of IPv6 and drops them"

@@ -1,17 +1,17 @@
 """Words about what buffers admit: when a priority group pauses, what a queue may hold, what must stay for others."""
 
 from nodrop import units
-from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, shares, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.buffers import dropping_lossless_queues
 from nodrop.lint.vocabulary.marking import marks
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import stopped_queues
+from nodrop.model import effects
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import Interface
+from nodrop.model.qos import PriorityGroup, QosProfile, Queue
+from nodrop.model.states import Unknown, UnknownFact, known
 
 _Pools = tuple[BufferPool, ...] | Unknown
 _Model = str | None | Unknown

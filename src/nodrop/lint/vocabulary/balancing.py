@@ -1,10 +1,10 @@
 """Words about adaptive routing: where the choice among equal paths by load cannot be, and where it is in part only."""
 
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, UnknownFact, known
 from nodrop.platforms.traits import known_traits
 from nodrop.units import show_speed
 

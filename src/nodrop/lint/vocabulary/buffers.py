@@ -1,15 +1,15 @@
 """Words about pools and the buffers that take from them: whether they fit the direction and each other."""
 
 from nodrop import units
-from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.fabric import Port
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import stopped_queues
+from nodrop.model import effects
+from nodrop.model.buffers import BufferPool, BufferProfile
+from nodrop.model.fabric import Port
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known
 
 
 @word("function")

@@ -1,14 +1,14 @@
 """Words about configured cable lengths: whether the switch has headroom for them."""
 
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import length, listed, speed
 from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
+from nodrop.model import effects
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known
 
 
 @word("function")

@@ -1,14 +1,14 @@
 """Words about where classes land: what a port does not map, what shares a queue, what is sent on with another DSCP."""
 
-from nodrop.fabric import effects
-from nodrop.fabric.bridging import PortChannel, Vlan
-from nodrop.fabric.fabric import Fabric, Trimming
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown, known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.qos import lossy_rdma_dscps
 from nodrop.lint.vocabulary.scheduling import lossless_queues
+from nodrop.model import effects
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import Fabric, Trimming
+from nodrop.model.qos import QosProfile
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, known
 
 ROUTING_DSCP = 48
 """CS6, with which FRR's BGP sends unless told otherwise (bgpd/bgp_network.c)."""

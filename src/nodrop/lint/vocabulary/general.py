@@ -4,8 +4,8 @@ The spelling filters take None too and say `none`, so that a message can show wh
 """
 
 from nodrop import units
-from nodrop.fabric.states import Unknown
 from nodrop.lint.vocabulary import word
+from nodrop.model.states import Unknown
 
 
 def _number(value: int | float) -> str:

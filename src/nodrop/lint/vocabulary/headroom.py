@@ -1,11 +1,11 @@
 """Words about headroom: what a port's cable needs, by the rule that holds for its switch."""
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware.bounds import bounds, row_xoff
 from nodrop.hardware.dynamic import budget
 from nodrop.lint.vocabulary import word
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, UnknownFact, known
 
 
 @word("function", rests_on=("cables",))

@@ -1,10 +1,10 @@
 """Words about links: which FEC a port has, and what is at the far end of its cable."""
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
 from nodrop.hardware import medium
 from nodrop.lint.vocabulary import word
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 from nodrop.platforms.traits import known_traits
 
 PAM4_LANE_MBPS = 50_000

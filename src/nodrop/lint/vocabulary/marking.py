@@ -1,15 +1,15 @@
 """Words about marking and how queues are served: what a port does with RDMA's packets and with the CNPs that answer."""
 
 from nodrop import units
-from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferPool
-from nodrop.fabric.fabric import Fabric, Interface
-from nodrop.fabric.qos import QosProfile, Queue, WredColor, WredProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import listed, speed
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import misplaced_tcs
+from nodrop.model import effects
+from nodrop.model.buffers import BufferPool
+from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.qos import QosProfile, Queue, WredColor, WredProfile
+from nodrop.model.states import Unknown, UnknownFact, known
 
 _Pools = tuple[BufferPool, ...] | Unknown
 """The buffer pools of a switch; a queue's limit is not known without them."""

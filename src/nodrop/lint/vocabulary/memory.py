@@ -2,10 +2,10 @@
 
 from math import ceil
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.states import Unknown, known
 from nodrop.hardware import commitment, sharing
 from nodrop.lint.vocabulary import word
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.states import Unknown, known
 
 
 @word("function", rests_on=("models",))

@@ -1,8 +1,8 @@
 """Words about lossless traffic that leaves the hall."""
 
-from nodrop.fabric.states import Unknown
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
+from nodrop.model.states import Unknown
 
 
 @word("function", rests_on=("models",))

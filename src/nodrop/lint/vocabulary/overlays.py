@@ -1,11 +1,11 @@
 """Words about tunnels and pairs of switches: whether what is carried there keeps its class and pauses nobody."""
 
-from nodrop.fabric.bridging import Vlan
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.overlays import Tunnel
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, known, surely_off, those_known
 from nodrop.lint.vocabulary import word
+from nodrop.model.bridging import Vlan
+from nodrop.model.fabric import Device
+from nodrop.model.overlays import Tunnel
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, known, surely_off, those_known
 from nodrop.platforms.traits import known_traits
 
 

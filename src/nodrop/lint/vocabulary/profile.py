@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from nodrop import units
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.profile import Band, EcnBand, Profile, WatchdogBand
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
+from nodrop.model import effects
+from nodrop.model.fabric import Fabric
+from nodrop.model.profile import Band, EcnBand, Profile, WatchdogBand
+from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
+from nodrop.model.states import Unknown, UnknownFact, known
 
 
 @word("function")

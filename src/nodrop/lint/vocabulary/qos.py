@@ -1,12 +1,12 @@
 """Words about classes, pause and marking: what a port does with the fabric's traffic."""
 
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device, Fabric, Interface
-from nodrop.fabric.qos import PfcWatchdog, QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import ranges
 from nodrop.lint.vocabulary.sides import misplaced_tcs
+from nodrop.model import effects
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.qos import PfcWatchdog, QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known
 
 MOST_PAUSED = 2
 PAUSED_WITH_BOUNCES = (2, 3, 4, 6)

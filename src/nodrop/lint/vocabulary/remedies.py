@@ -6,18 +6,18 @@ What is not known is UNKNOWN, and no change.
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferProfile
-from nodrop.fabric.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.overlays import Tunnel
-from nodrop.fabric.qos import Map, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
-from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, known
-from nodrop.fabric.values import changed
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
 from nodrop.lint.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
 from nodrop.lint.vocabulary.watchdog import POLLS, WATCHDOG_COUNTERS
+from nodrop.model import effects
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
+from nodrop.model.index import Index
+from nodrop.model.overlays import Tunnel
+from nodrop.model.qos import Map, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known
+from nodrop.model.values import changed
 from nodrop.platforms.traits import known_traits, traits
 
 

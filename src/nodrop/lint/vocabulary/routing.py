@@ -3,12 +3,12 @@
 from collections import Counter
 
 from nodrop.analyses._tiers import peers
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, BgpNeighbor, RouteMap
-from nodrop.fabric.states import Unknown, known, those_known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import ranges
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
+from nodrop.model.states import Unknown, known, those_known
 from nodrop.routing.tiers import rank
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Fabric, TrafficClass
-from nodrop.fabric.qos import QosProfile, Queue, Scheduler
-from nodrop.fabric.states import Unknown, known
 from nodrop.lint.vocabulary import word
+from nodrop.model import effects
+from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.qos import QosProfile, Queue, Scheduler
+from nodrop.model.states import Unknown, known
 
 TRAFFIC_CLASSES = range(16)
 BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000

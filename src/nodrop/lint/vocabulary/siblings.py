@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from nodrop.fabric.index import Index
 from nodrop.limits import MAX_POWER
 from nodrop.lint.vocabulary import TOLD, Told, word
+from nodrop.model.index import Index
 
 _AREAS: Mapping[str, frozenset[str]] = {
     "classification": frozenset({"classification", "pfc", "scheduling", "deadlock"}),

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.fabric import effects
-from nodrop.fabric.fabric import Fabric, TrafficClass
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
+from nodrop.model import effects
+from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, known
 
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
 """Words about what a switch counts and tells of itself."""
 
-from nodrop.fabric.fabric import Collector, Counter, Device
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
 from nodrop.lint.vocabulary import word
+from nodrop.model.fabric import Collector, Counter, Device
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 
 STORM_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "PG_WATERMARK", "QUEUE_WATERMARK", "PORT_BUFFER_DROP"})
 """The groups that show a pause storm: frames of PFC by port, packets and drops by queue and priority group, and how

@@ -1,11 +1,11 @@
 """Words about the PFC watchdog's timers."""
 
-from nodrop.fabric.fabric import Counter, Device, Fabric
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
-from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.qos import policy_watchdog
+from nodrop.model.fabric import Counter, Device, Fabric
+from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
+from nodrop.model.states import Unknown, UnknownFact, known
 from nodrop.platforms.traits import WatchdogTraits, known_traits
 
 WATCHDOG_COUNTERS = "PFCWD"

@@ -5,8 +5,8 @@ not read: the pages differ on which value of `link_utilization_threshold_disable
 ones, turns it on with TRUE, against the key's name; another turns it on with FALSE.
 """
 
-from nodrop.fabric.reading import Place
 from nodrop.formats.places import shown
+from nodrop.model.reading import Place
 from nodrop.platforms.cumulus.keys import settings
 from nodrop.platforms.translating import Translation, word_of
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.fabric.reading import Place
 from nodrop.formats.places import shown
 from nodrop.limits import MAX_VLAN
+from nodrop.model.reading import Place
 from nodrop.platforms.translating import Translation
 from nodrop.units import whole_number
 

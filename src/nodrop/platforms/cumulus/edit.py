@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.subject import text
+from nodrop.model.change import Change, Edit
+from nodrop.model.subject import text
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
 from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
 from nodrop.platforms.cumulus.interfaces import INTERFACES

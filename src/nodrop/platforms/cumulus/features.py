@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from nodrop.fabric.reading import Place
-from nodrop.fabric.types import nearest
 from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.formats.places import shown
+from nodrop.model.reading import Place
+from nodrop.model.types import nearest
 from nodrop.platforms.cumulus.keys import Setting, settings
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, word_of

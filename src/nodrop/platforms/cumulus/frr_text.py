@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from nodrop.fabric.reading import Place
 from nodrop.formats.places import BOM, Span
+from nodrop.model.reading import Place
 from nodrop.platforms.cumulus.reader import FRR
 
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.addresses import interface_of
-from nodrop.fabric.reading import Place
 from nodrop.formats.lines import understood
 from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
 from nodrop.limits import MAX_COMMANDS
+from nodrop.model.addresses import interface_of
+from nodrop.model.reading import Place
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import Stanza
 from nodrop.platforms.slips import slip

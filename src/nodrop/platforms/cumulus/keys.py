@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodrop.fabric.reading import Place
+from nodrop.model.reading import Place
 from nodrop.platforms.translating import rows
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

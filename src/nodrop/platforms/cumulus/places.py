@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import Subject
+from nodrop.model.reading import Place
+from nodrop.model.subject import Subject
 from nodrop.platforms import translating
 from nodrop.platforms.cumulus.reader import translated
 

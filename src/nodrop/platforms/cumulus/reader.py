@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.reading import DeviceReading, Place, Source
 from nodrop.formats.frr import parse
 from nodrop.formats.places import Span
+from nodrop.model.reading import DeviceReading, Place, Source
 from nodrop.platforms import frr, translating
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE, take
 from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features

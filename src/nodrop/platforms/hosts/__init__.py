@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.nics import Nic
-from nodrop.fabric.reading import HostReading, Place, Remark, Source
-from nodrop.fabric.subject import Subject
 from nodrop.formats.comments import Syntax
 from nodrop.formats.places import decode
+from nodrop.model.nics import Nic
+from nodrop.model.reading import HostReading, Place, Remark, Source
+from nodrop.model.subject import Subject
 from nodrop.platforms.hosts import commands, firmware, qos_output, template
 from nodrop.platforms.hosts.facts import Fact, Form, Parsed
 

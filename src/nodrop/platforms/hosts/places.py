@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import Subject
+from nodrop.model.reading import Place
+from nodrop.model.subject import Subject
 from nodrop.platforms.hosts import parsed
 from nodrop.platforms.hosts.facts import Fact
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodrop import hardware
-from nodrop.fabric.addresses import interface_of
-from nodrop.fabric.fabric import Fabric, Host, Interface
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import natural
+from nodrop.model.addresses import interface_of
+from nodrop.model.fabric import Fabric, Host, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown
+from nodrop.model.subject import natural
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.hosts import FOLDER
 from nodrop.platforms.rendering import template

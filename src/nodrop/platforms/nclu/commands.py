@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from nodrop.fabric.reading import Place
-from nodrop.fabric.types import meant
 from nodrop.formats.lines import understood
 from nodrop.formats.places import shown
+from nodrop.model.reading import Place
+from nodrop.model.types import meant
 from nodrop.platforms.nclu.deleting import left
 from nodrop.platforms.secrets import covered, of_nclu
 from nodrop.platforms.slips import slip

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from nodrop.errors import Problem
-from nodrop.fabric.reading import DeviceReading, Source
+from nodrop.model.reading import DeviceReading, Source
 from nodrop.platforms import translating
 from nodrop.platforms.nclu.commands import FILE, translated
 

@@ -6,9 +6,9 @@ Up to 5.12 a port that has it turns it on for the switch; since 5.13 the switch 
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Interface
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.tree import Path

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Extra
-from nodrop.fabric.subject import natural
 from nodrop.formats.yaml import parse
+from nodrop.model.fabric import Extra
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.read_values import FILE
 from nodrop.platforms.sayable import refuse

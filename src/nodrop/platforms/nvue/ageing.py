@@ -7,7 +7,7 @@ Resolution Protocol (base reachable time: 30 to 2147483 s; `auto` is the 1080 s 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.states import UNKNOWN
 from nodrop.platforms.nvue.bridging import DOMAIN
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path

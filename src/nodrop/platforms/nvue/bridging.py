@@ -1,7 +1,7 @@
 """What ports and bonds say as ports of the bridge, as statements."""
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import known
+from nodrop.model.fabric import Device
+from nodrop.model.states import known
 from nodrop.platforms.nvue.spelling import numbers
 from nodrop.platforms.rendering import Quoted
 

@@ -7,9 +7,9 @@ most of frames as 65535 too, and nodrop takes the larger.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.qos import WatchdogConditions
-from nodrop.fabric.states import known
+from nodrop.model.fabric import Device
+from nodrop.model.qos import WatchdogConditions
+from nodrop.model.states import known
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.tree import Path

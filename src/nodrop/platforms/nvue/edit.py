@@ -7,16 +7,16 @@ must be the old device with the changes and nothing else, or the change is left 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.errors import NodropError
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import COLORS, QosProfile, Queue, WredProfile
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject, matches
-from nodrop.fabric.values import changed
 from nodrop.formats import nvset
 from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.model.change import Change, Edit
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import COLORS, QosProfile, Queue, WredProfile
+from nodrop.model.reading import DeviceReading
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject, matches
+from nodrop.model.values import changed
 from nodrop.platforms import file_of, not_carried
 from nodrop.platforms.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same
 from nodrop.platforms.nvue.edit_between import between as between

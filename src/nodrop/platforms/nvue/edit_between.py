@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.fabric.change import Edit
 from nodrop.formats.shapes import mapping_at, value_at
+from nodrop.model.change import Edit
 from nodrop.platforms import file_of
 from nodrop.platforms.editing import sources
 from nodrop.platforms.nvue.edit_draft import Draft

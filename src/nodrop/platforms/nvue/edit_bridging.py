@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import Unknown
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.bridging import DOMAIN, bridged
 from nodrop.platforms.nvue.edit_draft import Draft, has

@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from nodrop.fabric.subject import natural
 from nodrop.formats.places import BOM
 from nodrop.formats.yaml_edit import Entry, Node, compose, copy_of, write
 from nodrop.hardware.naming import nvue_port
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue.edit_operations import THERE, Operation, Steps
 from nodrop.platforms.nvue.names import NUMBERED, keys
 from nodrop.platforms.nvue.spelling import numbers, port_key

@@ -1,6 +1,6 @@
 """What a given file is to say instead of what it says, setting by setting, in the words of its dialect."""
 
-from nodrop.fabric.reading import DeviceReading
+from nodrop.model.reading import DeviceReading
 from nodrop.platforms.nvue.edit_operations import THERE, Operation, operations
 from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.read_ports import Ports

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import PfcWatchdog, QosProfile
-from nodrop.fabric.states import UnknownFact, known
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import PfcWatchdog, QosProfile
+from nodrop.model.states import UnknownFact, known
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.conditions import WATCHDOG, statements
 from nodrop.platforms.nvue.edit_draft import Draft

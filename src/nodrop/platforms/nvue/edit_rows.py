@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodrop.fabric.fabric import Device, HashField, Interface
-from nodrop.fabric.overlays import Tunnel
-from nodrop.fabric.states import UNKNOWN, Unknown, known, those_known
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Device, HashField, Interface
+from nodrop.model.overlays import Tunnel
+from nodrop.model.states import UNKNOWN, Unknown, known, those_known
+from nodrop.model.values import changed
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD

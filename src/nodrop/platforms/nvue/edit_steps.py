@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, cast
 
-from nodrop.fabric.change import Step
-from nodrop.fabric.fabric import Device
 from nodrop.formats.yaml import parse
 from nodrop.formats.yaml_edit import dump
+from nodrop.model.change import Step
+from nodrop.model.fabric import Device
 from nodrop.platforms.nvue.edit_document import patch, spelt_key
 from nodrop.platforms.nvue.edit_draft import has
 from nodrop.platforms.nvue.edit_operations import Operation

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.qos import Map, PriorityGroup
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.values import changed
 from nodrop.hardware import switch, switches
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.qos import Map, PriorityGroup
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.values import changed
 
 PRIORITIES = range(8)
 LOSSY_TH = 3

@@ -6,7 +6,7 @@ flow label count unless told otherwise, the port of entry and what is inside a t
 
 from collections.abc import Mapping
 
-from nodrop.fabric.fabric import HASH_FIELDS, HashField
+from nodrop.model.fabric import HASH_FIELDS, HashField
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 

@@ -6,15 +6,15 @@ Ranges are those of the NVUE command reference (5.14 and 5.16).
 import re
 from functools import partial
 
-from nodrop.fabric.bridging import PortChannel, Vlan
-from nodrop.fabric.fabric import HASH_FIELDS, Device, Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, known
-from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import nvue_port
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import HASH_FIELDS, Device, Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, known
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.adaptive_routing import PERCENT
 from nodrop.platforms.nvue.ageing import MAC_AGEING_S, REACHABLE_S

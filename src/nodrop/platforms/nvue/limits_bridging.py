@@ -6,10 +6,10 @@ Sources: Cumulus Linux 5.16, Bonding and VLAN-aware Bridge Mode. One bridge, br_
 import re
 from collections.abc import Callable
 
-from nodrop.fabric.bridging import PortChannel, Vlan
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import natural
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import Device
+from nodrop.model.states import known
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue.read_bridging import MOST_MEMBERS, VLAN_IDS
 from nodrop.platforms.sayable import check_rows, refuse
 

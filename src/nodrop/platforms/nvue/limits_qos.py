@@ -5,15 +5,15 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.compare import Difference, differences
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN, Unknown, known
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.values import changed
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.compare import Difference, differences
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN, Unknown, known
+from nodrop.model.subject import Subject
+from nodrop.model.values import changed
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT

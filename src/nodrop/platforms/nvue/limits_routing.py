@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address
 from typing import Any
 
-from nodrop.fabric.addresses import address_of
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
+from nodrop.model.addresses import address_of
+from nodrop.model.fabric import Device
+from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
+from nodrop.model.states import known
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue import communities as known_communities
 from nodrop.platforms.nvue.names import RESERVED
 from nodrop.platforms.sayable import check_distinct, check_range, check_rows, on_one_line, refuse

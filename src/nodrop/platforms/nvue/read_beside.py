@@ -6,9 +6,9 @@ Sources: Cumulus Linux 5.12, What's New (a startup.yaml from the start, saved by
 import re
 from collections.abc import Mapping
 
-from nodrop.fabric.reading import Place, Remark
-from nodrop.fabric.states import Unknown
 from nodrop.formats.places import Span, decode
+from nodrop.model.reading import Place, Remark
+from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.read_values import FLAGS, Config
 from nodrop.platforms.nvue.releases import knows
 

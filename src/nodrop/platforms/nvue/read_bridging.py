@@ -7,9 +7,9 @@ carries all VLANs of its bridge with tags and VLAN 1 without, unless it has a li
 import re
 from collections.abc import Iterator
 
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject, natural
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_overlays import segment
 from nodrop.platforms.nvue.read_ports import Ports, addresses, vrf

@@ -4,8 +4,8 @@ Sources: Cumulus Linux 5.14, SSH for Remote Access (`system ssh-server vrf`; one
 Configure SNMP (`listening-address … vrf`, the default VRF unless told; localhost answers the switch alone).
 """
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import Unknown
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.read_services import MANAGEMENT_VRF, SNMP
 from nodrop.platforms.nvue.read_values import Config
 

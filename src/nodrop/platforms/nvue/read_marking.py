@@ -6,7 +6,7 @@ goes by one kind of thresholds ignores the other.
 
 from typing import Any
 
-from nodrop.fabric.qos import COLORS, WredColor, WredProfile
+from nodrop.model.qos import COLORS, WredColor, WredProfile
 from nodrop.platforms.nvue.read_macro import Marking
 from nodrop.platforms.nvue.read_pools import MAX_BYTES
 from nodrop.platforms.nvue.read_values import View

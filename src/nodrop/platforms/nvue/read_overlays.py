@@ -7,8 +7,8 @@ exported configurations of 5.13.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.fabric.overlays import MultiChassis, Tunnel
-from nodrop.fabric.subject import natural
+from nodrop.model.overlays import MultiChassis, Tunnel
+from nodrop.model.subject import natural
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.tree import Path

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from nodrop.fabric.buffers import BufferPool, DynamicBuffers
-from nodrop.fabric.fabric import Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.places import shown
 from nodrop.hardware import switch
+from nodrop.model.buffers import BufferPool, DynamicBuffers
+from nodrop.model.fabric import Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.read_macro import Defaults
 from nodrop.platforms.nvue.read_values import View, said

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, Scheduler
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.values import changed
+from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject
+from nodrop.model.values import changed
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.read_macro import (
     IDENTITY,

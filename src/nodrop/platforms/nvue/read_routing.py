@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from nodrop.fabric import policy_values
-from nodrop.fabric.addresses import is_prefix
-from nodrop.fabric.routing import (
+from nodrop.formats.places import shown
+from nodrop.model import policy_values
+from nodrop.model.addresses import is_prefix
+from nodrop.model.routing import (
     Action,
     AsPathList,
     Bgp,
@@ -20,10 +21,9 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import natural
-from nodrop.fabric.values import changed
-from nodrop.formats.places import shown
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import natural
+from nodrop.model.values import changed
 from nodrop.platforms.nvue import communities
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_unread import PROCESS, SESSION, unread

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from nodrop.fabric.fabric import Collector, Loopback, Management, Trimming
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Collector, Loopback, Management, Trimming
+from nodrop.model.subject import Subject
 from nodrop.platforms.nvue.read_ports import Ports, addresses, vrf
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path

@@ -7,9 +7,9 @@ What NVUE itself has, as far as it is known, is in schema.yaml. Sources: NVUE co
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.fabric.reading import Note
 from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
+from nodrop.model.reading import Note
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import knows

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.fabric.reading import Place, Remark
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.types import meant
 from nodrop.formats.places import on_one_line, shown
 from nodrop.formats.shapes import value_at
 from nodrop.limits import MAX_REMARKS
+from nodrop.model.reading import Place, Remark
+from nodrop.model.subject import Subject
+from nodrop.model.types import meant
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.tree import Node, Path, Tree
 from nodrop.units import whole_number

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.buffers import DynamicBuffers
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.values import changed
 from nodrop.formats import nvset
 from nodrop.formats.places import shown
 from nodrop.hardware import model_called
 from nodrop.hardware.dynamic import resolve
+from nodrop.model.buffers import DynamicBuffers
+from nodrop.model.fabric import Device
+from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject
+from nodrop.model.values import changed
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.adaptive_routing import of_switch
 from nodrop.platforms.nvue.ageing import ageing

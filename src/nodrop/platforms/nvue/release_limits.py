@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import known
 from nodrop.hardware.schema import Switch
+from nodrop.model.fabric import Device
+from nodrop.model.states import known
 from nodrop.platforms.nvue.releases import SINCE, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.sayable import refuse

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any
 
-from nodrop.fabric.types import meant, nearest
 from nodrop.formats.yaml import parse
+from nodrop.model.types import meant, nearest
 from nodrop.platforms.nvue.schema_types import ALWAYS, Leaf, Release, Span, leaf_of, span_of
 from nodrop.platforms.nvue.tree import Path
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nodrop.fabric.states import Unknown
 from nodrop.formats.places import on_one_line, shown
 from nodrop.hardware import switch
 from nodrop.limits import MAX_SETTING_FAULTS
+from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.names import RESERVED, numbers
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema

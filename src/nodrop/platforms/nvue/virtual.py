@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from nodrop.errors import NodropError
-from nodrop.fabric.change import Change
-from nodrop.fabric.fabric import Device, Management
 from nodrop.formats import nvset
 from nodrop.formats.shapes import value_at
+from nodrop.model.change import Change
+from nodrop.model.fabric import Device, Management
 from nodrop.platforms import file_of
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.read_values import FILE

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, RouteMapRule
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import natural
+from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, RouteMapRule
+from nodrop.model.states import known
+from nodrop.model.subject import natural
 from nodrop.platforms import frr
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.communities import spelt

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nodrop.fabric.fabric import Device, Fabric, Interface, Port
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
+from nodrop.model.fabric import Device, Fabric, Interface, Port
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import known
+from nodrop.model.subject import natural
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.subject import text
+from nodrop.model.change import Change, Edit
+from nodrop.model.subject import text
 from nodrop.platforms.editing import Budget, told_by_hand
 from nodrop.platforms.onyx.read_values import KIBIBYTE
 

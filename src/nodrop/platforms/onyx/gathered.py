@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.platforms.onyx.commands import Command
 
 ROCE_MODES = ("lossless", "semi-lossless", "lossy")

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span, decode
+from nodrop.model.reading import Place
+from nodrop.model.subject import Subject
 from nodrop.platforms.onyx.commands import Command, parse
 from nodrop.platforms.onyx.read_values import FILE
 

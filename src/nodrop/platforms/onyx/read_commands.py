@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from nodrop.fabric.addresses import is_prefix
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.states import UNKNOWN
 from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.limits import MAX_VLAN
+from nodrop.model.addresses import is_prefix
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.states import UNKNOWN
 from nodrop.platforms.onyx.commands import KINDS, Command, numbers
 from nodrop.platforms.onyx.gathered import ROCE_MODES, Link, Qos, Settings, TrafficPool
 from nodrop.platforms.onyx.read_values import Values

@@ -7,10 +7,10 @@ the tests of ansible-collections/mellanox.onyx have them.
 
 from typing import Any, NamedTuple
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject
 from nodrop.platforms.onyx.gathered import Qos, Settings
 from nodrop.platforms.onyx.read_values import KIBIBYTE
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from nodrop.fabric.routing import StaticRoute
-from nodrop.fabric.states import UNKNOWN
-from nodrop.fabric.values import changed
+from nodrop.model.routing import StaticRoute
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
 from nodrop.platforms.frr_reader import DATACENTER, Routing
 from nodrop.platforms.frr_reader import read as read_frr
 from nodrop.platforms.onyx.commands import Command

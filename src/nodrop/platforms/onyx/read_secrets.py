@@ -5,7 +5,7 @@ Source: NVIDIA Onyx User Manual 3.10.4606 LTS (SNMP, Remote Authentication, User
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.fabric.reading import Place, Remark
+from nodrop.model.reading import Place, Remark
 from nodrop.platforms.onyx.commands import Command
 from nodrop.platforms.secrets import Exposure, exposure, remark
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from nodrop.fabric.reading import Place, Remark
 from nodrop.formats.places import shown
 from nodrop.limits import MAX_REMARKS
+from nodrop.model.reading import Place, Remark
 from nodrop.platforms.onyx.commands import Command
 from nodrop.units import whole_number
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Device, Interface, Loopback, Management
-from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import decode, shown
 from nodrop.hardware.naming import onyx_port
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Device, Interface, Loopback, Management
+from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms.onyx import read_commands, read_routing
 from nodrop.platforms.onyx.commands import Command, Script, parse
 from nodrop.platforms.onyx.gathered import Link, Qos, Settings

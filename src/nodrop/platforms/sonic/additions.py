@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Device, Extra
-from nodrop.fabric.reading import Source
-from nodrop.fabric.values import changed
 from nodrop.formats.json import parse
+from nodrop.model.fabric import Device, Extra
+from nodrop.model.reading import Source
+from nodrop.model.values import changed
 from nodrop.platforms import extras, frr
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import reader

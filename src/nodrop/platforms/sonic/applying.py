@@ -8,9 +8,9 @@ go, rows come, then fields go, change and come. What ports are shut for is done 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.fabric.change import Edit, Step
 from nodrop.formats.json import parse
 from nodrop.formats.shapes import make_mapping, mapping
+from nodrop.model.change import Edit, Step
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.gcu import facts
 from nodrop.platforms.sonic.patch import parts

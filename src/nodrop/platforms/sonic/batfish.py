@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import Unknown, surely_off, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.subject import Subject
 from nodrop.platforms.artifact import BatfishTables
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.document import FILE

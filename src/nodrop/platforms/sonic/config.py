@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from nodrop.fabric.reading import Place, Remark
-from nodrop.fabric.subject import Subject
 from nodrop.formats.json import Duplicate
 from nodrop.formats.places import shown
 from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
+from nodrop.model.reading import Place, Remark
+from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merged, place
 from nodrop.units import whole_number

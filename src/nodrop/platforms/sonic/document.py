@@ -10,11 +10,11 @@ from contextlib import suppress
 from functools import cached_property
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.reading import Place
 from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
 from nodrop.formats.places import BOM, shown
 from nodrop.formats.shapes import mapping_at
 from nodrop.limits import MAX_PORTS
+from nodrop.model.reading import Place
 from nodrop.platforms.secrets import covered
 
 FILE = "config_db.json"

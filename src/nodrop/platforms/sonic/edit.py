@@ -9,17 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodrop.fabric.change import Change, Edit, Step
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject, matches
-from nodrop.fabric.values import changed
 from nodrop.formats.json import parse
 from nodrop.formats.json_edit import rewrite
 from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.model.change import Change, Edit, Step
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import DeviceReading
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject, matches
+from nodrop.model.values import changed
 from nodrop.platforms.editing import Budget, Found, Means, State, alongside, both_ways, same, sources
 from nodrop.platforms.frr_changes import CHANGES, changes
 from nodrop.platforms.sonic.config import FILE

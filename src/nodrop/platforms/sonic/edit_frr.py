@@ -6,10 +6,10 @@ All else of a routing daemon's file is made of lines that belong together, and i
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown
 from nodrop.formats.frr import Statement, parse
+from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown
 from nodrop.platforms.editing import same
 
 BY_HAND = (

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.fabric.buffers import BufferProfile
-from nodrop.fabric.qos import COLORS, Map, Scheduler, WredProfile
-from nodrop.fabric.states import Unknown
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.qos import COLORS, Map, Scheduler, WredProfile
+from nodrop.model.states import Unknown
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.draft import Cell, Draft

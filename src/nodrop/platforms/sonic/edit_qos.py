@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject, natural
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import PriorityGroup, QosProfile, Queue
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.draft import Cell, Draft, Fields

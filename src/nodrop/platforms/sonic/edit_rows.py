@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown
 from nodrop.formats.shapes import make_mapping
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_profiles import text

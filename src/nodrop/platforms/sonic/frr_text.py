@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from nodrop.fabric.reading import Place
 from nodrop.formats.places import BOM, Span
+from nodrop.model.reading import Place
 from nodrop.platforms.sonic.document import Document, merged, opened
 
 FRR_FILE = "frr.conf"

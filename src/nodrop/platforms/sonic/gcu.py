@@ -7,10 +7,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.fabric.change import Disruption, Step
-from nodrop.fabric.states import Unknown
 from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.formats.yaml import parse
+from nodrop.model.change import Disruption, Step
+from nodrop.model.states import Unknown
 from nodrop.platforms.sonic.patch import Tables, parts
 from nodrop.platforms.sonic.schema import schema
 from nodrop.platforms.sonic.schema_check import WITHOUT_MODEL

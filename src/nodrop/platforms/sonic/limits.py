@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import HASH_FIELDS, Device, Interface, Port
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, known
-from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import HASH_FIELDS, Device, Interface, Port
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, known
+from nodrop.model.subject import natural
 from nodrop.platforms.sayable import (
     UNKNOWN_FACT,
     Plain,

@@ -5,10 +5,10 @@ Names and numbers are those of sonic-portchannel.yang, sonic-vlan.yang and sonic
 
 import re
 
-from nodrop.fabric.bridging import PortChannel, Vlan
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import known
-from nodrop.fabric.subject import natural
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import Device
+from nodrop.model.states import known
+from nodrop.model.subject import natural
 from nodrop.platforms.sayable import check_distinct, check_rows, refuse
 
 _PORT_CHANNEL = re.compile(r"PortChannel[0-9]{1,4}")

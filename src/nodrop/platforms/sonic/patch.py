@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.fabric.change import Step
+from nodrop.model.change import Step
 
 Tables = Mapping[str, object]
 """Tables by name, or rows, or fields, of any shape."""

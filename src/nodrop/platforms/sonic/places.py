@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import Subject, natural
+from nodrop.model.reading import Place
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import bare, in_asic, own_asic
 from nodrop.platforms.sonic.document import Document, merged, place

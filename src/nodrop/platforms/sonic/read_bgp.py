@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import natural
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import natural
 from nodrop.platforms.frr import Routing
 from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sonic.config import Config, Row

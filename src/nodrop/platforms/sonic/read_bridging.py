@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject, natural
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms.sonic.config import Config, Row
 
 DEFAULT_MTU_BYTES = 9100

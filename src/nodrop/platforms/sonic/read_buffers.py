@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Trimming
-from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import Trimming
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.tables import POOL_SUFFIX
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from nodrop.fabric.overlays import MultiChassis, Tunnel
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import natural
+from nodrop.model.overlays import MultiChassis, Tunnel
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import natural
 from nodrop.platforms.sonic.config import Config, Row
 
 _DSCP_MODES = {"uniform": "uniform", "pipe": "pipe"}

@@ -5,8 +5,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.qos import (
+from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.qos import (
     COLORS,
     Map,
     PfcWatchdog,
@@ -17,8 +17,8 @@ from nodrop.fabric.qos import (
     WredColor,
     WredProfile,
 )
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
 from nodrop.platforms.sonic.read_faults import rejected, remark_qos

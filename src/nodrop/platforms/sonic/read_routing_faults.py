@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from nodrop.errors import Problem
-from nodrop.fabric.reading import Remark
-from nodrop.fabric.states import Unknown
+from nodrop.model.reading import Remark
+from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.frr_text import FrrText

@@ -1,7 +1,7 @@
 """What a config_db.json says of the switch itself: loopbacks, management port, counters, servers, watchdog polling."""
 
-from nodrop.fabric.fabric import HASH_FIELDS, Counter, HashField, Loopback, Management
-from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.model.fabric import HASH_FIELDS, Counter, HashField, Loopback, Management
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.sonic.config import Config
 
 _ENABLE = {"enable": True, "disable": False}

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Device, End, Interface, Port
-from nodrop.fabric.qos import PriorityGroup, QosProfile
-from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Source
-from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import Span, decode, shown
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import sonic_port
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.fabric import Device, End, Interface, Port
+from nodrop.model.qos import PriorityGroup, QosProfile
+from nodrop.model.reading import Cable, DeviceReading, Note, Place, Source
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
 from nodrop.platforms.secrets import covered
 from nodrop.platforms.sonic.config import Config, Row, model_of

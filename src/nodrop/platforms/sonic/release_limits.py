@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import known
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import known
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic.releases import SINCE, knows
 from nodrop.platforms.sonic.traits import TRAITS

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
 from nodrop.formats.shapes import mapping_at, value_at
+from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import Config, covers
 from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
 from nodrop.formats.shapes import value_at
 from nodrop.limits import MAX_REMARKS
+from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import bare, type_name
 from nodrop.platforms.sonic.schema import Row, Schema, Table
 from nodrop.platforms.sonic.schema_conditions import Condition

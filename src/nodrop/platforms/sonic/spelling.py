@@ -7,10 +7,10 @@ called ingress_lossless_pool (sonic-utilities scripts/ecnconfig, sonic-swss cfgm
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodrop.fabric.buffers import BufferProfile
-from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import Map, PriorityGroup, QosProfile, Queue, Scheduler
-from nodrop.fabric.states import known
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import Map, PriorityGroup, QosProfile, Queue, Scheduler
+from nodrop.model.states import known
 from nodrop.platforms.sonic.tables import COMPUTED, MAPS, POOL_SUFFIX
 from nodrop.units import show_speed
 

@@ -1,7 +1,7 @@
 """SONiC's words for what the model says: one place for writer, reader and places."""
 
-from nodrop.fabric.qos import COLORS, Color
 from nodrop.limits import MAX_DSCP
+from nodrop.model.qos import COLORS, Color
 
 ROLE_OF_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
 """DEVICE_METADATA.type by tier: T0, T1 and T2 in SONiC's words."""

@@ -7,7 +7,7 @@ packet trimming, sonic-utilities scripts/db_migrator.py (master's database is th
 
 from dataclasses import replace
 
-from nodrop.fabric.fabric import HASH_FIELDS
+from nodrop.model.fabric import HASH_FIELDS
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 

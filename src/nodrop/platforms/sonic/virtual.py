@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from nodrop.fabric.fabric import Device
 from nodrop.formats.json import parse
+from nodrop.model.fabric import Device
 from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, merged
 from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.virtual import Kind, Virtual

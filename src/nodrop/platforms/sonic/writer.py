@@ -4,16 +4,16 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Port
-from nodrop.fabric.qos import COLORS, PriorityGroup, QosProfile
-from nodrop.fabric.states import known
-from nodrop.fabric.values import changed
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
+from nodrop.model.buffers import BufferPool, BufferProfile
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device, End, Fabric, Interface, Port
+from nodrop.model.qos import COLORS, PriorityGroup, QosProfile
+from nodrop.model.states import known
+from nodrop.model.values import changed
 from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodrop.export.batfish import snapshot, told
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
 from nodrop.validating.batfish.comparing import Difference as Difference
 from nodrop.validating.batfish.comparing import difference as difference

@@ -10,13 +10,13 @@ from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from nodrop.analyses._computed import computed
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import FABRIC, Subject, cable_ends
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.values import changed
 from nodrop.platforms import frr
 from nodrop.platforms.frr_reader import Routing
 from nodrop.routing.observation import Check, Observation

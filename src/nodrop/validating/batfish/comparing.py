@@ -11,10 +11,10 @@ from ipaddress import IPv4Network, ip_address, ip_network
 from typing import Final
 
 from nodrop.export.batfish import snapshot
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import natural
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.subject import natural
 from nodrop.routing.observation import Flow
 from nodrop.validating import computed, destinations
 from nodrop.validating.batfish.failures import SHOWN_WAYS, Called, Witness

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network, ip_address, ip_network
 from typing import Final
 
-from nodrop.fabric.fabric import End, Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import link as link_subject
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject
+from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import Observation
 from nodrop.validating import destinations
 from nodrop.validating.batfish.names import Exported, Names, specified

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Protocol
 
-from nodrop.fabric.fabric import End
-from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import End
+from nodrop.model.reading import Place
+from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import Prefix, address, prefix
 from nodrop.validating.batfish.service import Row
 

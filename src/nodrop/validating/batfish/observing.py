@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from nodrop.analyses._computed import aims, leaf
 from nodrop.analyses._plane import of
-from nodrop.fabric.fabric import End
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject, natural
-from nodrop.fabric.subject import link as link_subject
+from nodrop.model.fabric import End
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, route_item
 from nodrop.validating import computed
 from nodrop.validating.batfish import lines, questions

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from nodrop.fabric.fabric import End
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import link as link_subject
+from nodrop.model.fabric import End
+from nodrop.model.subject import Subject
+from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import address_item, route_item
 from nodrop.routing.prefixes import Address, address
 from nodrop.validating.batfish.names import Names, Owners, vrf

@@ -7,7 +7,7 @@ question; which of them are lost takes halving, with one question per half.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from nodrop.fabric.subject import natural
+from nodrop.model.subject import natural
 from nodrop.routing.prefixes import Address
 from nodrop.validating.batfish import questions
 from nodrop.validating.batfish.names import Names, specified

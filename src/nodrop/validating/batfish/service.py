@@ -19,7 +19,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Any, Final
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.fabric.fabric import End
+from nodrop.model.fabric import End
 from nodrop.units import whole_number
 
 if TYPE_CHECKING:

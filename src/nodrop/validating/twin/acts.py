@@ -4,8 +4,8 @@ import time
 from collections.abc import Hashable, Mapping
 from contextlib import closing
 
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import link as link_subject
+from nodrop.model.subject import Subject
+from nodrop.model.subject import link as link_subject
 from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.validating import destinations
 from nodrop.validating.twin.box import Tell

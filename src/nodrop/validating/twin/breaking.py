@@ -9,9 +9,9 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from nodrop.fabric.fabric import End
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject, cable_ends
+from nodrop.model.fabric import End
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject, cable_ends
 from nodrop.routing import compute
 from nodrop.routing.prefixes import Prefix
 from nodrop.validating.twin.kernel import Table

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.fabric.fabric import Link
+from nodrop.model.fabric import Link
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, prefix
 from nodrop.validating.twin.packets import At, Packet, Posts
 from nodrop.validating.twin.plan import Nic, Plan

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from nodrop.fabric.fabric import Fabric
+from nodrop.model.fabric import Fabric
 from nodrop.routing.prefixes import FAMILIES, Address, Prefix, address, prefix
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.plan import Nic, Plan, Space

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from nodrop.fabric.fabric import End, Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.states import surely_off, those_known
 from nodrop.formats.json import parse
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import surely_off, those_known
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.daemons import Boot, Daemons, Failed, Said

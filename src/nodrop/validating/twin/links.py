@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from nodrop.fabric.subject import Subject
-from nodrop.fabric.subject import link as link_subject
+from nodrop.model.subject import Subject
+from nodrop.model.subject import link as link_subject
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.lab import Lab

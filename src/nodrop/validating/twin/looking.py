@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
 from nodrop.routing.observation import route_item
 from nodrop.routing.prefixes import address
 from nodrop.validating.twin.lab import Lab

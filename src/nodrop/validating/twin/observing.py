@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Place, Reading
+from nodrop.model.index import Index
+from nodrop.model.reading import Place, Reading
 from nodrop.routing.legs import unsaid
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, address_item
 from nodrop.validating import computed

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from nodrop.fabric.fabric import Device, End, Fabric, Host, Link
-from nodrop.fabric.states import Unknown, surely_off, those_known
+from nodrop.model.fabric import Device, End, Fabric, Host, Link
+from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.platforms.running import runs
 
 _NAME = re.compile(r"(?!(?:if|void)\d)[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,14}", re.ASCII)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject, cable_ends, natural
-from nodrop.fabric.values import changed
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject, cable_ends, natural
+from nodrop.model.values import changed
 from nodrop.routing.observation import CHECKS, Observation
 from nodrop.routing.tiers import rank
 from nodrop.validating import computed, destinations

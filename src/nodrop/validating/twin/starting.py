@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from nodrop.export.frr_conf import FrrConf, frr_conf
-from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import Reading
-from nodrop.fabric.states import Unknown, those_known
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Reading
+from nodrop.model.states import Unknown, those_known
 from nodrop.platforms.running import runs
 from nodrop.validating.twin.daemons import Boot
 from nodrop.validating.twin.outward import leave_out

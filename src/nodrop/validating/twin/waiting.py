@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from nodrop.fabric.subject import Subject
+from nodrop.model.subject import Subject
 from nodrop.validating.twin import looking
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.vty import Silent

@@ -4,8 +4,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.subject import Subject
+from nodrop.model.fabric import Fabric
+from nodrop.model.subject import Subject
 from nodrop.routing.observation import Check
 from nodrop.validating.twin.daemons import Boot
 

@@ -1,0 +1,126 @@
+"""What a comment allows: `nodrop: allow[rule, other-rule] until 2027-06-30: reason`.
+
+    allowing = "nodrop:" "allow" "[" rule { "," rule } "]" [ "until" day ] [ ":" ] reason
+
+`until` names the last day on which it holds. What begins with `nodrop:` and is something else is a remark, and allows
+nothing.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+
+from nodrop.formats.comments import BEHIND_COMMAND, IN_BRACKETS, WITH_LONE_CR, Comment
+from nodrop.formats.places import Span
+from nodrop.limits import MAX_ALLOWED
+from nodrop.model.reading import Allow, Place, Remark
+from nodrop.model.subject import Subject
+from nodrop.model.types import meant
+
+MALFORMED, REASONLESS = "malformed-suppression", "suppression-without-reason"
+SHAPE = "nodrop: allow[RULE, …] until YYYY-MM-DD: REASON"
+
+_BETTER = {
+    BEHIND_COMMAND: "write it on the line above",
+    WITH_LONE_CR: "end every line with a line feed",
+    IN_BRACKETS: "write it before the brackets or behind them, or write this part indented instead",
+}
+"""By where a comment cannot be, where to write it."""
+
+_BEGIN = re.compile(r"nodrop:[ \t]*", re.IGNORECASE)
+_VERB = re.compile(r"([A-Za-z][\w-]*)[ \t]*")
+_RULES = re.compile(r"\[([^\]\[]*)\]")
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_UNTIL = re.compile(r"[ \t]*+until\b[ \t]*+([^\s:]*)", re.IGNORECASE)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_VERSION = re.compile(r"[0-9]")
+
+
+class _Misread(Exception):
+    """A comment says something else: what was found, and of which kind the remark is."""
+
+    def __init__(self, found: str, hint: str = "", kind: str = MALFORMED) -> None:
+        self.found, self.hint, self.kind = found, hint, kind
+
+
+def allowing(comments: Iterable[Comment], file: str, subject: Subject) -> tuple[list[Allow], list[Remark]]:
+    """Return what comments of a file allow, and remarks at `subject` about those that allow nothing."""
+    allows: list[Allow] = []
+    remarks: list[Remark] = []
+    full = False
+    for comment in comments:
+        if full:
+            break
+        if _VERSION.match(comment.text, _begin(comment)):  # a line of an intent that is commented out: `nodrop: 1`
+            continue
+        try:
+            read = _read(comment, file)
+            full = len(allows) + len(read) > MAX_ALLOWED
+            if full:
+                raise _Misread(f"more than {MAX_ALLOWED:,} allowed rules in one file, those from here on")
+            allows += read
+        except _Misread as wrong:
+            span = Span(comment.line, comment.column, comment.line, comment.column + len(comment.text))
+            facts = {"found": wrong.found, "hint": wrong.hint and f" ({wrong.hint})"}
+            remarks.append(Remark(kind=wrong.kind, subject=subject, place=Place(file, span), facts=facts))
+    return allows, remarks
+
+
+def _begin(comment: Comment) -> int:
+    found = _BEGIN.match(comment.text)
+    return found.end() if found else 0
+
+
+def _read(comment: Comment, file: str) -> list[Allow]:
+    text = comment.text
+    if comment.misplaced:
+        raise _Misread(f"a comment {comment.misplaced}", _BETTER[comment.misplaced])
+    verb = _VERB.match(text, _begin(comment))
+    if verb is None or verb[1] != "allow":
+        word = verb[1] if verb else text[_begin(comment) :].split(" ")[0]
+        raise _Misread(f"`{word}`" if word else "nothing", meant(word, ("allow",)))
+    named = _RULES.match(text, verb.end())
+    if named is None:
+        raise _Misread("a list without its end" if text.startswith("[", verb.end()) else "no rule in brackets")
+    rules = _rules(named)
+    at = named.end()
+    until = None
+    if (said := _UNTIL.match(text, at)) is not None:
+        until, at = _day(said[1]), said.end()
+    reason = text[at:].strip().removeprefix(":").strip()
+    if not reason:
+        raise _Misread(", ".join(rules), kind=REASONLESS)
+    return [
+        Allow(
+            rule=rule,
+            reason=reason,
+            until=until,
+            file=file,
+            span=Span(comment.line, comment.column + start, comment.line, comment.column + start + len(rule)),
+            lines=comment.lines,
+            around=comment.around,
+        )
+        for rule, start in rules.items()
+    ]
+
+
+def _rules(named: re.Match[str]) -> dict[str, int]:
+    """Return the rules in brackets, each once, with its position in the text."""
+    rules: dict[str, int] = {}
+    at = named.start(1)
+    for piece in named[1].split(","):
+        name = piece.strip()
+        if not _NAME.fullmatch(name):
+            raise _Misread(f"`{name}` for the name of a rule" if name else "no name of a rule")
+        rules.setdefault(name, at + len(piece) - len(piece.lstrip()))
+        at += len(piece) + 1
+    return rules
+
+
+def _day(word: str) -> str:
+    try:
+        if _DAY.fullmatch(word):
+            return date.fromisoformat(word).isoformat()
+    except ValueError:
+        pass
+    raise _Misread(f"`{word}` for a day" if word else "no day after `until`")

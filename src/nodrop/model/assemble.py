@@ -1,0 +1,258 @@
+"""From devices as they were read to one fabric: what is stated is folded in, the rest is inferred and said so."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+from operator import is_
+from typing import NamedTuple
+
+from nodrop.model.cabling import Cabling
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
+from nodrop.model.intern import Interner
+from nodrop.model.names import misnamed
+from nodrop.model.nics import stated
+from nodrop.model.qos import PriorityGroup, QosProfile
+from nodrop.model.reading import Assumption, DeviceReading, HostReading, Note, Reading
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, those_known
+from nodrop.model.subject import natural
+from nodrop.model.values import changed
+
+UNNAMED = "fabric"
+"""What a fabric is called of which nobody states a name."""
+
+RDMA_DSCP = 26
+"""NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
+
+
+class Shared:
+    """What states of one fabric have in common: of a switch that was read once and faces the same, there is one object.
+
+    So who holds one state against another need not look into it.
+    """
+
+    def __init__(self) -> None:
+        self._interner = Interner()
+        self._made: dict[int, _Made] = {}
+        self._links: dict[Link, Link] = {}
+        """The one object that stands for each cable."""
+        self._cabling: Cabling | None = None
+
+    def device(
+        self, read: Device, declared: Declared, sides: Mapping[tuple[str, str], Side], *, all_cables: bool
+    ) -> Device:
+        """Return a device as it was read with what is stated, profiles and pools shared, and every port's side.
+
+        Where `all_cables` of the device are stated, the ports without one have no side.
+        """
+        stated = declared.roles.get(read.name), declared.models.get(read.name)
+        made = self._made.get(id(read))
+        if made is not None and made.sides is sides and (made.stated, made.all_cables) == (stated, all_cables):
+            return made.device
+        rest = None if all_cables else UNKNOWN
+        facing = [sides.get((read.name, port.name), rest) for port in read.interfaces]
+        if made is not None and made.stated == stated and all(map(is_, made.facing, facing)):
+            return made.device
+        device = _completed(_stated(read, *stated), facing, self._interner)
+        self._made[id(read)] = _Made(read, stated, sides, all_cables, facing, device)
+        return device
+
+    def cabling(self, readings: Sequence[DeviceReading], declared: Declared) -> Cabling:
+        """Return how switches are cabled: as in the state before, where they say the same of that."""
+        if self._cabling is None or not self._cabling.holds(readings, declared):
+            self._cabling = Cabling.of(readings, declared, self._links)
+        return self._cabling
+
+
+class _Made(NamedTuple):
+    """A device as it was read, held so that no other gets its id, and what was made of it with what."""
+
+    read: Device
+    stated: tuple[str | None, str | None]
+    sides: Mapping[tuple[str, str], Side]
+    all_cables: bool
+    facing: list[Side | None | Unknown]
+    device: Device
+
+
+def assemble(
+    readings: Sequence[DeviceReading],
+    declared: Declared,
+    hosts_read: Sequence[HostReading] = (),
+    shared: Shared | None = None,
+) -> Reading:
+    """Return all readings as one fabric; two devices of one name are told apart by a number, with a note.
+
+    What is `shared` with other states is made once.
+    """
+    shared = shared or Shared()
+    named = readings
+    readings, notes = _distinct(readings)
+    hosts_read = _apart(hosts_read, {reading.device.name for reading in readings})
+    everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
+    cabling = shared.cabling(readings, declared)
+    hosts = declared.hosts or ()
+    stated = _named_devices(declared)
+    sides = cabling.sides
+    devices = [shared.device(one.device, declared, sides, all_cables=one.device.name in stated) for one in readings]
+    assumed: list[Assumption] = []
+    mode = declared.mode or _mode(devices, assumed, paused=_have_pfc(hosts_read))
+    plain = declared.mode is None and not hosts_read and not _profiles(devices)
+    classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, plain=plain)
+    fabric = Fabric(
+        name=declared.name or UNNAMED,
+        mode=mode,
+        devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
+        links=cabling.links,
+        hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
+        nics=tuple(nic for one in hosts_read for nic in one.nics),
+        classes=tuple(sorted(classes, key=lambda one: one.name)),
+        policy=declared.policy or Policy(),
+        profile=declared.profile,
+    )
+    return Reading(
+        fabric=fabric,
+        sources={reading.device.name: reading.sources for reading in readings}
+        | {one.name: one.sources for one in hosts_read},
+        remarks=(
+            *(remark for reading in everything for remark in reading.remarks),
+            *cabling.unlike,
+            *misnamed(named, readings),
+        ),
+        notes=(*notes, *(note for reading in readings for note in reading.notes)),
+        problems=tuple(problem for reading in everything for problem in reading.problems),
+        derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},
+        assumed=tuple(assumed),
+        allowed={reading.device.name: reading.allowed for reading in readings if reading.allowed}
+        | {one.name: one.allowed for one in hosts_read if one.allowed},
+    )
+
+
+def _distinct(readings: Sequence[DeviceReading]) -> tuple[list[DeviceReading], list[Note]]:
+    taken: set[str] = set()
+    result, notes = [], []
+    for reading in readings:
+        name, number = reading.device.name, 2
+        while name in taken:
+            name, number = f"{reading.device.name}.{number}", number + 1
+        taken.add(name)
+        if name != reading.device.name:
+            shown = reading.sources[0].display if reading.sources else None
+            message = f"a second device calls itself {reading.device.name}; it is {name} here"
+            notes.append(Note(kind="renamed", message=message, device=name, file=shown))
+            reading = _renamed(reading, name)
+        result.append(reading)
+    return result, notes
+
+
+def _renamed(reading: DeviceReading, name: str) -> DeviceReading:
+    return replace(
+        reading,
+        device=replace(reading.device, name=name),
+        remarks=tuple(replace(remark, subject=(name, *remark.subject[1:])) for remark in reading.remarks),
+        derived={(name, *subject[1:]): reason for subject, reason in reading.derived.items()},
+    )
+
+
+def _apart(readings: Sequence[HostReading], taken: Container[str]) -> list[HostReading]:
+    """Return what hosts' files say, under names that no switch has."""
+    return [_of_host(one, f"{one.name}.host") if one.name in taken else one for one in readings]
+
+
+def _of_host(reading: HostReading, name: str) -> HostReading:
+    return replace(
+        reading,
+        name=name,
+        nics=tuple(changed(nic, host=name) for nic in reading.nics),
+        remarks=tuple(replace(remark, subject=(name, *remark.subject[1:])) for remark in reading.remarks),
+        derived={(name, *subject[1:]): reason for subject, reason in reading.derived.items()},
+    )
+
+
+def _stated(device: Device, role: str | None, model: str | None) -> Device:
+    if role is not None and (isinstance(device.role, Unknown) or device.role != role):
+        device = replace(device, role=role)
+    if model is not None and isinstance(device.model, Unknown):
+        device = replace(device, model=model)
+    return device
+
+
+def _named_devices(declared: Declared) -> set[str]:
+    return {end.node for link in declared.cables or () for end in (link.a, link.b)}
+
+
+def _completed(device: Device, facing: Iterable[Side | None | Unknown], interner: Interner) -> Device:
+    """Return the device with profiles and pools shared, and every port's side, in one go over a million ports."""
+
+    def completed(port: Interface, side: Side | None | Unknown) -> Interface:
+        qos = interner.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
+        return port if side is port.side and qos is port.qos else changed(port, side=side, qos=qos)
+
+    pools = interner.pools(device.buffer_pools)
+    return changed(device, interfaces=tuple(map(completed, device.interfaces, facing)), buffer_pools=pools)
+
+
+def _profiles(devices: Iterable[Device]) -> list[QosProfile]:
+    seen = {
+        id(interface.qos): interface.qos
+        for device in devices
+        for interface in device.interfaces
+        if isinstance(interface.qos, QosProfile)
+    }
+    return list(seen.values())
+
+
+def _mode(devices: list[Device], assumed: list[Assumption], *, paused: bool) -> Mode:
+    """Return the mode that the files show, over all devices together; `pfc-only` is never inferred."""
+    trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
+    mode: Mode = "lossy"
+    because = "nothing pauses, and no priority group is lossless"
+    if trims:
+        mode, because = "trim", f"{trims[0]} trims packets"
+    elif any(map(_pauses, _profiles(devices))):
+        mode, because = "lossless", "ports have PFC, a lossless priority group or a PFC watchdog"
+    elif not devices and paused:  # where switches were read, they decide
+        mode, because = "lossless", "NICs have PFC"
+    assumed.append(Assumption(fact="mode", value=mode, because=because))
+    return mode
+
+
+def _have_pfc(readings: Iterable[HostReading]) -> bool:
+    """Whether a file of a host turns PFC on."""
+    return any(bool(stated(nic, "pfc_priorities")) for one in readings for nic in one.nics)
+
+
+def _pauses(qos: QosProfile) -> bool:
+    """Whether anything that is known of a port is a trace of PFC."""
+    priorities = [*those_known(qos.pfc_rx_priorities), *those_known(qos.pfc_tx_priorities)]
+    watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)
+    return bool(priorities) or watched or any(map(_is_lossless, those_known(qos.priority_groups)))
+
+
+def _is_lossless(group: PriorityGroup) -> bool:
+    try:
+        return group.lossless
+    except UnknownFact:
+        return False
+
+
+def _classes(devices: list[Device], mode: Mode, assumed: list[Assumption], *, plain: bool) -> tuple[TrafficClass, ...]:
+    """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate.
+
+    Switches that are `plain`, without QoS on any port and with nobody who says what they are for, have none: it would
+    be missed on every port of every network that is not one for RDMA.
+    """
+    if plain and devices:
+        assumed.append(Assumption(fact="RDMA", value="none", because="no port has QoS"))
+        return ()
+    candidates: set[int] = set()
+    for qos in _profiles(devices):
+        if isinstance(qos.dscp_to_tc, Unknown) or isinstance(qos.pfc_rx_priorities, Unknown) or not qos.dscp_to_tc:
+            continue
+        candidates |= {dscp for dscp, tc in enumerate(qos.dscp_to_tc) if tc in qos.pfc_rx_priorities}
+    dscp, because = RDMA_DSCP, "NVIDIA's convention"
+    if len(candidates) == 1 and RDMA_DSCP not in candidates:
+        (dscp,) = candidates
+        because = "the only DSCP in a lossless class"
+    assumed.append(Assumption(fact="RDMA", value=f"DSCP {dscp}", because=because))
+    lossless = mode in ("lossless", "pfc-only")
+    return (TrafficClass(name="rdma", purpose="rdma", dscp=(dscp,), tc=UNKNOWN, lossless=lossless),)

@@ -1,0 +1,72 @@
+"""Buffers: pools, profiles and the headroom that absorbs what is still on the wire after a pause."""
+
+from typing import Literal
+
+from nodrop.model.states import Unknown, known
+from nodrop.model.values import value
+
+
+@value
+class Headroom:
+    """The thresholds of a lossless priority group, in bytes.
+
+    `xoff_bytes` is what may still arrive after the pause is sent; `size_bytes` is what the port reserves for it
+    (xoff + xon without a shared headroom pool). `computed` says that the switch works them out itself.
+    """
+
+    xoff_bytes: int | Unknown
+    xon_bytes: int | None | Unknown
+    xon_offset_bytes: int | None = None
+    computed: bool = False
+
+
+@value
+class BufferProfile:
+    """What a priority group, a queue or a port may use of a pool.
+
+    The limit is `static_th_bytes`, or 2 ** `dynamic_th` times the free pool (SAI `saibuffer.h`; on NVIDIA ASICs 7
+    means without limit and -8 means none). `headroom` is None for a lossy profile.
+    """
+
+    pool: str | None
+    size_bytes: int | Unknown
+    dynamic_th: int | None = None
+    static_th_bytes: int | None = None
+    headroom: Headroom | None | Unknown = None
+    discard: Literal["drop", "trim"] | None = None
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the profile has a pause threshold (SONiC: a profile is lossless if it has `xoff`)."""
+        return known(self.headroom, "priority_group.buffer.headroom") is not None
+
+
+@value
+class BufferPool:
+    """A pool of the switch's packet memory; pools are counters, so their sizes may add up to more than the chip has.
+
+    `shared_headroom_bytes` is the part of `size_bytes` set aside as shared headroom (SONiC's pool `xoff`).
+    `percentage` is the share of the available memory where the switch computes the size (`computed`).
+    """
+
+    name: str
+    direction: Literal["ingress", "egress", "both"]
+    mode: Literal["static", "dynamic"]
+    size_bytes: int | None | Unknown = None
+    shared_headroom_bytes: int | None = None
+    percentage: int | None = None
+    computed: bool = False
+
+
+@value
+class DynamicBuffers:
+    """What the dynamic buffer model computes headroom from, per switch.
+
+    `pattern_mtu_bytes` and `small_packet_percent` describe the lossless traffic (SONiC LOSSLESS_TRAFFIC_PATTERN);
+    `dynamic_th` is the threshold of every computed profile; `over_subscribe_ratio` shares headroom between ports.
+    """
+
+    dynamic_th: int
+    pattern_mtu_bytes: int | None
+    small_packet_percent: int | None
+    over_subscribe_ratio: int | None = None

@@ -1,0 +1,93 @@
+"""A change of the model, and what a platform makes of it in the documents that a device has: an edit."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from nodrop.model.subject import Subject
+
+Disruption = Literal["none", "traffic-affecting", "service restart", "port bounce", "reboot", "refused"]
+DISRUPTIONS: tuple[Disruption, ...] = get_args(Disruption)
+"""What a step does to a switch that runs, from nothing to: the switch's own tool does not take it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One part of the model and what it is to become: `new` is a value of the model, or as YAML spells it.
+
+    `old` is what stood there when the change was thought out; a document that says something else is not changed. A
+    row is removed by None, and added where it is not there yet (old None).
+    """
+
+    subject: Subject
+    old: object
+    new: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One operation of a patch (RFC 6902) on a running switch, and what it does to traffic and services there."""
+
+    op: Literal["add", "remove", "replace"]
+    path: str
+    value: object = None
+    disruption: Disruption = "none"
+    reason: str = ""
+    """Why the disruption, or the refusal; empty where there is none."""
+    affected: tuple[str, ...] = ()
+    """The ports that go down and up, or the services that start again."""
+    command: str = ""
+    """What is typed for it, because the tool that takes patches refuses it (`reason`); no patch has it then."""
+
+    @property
+    def operation(self) -> Mapping[str, object]:
+        """The operation as RFC 6902 spells it."""
+        said: dict[str, object] = {"op": self.op, "path": self.path}
+        return said if self.op == "remove" else said | {"value": self.value}
+
+
+def worst(steps: Iterable[Step]) -> Disruption:
+    """Return the worst that any of the steps does."""
+    return max((step.disruption for step in steps), key=DISRUPTIONS.index, default="none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByHand:
+    """A change that the platform does not make by itself: why, and what to do instead."""
+
+    change: Change
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What became of changes: files by canonical name, the same as a patch, and what is left to be done by hand.
+
+    All bytes of a file stay that the changes do not concern. `follows` is what else is different when the files are
+    read again, because the switch works it out from what was changed.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """The new text of every file that is different now."""
+    steps: tuple[Step, ...] = ()
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """The steps in the forms that the platform's own tools take, by file name."""
+    by_hand: tuple[ByHand, ...] = ()
+    follows: tuple[Change, ...] = ()
+
+    @property
+    def disruption(self) -> Disruption:
+        """The worst that any step does; a patch with a refused step is refused as a whole."""
+        return worst(self.steps)
+
+    @property
+    def patch(self) -> str:
+        """The steps as the text of one patch (RFC 6902), in an order in which they can be applied."""
+        return json.dumps([step.operation for step in self.steps if not step.command], indent=2) + "\n"
+
+    @property
+    def commands(self) -> str:
+        """What is typed for the steps that no patch makes, a line each; nothing where there are none."""
+        lines = dict.fromkeys(step.command for step in self.steps if step.command)
+        return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,173 @@
+"""Two values of the model side by side: what a platform cannot carry set to UNKNOWN, what differs, and both in one."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from operator import is_
+from typing import Any, NamedTuple
+
+from nodrop.model.fabric import Device, Link
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, text
+from nodrop.model.types import KEYS, key_of
+
+
+class Difference(NamedTuple):
+    """One place where two values of the model are not the same, by its path from where the comparison began.
+
+    A row that only one side has is None on the other.
+    """
+
+    path: Subject
+    a: Any
+    b: Any
+
+    def __str__(self) -> str:
+        return f"{text(self.path)}: {self.a!r} is not {self.b!r}"
+
+
+Takes = Callable[[Subject, Any, Any], bool]
+"""Whether one difference is made: by its path, the old value and the new one."""
+
+
+def project(device: Device, not_carried: Iterable[str]) -> Device:
+    """Return the device with the paths that a platform's files cannot say set to UNKNOWN.
+
+    A path goes by attributes and by the names of rows, `*` being every row: `interfaces/*/link_pause`. What a path
+    leads to on some devices only (a part that is None or UNKNOWN on this one) is left alone there; an attribute that
+    the model does not have is an AttributeError, for a list with a misspelt path would promise what it does not keep.
+    """
+    for path in not_carried:
+        device = _without(device, path.split("/"))
+    return device
+
+
+def _without(part: Any, path: Sequence[str]) -> Any:
+    if not path:
+        return UNKNOWN
+    if part is None or isinstance(part, Unknown):
+        return part
+    head, *rest = path
+    if isinstance(part, tuple) and not hasattr(part, "_fields"):
+        named = zip(part, map(_key, part, range(len(part))), strict=True)
+        return tuple(_without(row, rest) if head in ("*", key) else row for row, key in named)
+    old = getattr(part, head)
+    new = _without(old, rest)
+    return part if new is old else replace(part, **{head: new})
+
+
+def differences(a: Any, b: Any, *, whole_lists: bool = False) -> Iterator[Difference]:
+    """Yield every place where two values of the model differ: none exactly where they are equal.
+
+    It never raises: UNKNOWN equals only UNKNOWN. Rows are matched by the key that their path has (`interfaces`,
+    `Ethernet8`), or by position where they have none; of rows that are the same but for their order, the order is the
+    difference. A map of another length is one difference; with `whole_lists`, so is every list of plain values.
+    """
+    yield from _differences(a, b, (), whole_lists)
+
+
+def _differences(a: Any, b: Any, path: Subject, whole: bool) -> Iterator[Difference]:
+    if a is b:
+        return
+    if type(a) is not type(b):
+        yield Difference(path, a, b)
+    elif isinstance(a, tuple) and not hasattr(a, "_fields"):
+        if whole and not any(map(is_dataclass, (*a, *b))):
+            yield from () if a == b else (Difference(path, a, b),)
+        else:
+            yield from _in_rows(a, b, path, whole)
+    elif is_dataclass(a):
+        for field in fields(a):
+            yield from _differences(getattr(a, field.name), getattr(b, field.name), (*path, field.name), whole)
+    elif a != b:
+        yield Difference(path, a, b)
+
+
+def mixed(old: Any, new: Any, takes: Takes) -> Any:
+    """Return the old value with those of its differences from the new one made that are to be.
+
+    Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
+    with none the old one.
+    """
+    return _mixed(old, new, (), takes)
+
+
+def _mixed(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
+    if a is b:
+        return a
+    rows = isinstance(a, tuple) and type(a) is type(b) and not hasattr(a, "_fields")
+    if rows and any(map(is_dataclass, (*a, *b))) and (_keys(a) == _keys(b) or all(map(_has_key, (*a, *b)))):
+        return _mixed_rows(a, b, path, takes)
+    if type(a) is not type(b) or not is_dataclass(a):
+        alike = type(a) is type(b) and a == b
+        return a if alike or not takes(path, a, b) else b
+    pairs = {one.name: (getattr(a, one.name), getattr(b, one.name)) for one in fields(a)}
+    made = {name: _mixed(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
+    if all(made[name] is new for name, (_, new) in pairs.items()):
+        return b
+    if all(made[name] is old for name, (old, _) in pairs.items()):
+        return a
+    changed: Any = a
+    return replace(changed, **made)
+
+
+def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
+    """Return rows in the order of the new ones, those that stay although the new ones lack them where they stood."""
+    left, right = _keys(a), _keys(b)
+    if left == right:
+        found = [_mixed(row, other, (*path, key), takes) for row, other, key in zip(a, b, left, strict=True)]
+        return _same_rows(tuple(found), a, b)
+    if not _distinct(left) or not _distinct(right):
+        return b if takes(path, a, b) else a
+    rows, others = dict(zip(left, a, strict=True)), dict(zip(right, b, strict=True))
+    both = [[key for key in keys if key in rows and key in others] for keys in (left, right)]
+    reordered = both[0] == both[1] or takes(path, tuple(both[0]), tuple(both[1]))
+    first, second = (right, left) if reordered else (left, right)
+    order = list(first)
+    for at, key in enumerate(second):
+        if key not in rows or key not in others:
+            before = next((one for one in reversed(second[:at]) if one in order), None)
+            order.insert(0 if before is None else order.index(before) + 1, key)
+    found = []
+    for key in order:
+        if key in rows and key in others:
+            found.append(_mixed(rows[key], others[key], (*path, key), takes))
+        elif takes((*path, key), rows.get(key), others.get(key)) == (key in others):
+            found.append(rows.get(key, others.get(key)))
+    return _same_rows(tuple(found), a, b)
+
+
+def _same_rows(found: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return rows as the object that one of the sides has for them."""
+    return next((one for one in reversed(sides) if len(one) == len(found) and all(map(is_, found, one))), found)
+
+
+def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole: bool) -> Iterator[Difference]:
+    left, right = _keys(a), _keys(b)
+    if left == right:
+        for row, other, key in zip(a, b, left, strict=True):
+            yield from _differences(row, other, (*path, key), whole)
+    elif all(map(_has_key, (*a, *b))) and _distinct(left) and _distinct(right):
+        rows, others = dict(zip(left, a, strict=True)), dict(zip(right, b, strict=True))
+        for key in dict.fromkeys((*left, *right)):
+            yield from _differences(rows.get(key), others.get(key), (*path, key), whole)
+        in_both = rows.keys() & others.keys()
+        if (order := [key for key in left if key in in_both]) != (other := [key for key in right if key in in_both]):
+            yield Difference(path, tuple(order), tuple(other))
+    else:
+        yield Difference(path, a, b)
+
+
+def _keys(rows: tuple[Any, ...]) -> list[str]:
+    return [_key(row, position) for position, row in enumerate(rows)]
+
+
+def _key(row: Any, position: int) -> str:
+    return key_of(row, position) if _has_key(row) else str(position)
+
+
+def _has_key(row: Any) -> bool:
+    return isinstance(row, Link) or (is_dataclass(row) and any(hasattr(row, key) for key in KEYS))
+
+
+def _distinct(keys: list[str]) -> bool:
+    return len(set(keys)) == len(keys)

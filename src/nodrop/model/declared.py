@@ -1,0 +1,46 @@
+"""What is stated about a fabric because no switch file can say it: mode, classes, roles, cables, hosts, policy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from nodrop.model.fabric import Host, Link, Mode, Policy, TrafficClass
+from nodrop.model.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """Each key is None (or empty) where nobody stated it. `cables` are all cables of the devices that they name."""
+
+    name: str | None = None
+    mode: Mode | None = None
+    classes: tuple[TrafficClass, ...] | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    cables: tuple[Link, ...] | None = None
+    hosts: tuple[Host, ...] | None = None
+    policy: Policy | None = None
+    profile: Profile | None = None
+    """What nobody states of a fabric, but who judges it chooses."""
+
+    def with_policy_of(self, other: "Declared") -> "Declared":
+        """Return this statement with the policy of another one.
+
+        Policy is what the owner wants of the fabric: mode, classes, policy and the roles that the other states. Facts
+        are its name, models, cables, hosts and the roles of further switches.
+        """
+        roles = {**self.roles, **other.roles}
+        return replace(self, mode=other.mode, classes=other.classes, policy=other.policy, roles=roles)
+
+    def over(self, other: "Declared") -> "Declared":
+        """Return this statement, completed key by key from a weaker one."""
+        return Declared(
+            name=self.name or other.name,
+            mode=self.mode or other.mode,
+            classes=other.classes if self.classes is None else self.classes,
+            roles={**other.roles, **self.roles},
+            models={**other.models, **self.models},
+            cables=other.cables if self.cables is None else self.cables,
+            hosts=other.hosts if self.hosts is None else self.hosts,
+            policy=self.policy or other.policy,
+            profile=self.profile or other.profile,
+        )

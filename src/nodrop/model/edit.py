@@ -1,0 +1,170 @@
+"""Another fabric, one part of it changed: `set_value(fabric, ("leaf1", "Ethernet0", "qos", "pfc_watchdog"), None)`.
+
+A subject leads to the part, as contract 9.5 spells it. A part of it may be a glob and then means every match; from
+there on, rows where the way ends early are passed over. What is shared by value stays shared: one changed profile of
+64 ports is one new profile. Values are those of the model, or as YAML spells them (`spelling`).
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from nodrop.model.fabric import Fabric, Link
+from nodrop.model.spelling import read, row, said
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC, Subject, matches, natural
+from nodrop.model.subject import text as spelt
+from nodrop.model.types import Type, attributes, fields, is_property, key_of, label, nearest, sources, type_of
+
+_STORED: Mapping[str, Subject] = {"neighbors": ("bgp", "neighbors")}
+"""Attributes of a device that a subject names directly though they are stored deeper."""
+
+
+def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
+    """The fabric with `value` at `subject`; ValueError says which word of the subject or value does not fit, and why.
+
+    A row that is not there yet is added where its key is the last part of the subject; a row set to None is removed.
+    """
+    edit = _Edit(_steps(subject, _STORED), value)
+    try:
+        changed: Fabric = edit.part(fabric, type_of(Fabric), edit.steps)
+    except ValueError as error:
+        raise ValueError(f"{spelt(subject)}: {error}") from None
+    if not edit.places:
+        raise ValueError(f"{spelt(subject)}: nothing fits the pattern")
+    return changed
+
+
+def get_value(fabric: Fabric, subject: Subject) -> object:
+    """What stands at `subject`, properties included; ValueError where there is no such part."""
+    try:
+        return part_of(fabric, _steps(subject, {}))
+    except ValueError as error:
+        raise ValueError(f"{spelt(subject)}: {error}") from None
+
+
+def part_of(node: Any, steps: Subject) -> Any:
+    """What attributes and keys lead to from a part of the model; ValueError where there is nothing."""
+    for step in steps:
+        node = _inside(node, step)
+    return node
+
+
+def _steps(subject: Subject, stored: Mapping[str, Subject]) -> Subject:
+    """The attributes and keys that lead from the fabric to a subject."""
+    match subject:
+        case (root, *rest) if root == FABRIC:
+            return tuple(rest)
+        case (device, area, *rest) if area.startswith("@"):
+            return ("devices", device, *stored.get(area[1:], (area[1:],)), *rest)
+        case (device, port, *rest):
+            return ("devices", device, "interfaces", port, *rest)
+        case _:
+            return ("devices", *subject)
+
+
+def _inside(node: Any, step: str) -> Any:
+    if node is None or isinstance(node, Unknown):
+        raise ValueError(f"{said(node)} has no `{step}`")
+    if not _has_rows(node):
+        _require(type(node), step, attributes(type(node)))
+        return getattr(node, step)
+    rows = {key_of(each, place): each for place, each in enumerate(node)}
+    if step not in rows:
+        raise ValueError(_absent(step, list(rows)))
+    return rows[step]
+
+
+class _Edit:
+    """One change on its way down the fabric; `places` counts where it arrived."""
+
+    def __init__(self, steps: Subject, value: object) -> None:
+        self.steps, self.value = steps, value
+        self.places = 0
+        self._lenient = len(steps) - next((at for at, step in enumerate(steps) if _is_glob(step)), len(steps))
+        self._done: dict[tuple[int, int], Any] = {}
+        self._read: dict[Type, Any] = {}
+
+    def part(self, node: Any, kind: Type, steps: Subject) -> Any:
+        """What `node`, held by a field of type `kind`, becomes; equal parts become the same."""
+        if not steps:
+            self.places += 1
+            if kind not in self._read:
+                self._read[kind] = read(kind, self.value)
+            return self._read[kind]
+        if node is None or isinstance(node, Unknown):
+            return self._ends(node, steps, f"{said(node)} has no `{steps[0]}`; give the whole")
+        key = (id(node), len(steps))
+        if key not in self._done:
+            self._done[key] = self._rows(node, kind, steps) if _has_rows(node) else self._fields(node, steps)
+        return self._done[key]
+
+    def _fields(self, node: Any, steps: Subject) -> Any:
+        """A value of the model with the field that the first step names changed, or each that its glob fits."""
+        known = fields(type(node))
+        names = [name for name in known if matches((steps[0],), (name,))]
+        if not _is_glob(steps[0]):
+            _require(type(node), steps[0], known)
+        news = {name: self.part(getattr(node, name), known[name], steps[1:]) for name in names}
+        return node._replace(**news) if hasattr(node, "_fields") else dataclasses.replace(node, **news)
+
+    def _rows(self, rows: tuple[Any, ...], kind: Type, steps: Subject) -> tuple[Any, ...]:
+        """Rows with those changed that the first step names."""
+        element = kind.element or Type(anything=True)
+        keys = [key_of(each, place) for place, each in enumerate(rows)]
+        chosen = [matches((steps[0],), (key,)) for key in keys]
+        if not any(chosen):
+            return self._with_new_row(rows, element, steps, keys)
+        pairs = zip(rows, keys, chosen, strict=True)
+        if len(steps) > 1:
+            return tuple(self.part(each, element, steps[1:]) if here else each for each, _, here in pairs)
+        self.places += sum(chosen)
+        if self.value is None and not element.none:
+            return tuple(each for each, _, here in pairs if not here)
+        return tuple(self._row(element, key) if here else each for each, key, here in pairs)
+
+    def _with_new_row(self, rows: tuple[Any, ...], element: Type, steps: Subject, keys: list[str]) -> tuple[Any, ...]:
+        """Rows and a new one in its order, where the subject ends with its key; plain lists go on at their end."""
+        key = steps[0]
+        has_place = bool(element.owners) or (key == str(len(rows)) and not element.none)
+        if len(steps) > 1 or _is_glob(key) or self.value is None or not has_place:
+            return tuple(self._ends(rows, steps, _absent(key, keys)))
+        self.places += 1
+        new = self._row(element, key)
+        at = sum(_order(each) <= _order(new) for each in rows) if element.owners else len(rows)
+        return (*rows[:at], new, *rows[at:])
+
+    def _row(self, element: Type, key: str) -> Any:
+        return row(element.owners[0], self.value, key) if element.owners else read(element, self.value)
+
+    def _ends(self, node: Any, steps: Subject, why: str) -> Any:
+        """Leave alone what lies after a glob; anywhere else the way must not end."""
+        if len(steps) > self._lenient:
+            raise ValueError(why)
+        return node
+
+
+def _require(owner: type[Any], name: str, known: Mapping[str, Type]) -> None:
+    if name in known:
+        return
+    if is_property(owner, name):
+        stored = " and ".join(f"`{field}`" for field in sorted(sources(owner, name)))
+        raise ValueError(f"`{name}` is worked out from {stored}; set that")
+    hint = nearest(name, known)
+    raise ValueError(f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}")
+
+
+def _absent(key: str, keys: list[str]) -> str:
+    return f"there is no `{key}` ({nearest(key, keys)})" if keys else f"there is no `{key}`, nor any other"
+
+
+def _has_rows(node: Any) -> bool:
+    return isinstance(node, tuple) and not hasattr(node, "_fields")
+
+
+def _is_glob(step: str) -> bool:
+    return "*" in step or "?" in step
+
+
+def _order(each: Any) -> Any:
+    return (each.a, each.b) if isinstance(each, Link) else natural(key_of(each, 0))

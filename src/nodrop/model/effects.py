@@ -1,0 +1,124 @@
+"""What a port's maps and buffers do together: where a DSCP lands, which traffic classes are lossless.
+
+Where a port has no map, SAI's default holds: everything to traffic class 0, queue 0, priority group 0 (saiport.h).
+All functions raise `UnknownFact` where the answer rests on a fact that is not known.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.qos import Map, QosProfile, Queue
+from nodrop.model.states import known
+
+UNLIMITED_THRESHOLD = 7
+"""`dynamic_th` that means no limit on NVIDIA ASICs (SAI-Implementation mlnx_sai_buffer.c)."""
+
+REST = "the rest"
+"""What shares a queue with CNPs that are in that of DSCP 0."""
+BULK = ("rdma", "storage", "inband")
+"""Purposes of classes that send much."""
+
+
+def target(table: Map, index: int) -> int | None:
+    """Return what a map has for an index; None if it has nothing, as for an index that a switch does not have."""
+    return table[index] if 0 <= index < len(table) else None
+
+
+def tc_of_dscp(qos: QosProfile | None, dscp: int) -> int:
+    """Return the traffic class of a DSCP on a port that trusts it."""
+    table = None if qos is None else known(qos.dscp_to_tc, "interface.qos.dscp_to_tc")
+    return (target(table, dscp) or 0) if table else 0
+
+
+def queue_of_tc(qos: QosProfile | None, tc: int) -> int:
+    """Return the egress queue of a traffic class."""
+    table = None if qos is None else known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    return (target(table, tc) or 0) if table else 0
+
+
+def group_of_tc(qos: QosProfile | None, tc: int) -> int:
+    """Return the ingress priority group of a traffic class."""
+    table = None if qos is None else known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
+    return (target(table, tc) or 0) if table else 0
+
+
+def pausing_priorities(qos: QosProfile, group: int) -> tuple[int, ...]:
+    """Return the PFC priorities for which a full priority group sends pause: those mapped to it, else its number."""
+    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    if table is None:
+        return (group,) if group in sent else ()
+    return tuple(priority for priority in sent if target(table, priority) == group)
+
+
+def is_lossless(qos: QosProfile | None, tc: int) -> bool:
+    """Whether a traffic class is protected: its priority group pauses the sender."""
+    return qos is not None and bool(pausing_priorities(qos, group_of_tc(qos, tc)))
+
+
+def used_tcs(qos: QosProfile) -> tuple[int, ...]:
+    """Return the traffic classes that packets land in, by DSCP and, where the port has such a map, by PCP."""
+    by_pcp = known(qos.pcp_to_tc, "interface.qos.pcp_to_tc") or ()
+    return tuple(sorted({tc_of_dscp(qos, dscp) for dscp in range(64)} | {tc or 0 for tc in by_pcp}))
+
+
+def paused_for_use(qos: QosProfile) -> tuple[int, ...]:
+    """Return the priorities for which a port pauses its neighbor when what packets land in is full."""
+    groups = {group_of_tc(qos, tc) for tc in used_tcs(qos)}
+    return tuple(sorted({priority for group in groups for priority in pausing_priorities(qos, group)}))
+
+
+def rdma_classes(fabric: Fabric) -> Iterator[TrafficClass]:
+    """Yield the classes that carry RDMA."""
+    return (one for one in fabric.classes if one.purpose == "rdma")
+
+
+def rdma_dscps(fabric: Fabric) -> tuple[int, ...]:
+    """Return the DSCPs of RDMA traffic, sorted."""
+    return tuple(sorted({dscp for one in rdma_classes(fabric) for dscp in one.dscp}))
+
+
+def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the queues that RDMA leaves by; in a lossless fabric only those of lossless traffic classes."""
+    needs_pause = fabric.mode in ("lossless", "pfc-only")
+    tcs = {tc_of_dscp(qos, dscp) for dscp in rdma_dscps(fabric)}
+    return tuple(sorted({queue_of_tc(qos, tc) for tc in tcs if not needs_pause or is_lossless(qos, tc)}))
+
+
+def cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
+    """Return the DSCPs of CNPs, sorted."""
+    return tuple(sorted({dscp for one in fabric.classes if one.purpose == "cnp" for dscp in one.dscp}))
+
+
+def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
+    """Return the DSCPs of CNPs that do not have a lossy queue to themselves, and with what they share it.
+
+    That is `REST` for the queue of DSCP 0, which is what nobody marks, else the name of a class of bulk data. Lossless
+    queues are left out: in them CNPs are stopped, which is worse.
+    """
+    dscps = cnp_dscps(fabric)
+    if qos is None or not dscps:
+        return ()
+
+    def leaves(dscp: int) -> int:
+        return queue_of_tc(qos, tc_of_dscp(qos, dscp))
+
+    bulk = {leaves(dscp): one.name for one in fabric.classes if one.purpose in BULK for dscp in one.dscp}
+    paused = {queue_of_tc(qos, tc) for tc in range(16) if is_lossless(qos, tc)}
+    company = {leaves(0): REST, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
+    own = {dscp: leaves(dscp) for dscp in dscps if dscp != 0}
+    return tuple((dscp, company[queue]) for dscp, queue in own.items() if queue in company and queue not in paused)
+
+
+def queue(qos: QosProfile, index: int) -> Queue | None:
+    """Return a port's queue of that number; None where it is not configured."""
+    return next((one for one in known(qos.queues, "interface.qos.queues") if one.index == index), None)
+
+
+def group_buffer(qos: QosProfile, index: int) -> BufferProfile | None:
+    """Return the buffer of a priority group; None where it has none."""
+    group = next(
+        (one for one in known(qos.priority_groups, "interface.qos.priority_groups") if one.index == index), None
+    )
+    return None if group is None else known(group.buffer, "priority_group.buffer")

@@ -1,0 +1,133 @@
+"""The fields of the model: one row for each, with all facts about it that do not belong to a platform.
+
+A new field needs a row in the module of its class (`switches`, `ports`, `routing` or `stated`). `row.Field` describes
+the columns. Types are those of the declarations (`fabric.types`), and units those of the names (`unit_of`).
+
+Paths begin at the fabric: `("devices", "leaf1", "bgp", "neighbors", "10.1.0.1", "bfd")`. Several rows may fit a
+path: that of the class of its last part, and rows of the classes around it, which are for this place only and win.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from nodrop.model.fabric import Fabric
+from nodrop.model.fields.ports import PORTS
+from nodrop.model.fields.routing import ROUTING
+from nodrop.model.fields.row import Field, Impact, Numbers, Table
+from nodrop.model.fields.stated import STATED
+from nodrop.model.fields.switches import SWITCHES
+from nodrop.model.subject import Subject, matches
+from nodrop.model.types import attributes
+
+__all__ = [
+    "TABLE",
+    "Field",
+    "Impact",
+    "Numbers",
+    "entry_label",
+    "impacts",
+    "label_of",
+    "named",
+    "nearest",
+    "numbers",
+    "own",
+    "unit_of",
+]
+
+TABLE: Table = {**STATED, **SWITCHES, **PORTS, **ROUTING}
+_UNITS = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_s", "_m")
+_PORT_OF_SWITCH: Subject = ("devices", "*", "interfaces", "*")
+
+
+def unit_of(name: str) -> str:
+    """Return the unit that the name of a field ends with, such as `ms`; empty without one."""
+    return next((one[1:] for one in _UNITS if name.endswith(one)), "")
+
+
+def label_of(name: str) -> str:
+    """Return the word for a field in reports."""
+    return _labels().get(name) or name.removesuffix(f"_{unit_of(name)}").replace("_", " ")
+
+
+def entry_label(name: str) -> str:
+    """Return the word for one entry of a field that is a list."""
+    return _labels().get(f"{name}/*") or name.replace("_", " ").removesuffix("s")
+
+
+@cache
+def _labels() -> Mapping[str, str]:
+    return {path: row.label for rows in TABLE.values() for path, row in rows.items() if row.label}
+
+
+@cache
+def numbers() -> Mapping[str, Numbers]:
+    """Return the words for the entries of maps, by field."""
+    return {name: row.numbers for rows in TABLE.values() for name, row in rows.items() if row.numbers}
+
+
+@cache
+def named(*owners: type[Any], **columns: object) -> tuple[str, ...]:
+    """Return the names of the fields whose rows have these values in their columns, in the order of the rows.
+
+    Without classes, of all classes.
+    """
+    found = (
+        name
+        for owner in owners or TABLE
+        for name, row in TABLE[owner].items()
+        if "/" not in name and all(getattr(row, column) == value for column, value in columns.items())
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def own(owner: type[Any], name: str) -> Field:
+    """Return the row of a field in its class; KeyError if there is none."""
+    rows = TABLE[owner]
+    return rows[name] if name in rows else rows[f"{name}/**"]
+
+
+@lru_cache(maxsize=8192)
+def nearest(path: Subject, *columns: str) -> Field | None:
+    """Return the row for a path that has one of these columns or, without one, that of the nearest path around it."""
+    owners = list(_owners(path))
+    for end in range(len(path), -1, -1):
+        for row in _fitting(owners, path[:end]):
+            if any(getattr(row, column) for column in columns):
+                return row
+    return None
+
+
+@lru_cache(maxsize=4096)
+def impacts(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
+    """Return the effects of changes at a path below a switch, or below one of its ports."""
+    whole = (*_PORT_OF_SWITCH[: 4 if of_port else 2], *path)
+    return tuple(impact for row in _fitting(list(_owners(whole)), whole) for impact in row.impact)
+
+
+def _fitting(owners: list[tuple[int, type[Any]]], path: Subject) -> Iterator[Field]:
+    """Yield the rows for a path, those of the outermost class first."""
+    for start, owner in owners:
+        rest = path[start:]
+        if rest or not path:
+            yield from (row for pattern, row in TABLE[owner].items() if matches(_parts(pattern), rest))
+
+
+@cache
+def _parts(pattern: str) -> Subject:
+    return tuple(pattern.split("/")) if pattern else ()
+
+
+def _owners(path: Subject) -> Iterator[tuple[int, type[Any]]]:
+    """Yield the classes that a path leads through, each with the place where its own part of the path begins."""
+    owner: type[Any] = Fabric
+    at = 0
+    yield at, owner
+    while at < len(path) and (kind := attributes(owner).get(path[at])) is not None:
+        inside = kind.element or kind
+        at += 2 if kind.element else 1
+        held = [one for one in inside.owners if isinstance(one, type) and one in TABLE]
+        if not held or at > len(path):
+            return
+        owner = held[0]
+        yield at, owner

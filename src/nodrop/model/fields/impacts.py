@@ -1,0 +1,65 @@
+"""The effects of changes on a running switch that follow from the protocols, on every platform and with every tool.
+
+A platform's own effects are in its folder (`change.yaml`), and those of its tools in the steps of its editor.
+
+Sources: RFC 4271 (a session whose AS number, address or identifier changes is closed and opened again, and its routes
+are withdrawn), RFC 8326 (graceful shutdown), IEEE 802.3 clauses 28, 73 and 91 (a link goes down and up when its speed,
+negotiation or error correction changes), RFC 2992 (another hash moves flows to other paths). Another map sends packets
+to another queue, and they overtake those of the old one. A port takes another MTU without going down, and drops larger
+packets from then on (sonic-swss cfgmgr/portmgr.cpp and orchagent/portsorch.cpp, setPortMtu; RFC 4459, section 3).
+"""
+
+from nodrop.model.fields.row import Impact
+
+LINK = (Impact("port bounce", "the link goes down, and comes up when both ends agree"),)
+PORT = (Impact("port bounce", "the port goes", ("removed",)),)
+SHUT = (Impact("traffic-affecting", "the port is shut, and traffic takes other paths", values=(False,)),)
+MTU = (
+    Impact(
+        "traffic-affecting",
+        "until both ends of a cable have it, the one with the smaller MTU drops larger packets",
+    ),
+)
+CLASS_OF_PACKETS = (
+    Impact(
+        "traffic-affecting",
+        "packets take another class from then on, and overtake those that are still queued under the old one",
+    ),
+)
+PAUSE = (Impact("traffic-affecting", "until both ends of a cable have it, one pauses what the other does not stop"),)
+ADDRESS = (
+    Impact(
+        "traffic-affecting",
+        "sessions over the port close, and routes over it are withdrawn",
+        ("removed", "changed"),
+    ),
+)
+VLAN = (
+    Impact(
+        "traffic-affecting",
+        "ports leave the VLAN, or those in it lose their gateway",
+        ("removed", "changed"),
+    ),
+)
+NEIGHBOR = (
+    Impact("traffic-affecting", "the BGP session closes, and routes over it are withdrawn", ("removed",)),
+    Impact("none", "a session opens once the far end has it too", ("added",)),
+)
+POLICY = (Impact("traffic-affecting", "routes are evaluated again, and may come and go"),)
+SESSION = (Impact("traffic-affecting", "the BGP session closes and opens again"),)
+PROCESS = (Impact("traffic-affecting", "all BGP sessions of the process close and open again"),)
+PROCESS_REMOVED = (Impact("traffic-affecting", "all BGP sessions of the process close", ("removed",)),)
+DRAIN = (
+    Impact(
+        "traffic-affecting",
+        "others send around the switch, and flows through it move to other paths, none of which is lost",
+        values=(True,),
+    ),
+    Impact("traffic-affecting", "others send through the switch again, and flows move back to it"),
+)
+ROUTES = (Impact("traffic-affecting", "routes are withdrawn", ("removed", "changed")),)
+PATHS = (Impact("traffic-affecting", "flows move to other paths, and some of their packets overtake others"),)
+RELEASE = (Impact("reboot", "another release is installed, and the switch starts it"),)
+SYSTEM = (Impact("reboot", "another operating system is installed"),)
+SWITCH = (Impact("reboot", "it is another switch"),)
+TEXT = (Impact("none", "it is a text"),)

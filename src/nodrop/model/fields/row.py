@@ -1,0 +1,65 @@
+"""A row of the table of fields, and the texts that several rows share."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from nodrop.model.change import Disruption
+
+KINDS = ("added", "removed", "changed")
+
+
+class Impact(NamedTuple):
+    """The effect of a change on a running switch, on every platform: `kinds` and `values` limit where it applies."""
+
+    disruption: Disruption
+    reason: str
+    kinds: tuple[str, ...] = KINDS
+    values: tuple[object, ...] | None = None
+    """The change applies if the new value is one of these."""
+
+
+class Numbers(NamedTuple):
+    """The words for a map from numbers to numbers: `source 3: target 4`, and in a sentence `source 3 verb target 4`."""
+
+    source: str
+    target: str
+    verb: str = "goes to"
+
+
+class Field(NamedTuple):
+    """The facts about one field of the model. Its type and its unit follow from its declaration and its name.
+
+    `label`, `unordered` and `heading` belong to the name: all classes with a field of that name share them.
+    """
+
+    label: str = ""
+    """The field's word in reports, if the name without its unit is not that word."""
+    key: str = ""
+    """The intent keys that decide the field, as `design/decisions.py` describes; if empty, those of what holds it."""
+    no_key: str = ""
+    """The reason why no intent key decides the field."""
+    impact: tuple[Impact, ...] = ()
+    """The effects of a change; the first that applies counts. Without any, no effect is known."""
+    routing: bool = True
+    """Whether sessions and routes depend on the field. For fields of switches and ports only."""
+    aspect: str = ""
+    """The aspect of QoS in which ports are compared with their siblings, and changes with each other."""
+    numbers: Numbers | None = None
+    """The words for its entries, if the field is a map."""
+    unordered: bool = False
+    """Whether the order of its entries has no meaning."""
+    heading: bool = False
+    """Whether reports omit the field where they name a field inside it."""
+
+
+Rows = Mapping[str, Field]
+"""The rows of one class by path: `bfd` is a field, `queues/*` an entry of a list, `prefix_lists/**` a field with all
+that it holds, and `buffer/discard` a field of the class of `buffer`, in this place only."""
+Table = Mapping[type[Any], Rows]
+
+EXTRA = "!extra.{device} !extra.{role} !extra.{platform}"
+LOSSLESS = "classes.{lossless}.lossless"
+CLASS = "classes.{class}"
+BUFFERS = "buffers; topology.{tier}.model"
+ONE_VRF = "an intent uses the default VRF only"
+"""Why no key decides a VRF."""

@@ -1,0 +1,107 @@
+"""A fabric by name: devices, ports, hosts, and what a cable joins; each part is made when it is first asked for.
+
+Of two rows with one name the first counts; that there are two is for a rule to find.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
+from typing import Any, TypeVar
+
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+
+_T = TypeVar("_T", Device, Host, HostPort, Interface)
+
+
+def _by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
+    found: dict[str, _T] = {}
+    for row in rows:
+        found.setdefault(row.name, row)
+    return found
+
+
+class Index:
+    """The parts of one `fabric` by their names and by the cables between them; None is what it does not have."""
+
+    def __init__(self, fabric: Fabric, former: "Index | None" = None) -> None:
+        """Take a fabric; and the index of another state, of which the devices that are in both need no second look."""
+        self.fabric = fabric
+        self._alike: dict[int, tuple[Device, Sequence[Sequence[Interface]]]] = former._alike if former else {}
+        self._interfaces: dict[str, Mapping[str, Interface]] = {}
+        self._host_ports: dict[str, Mapping[str, HostPort]] = {}
+        self.kept: dict[str, Any] = {}
+        """What analyses work out once for all rules, by the name of who does."""
+
+    @cached_property
+    def devices(self) -> Mapping[str, Device]:
+        """The devices by name."""
+        return _by_name(self.fabric.devices)
+
+    @cached_property
+    def hosts(self) -> Mapping[str, Host]:
+        """The hosts by name; they are stated, never read."""
+        return _by_name(self.fabric.hosts)
+
+    @cached_property
+    def _links(self) -> Mapping[tuple[str, str], Link]:
+        found: dict[tuple[str, str], Link] = {}
+        for link in self.fabric.links:
+            found.setdefault(link.a, link)
+            found.setdefault(link.b, link)
+        return found
+
+    @cached_property
+    def beside(self) -> Mapping[str, Set[str]]:
+        """The names of the devices that each device has cables to."""
+        found: dict[str, set[str]] = {name: set() for name in self.devices}
+        for link in self.fabric.links:
+            (a, _), (b, _) = link.a, link.b
+            if a in found and b in found:
+                found[a].add(b)
+                found[b].add(a)
+        return found
+
+    def interface(self, device: str, name: str) -> Interface | None:
+        """The port `name` of a device."""
+        if device not in self._interfaces:
+            owner = self.devices.get(device)
+            self._interfaces[device] = _by_name(owner.interfaces) if owner else {}
+        return self._interfaces[device].get(name)
+
+    def at(self, end: End) -> Interface | HostPort | None:
+        """The port that an end names, of a device or else of a host."""
+        if end.node in self.devices:
+            return self.interface(*end)
+        if end.node not in self._host_ports:
+            host = self.hosts.get(end.node)
+            self._host_ports[end.node] = _by_name(host.ports) if host else {}
+        return self._host_ports[end.node].get(end.port)
+
+    def link(self, node: str, port: str) -> Link | None:
+        """The cable at a port."""
+        return self._links.get((node, port))
+
+    def alike(self, device: Device) -> Sequence[Sequence[Interface]]:
+        """The ports of a device in groups: all of one have the same QoS profile (one object), side, speed and state.
+
+        Groups go by their first ports, and none is empty. A rule that asks for no more need not look at each of a
+        million ports.
+        """
+        known = self._alike.get(id(device))
+        if known is None:
+            found: dict[object, list[Interface]] = {}
+            for port in device.interfaces:
+                found.setdefault((id(port.qos), port.side, port.speed_mbps, port.enabled), []).append(port)
+            known = self._alike[id(device)] = device, tuple(found.values())  # held, so that no other gets its id
+        return known[1]
+
+    def far_end(self, node: str, port: str) -> End | None:
+        """The other end of the cable at a port, also where nothing more is known of it."""
+        link = self.link(node, port)
+        if link is None:
+            return None
+        return link.b if link.a == (node, port) else link.a
+
+    def far(self, node: str, port: str) -> Interface | HostPort | None:
+        """The port at the other end of the cable."""
+        end = self.far_end(node, port)
+        return None if end is None else self.at(end)

@@ -1,0 +1,42 @@
+"""Equal QoS profiles and pools become one object, so that memory, comparison and rules follow the number of designs."""
+
+from operator import is_
+
+from nodrop.model.buffers import BufferPool
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown
+from nodrop.model.values import changed
+
+
+class Interner:
+    """Remembers what was seen; two devices passed through the same interner share equal profiles and pools."""
+
+    def __init__(self) -> None:
+        self._by_content: dict[QosProfile, QosProfile] = {}
+        self._pools: dict[tuple[BufferPool, ...], tuple[BufferPool, ...]] = {}
+        self._by_id: dict[int, tuple[QosProfile, QosProfile]] = {}
+
+    def profile(self, qos: QosProfile) -> QosProfile:
+        """Return the one object that stands for the content of a profile."""
+        found = self._by_id.get(id(qos))
+        if found is None:
+            # Held, so that no other profile gets its id.
+            found = self._by_id[id(qos)] = (self._by_content.setdefault(qos, qos), qos)
+        return found[0]
+
+    def pools(self, pools: tuple[BufferPool, ...] | Unknown) -> tuple[BufferPool, ...] | Unknown:
+        """Return the one object that stands for the content of these pools."""
+        return pools if isinstance(pools, Unknown) else self._pools.setdefault(pools, pools)
+
+    def device(self, device: Device) -> Device:
+        """Return the device with every profile, and its pools, replaced by the one object for that content."""
+        ports = tuple(map(self._port, device.interfaces))
+        pools = self.pools(device.buffer_pools)
+        if pools is device.buffer_pools and all(map(is_, ports, device.interfaces)):
+            return device
+        return changed(device, interfaces=ports, buffer_pools=pools)
+
+    def _port(self, port: Interface) -> Interface:
+        only = self.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
+        return port if only is port.qos else changed(port, qos=only)

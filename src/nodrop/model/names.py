@@ -1,0 +1,61 @@
+"""Names that devices state, against those of other devices and of the folders or files that they stand in.
+
+What is called alike is one device at two times, or in two places. A folder says something of its devices' names only
+where names go with it: where most beside it do, or where another device has its name.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from nodrop.model.reading import DeviceReading, Remark
+
+_WORDS = re.compile(r"[a-z0-9]+")
+
+
+def misnamed(readings: Sequence[DeviceReading], distinct: Sequence[DeviceReading]) -> Iterator[Remark]:
+    """Yield remarks of devices with the name of another, or with one unlike their folder's or file's.
+
+    `distinct` are the readings by the names that they have in the fabric.
+    """
+    groups: defaultdict[PurePath, list[tuple[DeviceReading, str]]] = defaultdict(list)
+    for reading, own in zip(readings, distinct, strict=True):
+        if reading.called is not None and reading.sources:
+            groups[_around(reading)].append((reading, own.device.name))
+    for group in groups.values():
+        if len(group) > 1:
+            yield from _of_group(group)
+
+
+def _of_group(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
+    alike = sum(_alike(reading) for reading, _ in group)
+    shared = Counter(reading.device.name for reading, _ in group)
+    owners: dict[str, DeviceReading] = {}
+    for reading, _ in sorted(group, key=lambda one: not _alike(one[0])):
+        owners.setdefault(reading.device.name, reading)
+    for reading, name in group:
+        own = reading.device.name
+        other = owners[own]
+        if _alike(reading):
+            continue
+        facts = {"name": own, "file": reading.called or ""}
+        if other is not reading:
+            said = other.called or ""
+            yield Remark(kind="name-of-two-devices", subject=(name,), place=None, facts={**facts, "other": said})
+        elif shared[own] == 1 and (2 * alike > len(group) or reading.called in owners):
+            yield Remark(kind="name-unlike-file", subject=(name,), place=None, facts=facts)
+
+
+def _around(reading: DeviceReading) -> PurePath:
+    """The folder beside whose other folders or files a device stands."""
+    source = reading.sources[0]
+    path = PurePath(source.display)
+    return path.parent.parent if path.name == source.name else path.parent
+
+
+def _alike(reading: DeviceReading) -> bool:
+    """Whether the words of a device's name stand in what its folder or file is called, or the other way round."""
+    name, called = (_WORDS.findall(text.lower()) for text in (reading.device.name, reading.called or ""))
+    short, long = sorted((name, called), key=len)
+    return any(long[start : start + len(short)] == short for start in range(len(long) - len(short) + 1))

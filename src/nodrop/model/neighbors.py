@@ -1,0 +1,99 @@
+"""What the files of a switch say of its neighbors, held against the cables: neighbor tables and descriptions of ports.
+
+Both are written once and stay when cables are moved, so that a port may name what it was cabled to before; or the
+files are right, and the cable was put elsewhere. Only what names a device or host of the fabric is looked at, and a
+port only where that device has one of that name: the rest may be another spelling of the truth.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+
+from nodrop.model.fabric import End, Host, Link
+from nodrop.model.reading import DeviceReading, Remark
+from nodrop.model.states import Unknown
+
+KIND = "neighbor-unlike-cable"
+_BETWEEN = re.compile(r"[\s:,;|()<>\[\]]+")
+"""What stands between the words of a description; names of devices and ports have none of it."""
+_NUMBERED = re.compile(r"\d")
+"""What follows the name of a device is its port only if it has a number: `spine1 swp3`, and not `spine1 backup`."""
+
+
+def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iterable[Host]) -> Iterator[Remark]:
+    """Yield ports whose neighbor table, else their description, names another end than their cable's."""
+    far: dict[tuple[str, str], End] = {}
+    for link in links:
+        far[link.a], far[link.b] = link.b, link.a
+    known = _Known(readings, hosts, far)
+    for reading in readings:
+        name = reading.device.name
+        told: set[str] = set()
+        for cable in reading.cables:
+            if far.get((name, cable.local_port)) == cable.remote:
+                continue
+            near = End(name, cable.local_port)
+            if truth := known.truth(far, near, cable.remote):
+                told.add(cable.local_port)
+                yield _remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
+        for port in reading.device.interfaces:
+            text = port.description
+            if isinstance(text, Unknown) or not text or port.name in told:
+                continue
+            there = far.get((name, port.name))
+            if there is not None and text == f"{there[0]}:{there[1]}":
+                continue
+            near, named = End(name, port.name), known.named(text)
+            if named is not None and (truth := known.truth(far, near, named)):
+                yield _remark((*near, "description"), "its description", named, truth)
+
+
+def _remark(subject: tuple[str, ...], source: str, named: End, truth: str) -> Remark:
+    facts = {"port": f"{subject[0]}:{subject[1]}", "source": source, "named": str(named).rstrip(":"), "truth": truth}
+    return Remark(kind=KIND, subject=subject, place=None, facts=facts)
+
+
+class _Known:
+    """The devices and hosts of a fabric and their ports, made when they are first asked for.
+
+    Of a device that was not read they are those that cables lead to.
+    """
+
+    def __init__(
+        self, readings: Iterable[DeviceReading], hosts: Iterable[Host], cabled: Iterable[tuple[str, str]]
+    ) -> None:
+        self._sources = readings, hosts, cabled
+
+    @cached_property
+    def _ports(self) -> Mapping[str, Set[str]]:
+        readings, hosts, cabled = self._sources
+        found: dict[str, set[str]] = {}
+        for node, port in cabled:
+            found.setdefault(node, set()).add(port)
+        for reading in readings:
+            found.setdefault(reading.device.name, set()).update(port.name for port in reading.device.interfaces)
+        for host in hosts:
+            found.setdefault(host.name, set()).update(port.name for port in host.ports)
+        return found
+
+    def truth(self, far: Mapping[tuple[str, str], End], near: End, named: End) -> str:
+        """How the cables contradict that `near` leads to `named`, as the end of a sentence; else nothing."""
+        ports = self._ports.get(named.node)
+        if ports is None or near.node == named.node:
+            return ""
+        there = far.get(near)
+        if there is None:
+            other = far.get(named)
+            return f"{named} is cabled to {other}" if other is not None else ""
+        if there.node != named.node or (named.port in ports and there.port != named.port):
+            return f"its cable leads to {there}"
+        return ""
+
+    def named(self, description: str) -> End | None:
+        """The one end that a description names: a device, and what follows if it may be a port, or a device alone."""
+        words = [word for word in _BETWEEN.split(description) if word]
+        ports = self._ports
+        if len({word for word in words if word in ports}) != 1:
+            return None
+        node, after = next(pair for pair in zip(words, [*words[1:], ""], strict=True) if pair[0] in ports)
+        return End(node, after) if words == [node] or _NUMBERED.search(after) else None

@@ -1,0 +1,62 @@
+"""How the NICs of hosts are set, as files of the hosts say it: outputs of tools, scripts, templates, environments."""
+
+from typing import Any, Literal
+
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.values import value
+
+
+@value
+class Nic:
+    """What one file of a host says of its NICs; UNKNOWN is what the file does not speak of.
+
+    `host` is the name under which the file was found: a host's, a NIC model's, or any other, and then it is meant for
+    all hosts. `part` tells apart several NICs or ports in one file. `models` are the NICs for which it is meant, as
+    the catalogue calls them; without any it is meant for all.
+    """
+
+    host: str
+    file: str
+    part: str = ""
+    models: tuple[str, ...] = ()
+    pci_addresses: tuple[str, ...] = ()
+    template: str | None = None
+    """The name of the operator's template that says it; None where it is said otherwise."""
+    node_selector: tuple[str, ...] = ()
+    """Labels of the nodes for which a template is meant; without any, all."""
+    trust: Literal["dscp", "pcp"] | Unknown = UNKNOWN
+    pfc_priorities: tuple[int, ...] | Unknown = UNKNOWN
+    tos: int | Unknown = UNKNOWN
+    """ToS byte of connections that the connection manager sets up."""
+    traffic_class: int | Unknown = UNKNOWN
+    """ToS byte of connections that an application sets up itself (verbs, NCCL)."""
+    ucx_traffic_class: int | Unknown = UNKNOWN
+    cnp_dscp: int | Unknown = UNKNOWN
+    cnp_priority: int | Unknown = UNKNOWN
+    dcqcn_priorities: tuple[int, ...] | Unknown = UNKNOWN
+    """Priorities on which the NIC answers marks and slows down for CNPs."""
+    dscp_to_priority: tuple[int | None, ...] | Unknown = UNKNOWN
+    """By DSCP (64), None where the file does not say."""
+    priority_to_buffer: tuple[int, ...] | Unknown = UNKNOWN
+    cable_length_m: int | Unknown = UNKNOWN
+    link_pause: bool | Unknown = UNKNOWN
+    mtu_bytes: int | Unknown = UNKNOWN
+    roce_version: int | Unknown = UNKNOWN
+    gid_index: int | Unknown = UNKNOWN
+    storm_guard: bool | Unknown = UNKNOWN
+    """Whether the NIC stops sending pause by itself when its receiver has stalled."""
+    loopback: bool | Unknown = UNKNOWN
+    """Whether the GPUs of one host are made to talk through its NICs."""
+    spectrum_x: bool = False
+    """Whether another congestion control than DCQCN is set up, and by another program."""
+
+    @property
+    def subject(self) -> tuple[str, ...]:
+        """Its name: the host, the file and what of the file it is."""
+        return (self.host, self.file, *([self.part] if self.part else []))
+
+
+def stated(nic: Nic, field: str) -> Any:
+    """Return what a file says of a NIC, None where it does not speak of it."""
+    found = getattr(nic, field)
+    return None if isinstance(found, Unknown) else found

@@ -1,0 +1,213 @@
+"""What the values of route maps and lists mean to FRR, as the model keeps them: numbers, AS paths, communities.
+
+Each is None where FRR takes no such value, or where what it makes of one is not computed. Sources: FRR bgpd/bgp_regex.c
+and bgp_filter.c (AS paths), bgp_clist.c and bgp_community.c (communities), bgp_routemap.c (what is set), lib/asn.c (AS
+numbers with a dot, since FRR 9.0), lib/command.h (words of a command).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Literal, NamedTuple
+
+from nodrop.formats.posix import Expression, compiled
+from nodrop.model.routing import AsPathList, CommunityList
+
+MAX_NUMBER = 2**32 - 1
+"""The largest number that a route map sets or matches, and the largest AS number."""
+MAX_LAST_AS = 10
+"""How often `last-as` adds the first AS number of a path."""
+MAX_PREPENDED = 250
+"""How many AS numbers one command can prepend: FRR reads 256 words of one (CMD_ARGC_MAX)."""
+MAX_LIST_STATES = 20_000
+"""How many states the expressions of one list may have together."""
+
+_BETWEEN = "(^|[,{}() ]|$)"
+"""What bgp_regcomp puts in the place of each `_`."""
+_OF_PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]*")
+"""What FRR takes in an expression of AS paths (config_bgp_aspath_validate)."""
+_DIGITS = re.compile(r"[0-9]{1,20}")
+_DECIMAL = re.compile(r"0|[1-9][0-9]{0,9}")
+_LAST = re.compile(r"last-as ([1-9]|10)")
+_CHANGE = re.compile(r"([+-]?)([0-9]{1,20})")
+_COMMUNITY = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
+
+ORIGINS: Final = {"igp": 0, "egp": 1, "incomplete": 2}
+
+_WELL_KNOWN: Final = {
+    "internet": 0,
+    "graceful-shutdown": 0xFFFF0000,
+    "accept-own": 0xFFFF0001,
+    "route-filter-translated-v4": 0xFFFF0002,
+    "route-filter-v4": 0xFFFF0003,
+    "route-filter-translated-v6": 0xFFFF0004,
+    "route-filter-v6": 0xFFFF0005,
+    "llgr-stale": 0xFFFF0006,
+    "no-llgr": 0xFFFF0007,
+    "accept-own-nexthop": 0xFFFF0008,
+    "blackhole": 0xFFFF029A,
+    "no-export": 0xFFFFFF01,
+    "no-advertise": 0xFFFFFF02,
+    "local-AS": 0xFFFFFF03,
+    "no-peer": 0xFFFFFF04,
+}
+_NAMES: Final = {number: name for name, number in _WELL_KNOWN.items()}
+
+
+class Change(NamedTuple):
+    """What a route map makes of a number: with a sign it is added or taken away, else it takes the old one's place."""
+
+    sign: str
+    amount: int
+
+    def of(self, before: int) -> int:
+        """Return the new number; it stays within 32 bits."""
+        if self.sign:
+            before += -self.amount if self.sign == "-" else self.amount
+            return min(max(before, 0), MAX_NUMBER)
+        return self.amount
+
+
+class Prepend(NamedTuple):
+    """AS numbers that come before a path, or how often its own first one does."""
+
+    numbers: tuple[int, ...] = ()
+    last: int = 0
+
+    def of(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the longer path."""
+        return (*self.numbers, *path[:1] * self.last, *path)
+
+
+def path_expression(text: str) -> Expression | None:
+    """Return an expression of an AS path list, for paths such as `65001 65002`; None where nothing is known of it."""
+    return compiled(text.replace("_", _BETWEEN)) if _OF_PATHS.fullmatch(text) else None
+
+
+def community_expression(text: str) -> Expression | None:
+    """Return an expression of an expanded community list; None where nothing is known of it."""
+    return compiled(text.replace("_", _BETWEEN))
+
+
+def computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
+    """Whether FRR takes a value of a route map, and what it makes of it is computed: not so of `set metric rtt`."""
+    return _READ[verb, kind](value) is not None if (verb, kind) in _READ else True
+
+
+def listed(one: CommunityList | AsPathList) -> bool:
+    """Whether all lines of a list are computed."""
+    if isinstance(one, CommunityList) and not one.expanded:
+        return all(map(community, (each for _, wanted in one.rules for each in wanted)))
+    read = path_expression if isinstance(one, AsPathList) else community_expression
+    states = 0
+    for _, said in one.rules:
+        found = read(said if isinstance(said, str) else " ".join(said))
+        if found is None:
+            return False
+        states += found.states
+    return states <= MAX_LIST_STATES
+
+
+def as_number(text: str) -> int | None:
+    """Return an AS number, plain or with a dot (RFC 5396); None where the text is none."""
+    high, dot, low = text.partition(".")
+    parts = [high, low] if dot else [high]
+    if not all(map(_DECIMAL.fullmatch, parts)):
+        return None
+    number = int(high)
+    if dot:
+        if max(number, int(low)) > 65535:
+            return None
+        number = (number << 16) + int(low)
+    return number if 0 < number <= MAX_NUMBER else None
+
+
+def prepended(value: str) -> Prepend | None:
+    """Return what `set as-path prepend` adds."""
+    if last := _LAST.fullmatch(value):
+        return Prepend(last=int(last[1]))
+    words = value.split()
+    numbers = tuple(number for word in words[: MAX_PREPENDED + 1] if (number := as_number(word)) is not None)
+    return Prepend(numbers) if words and len(numbers) == len(words) <= MAX_PREPENDED else None
+
+
+def change(value: str) -> Change | None:
+    """Return what `set metric` and its like make of a number."""
+    found = _CHANGE.fullmatch(value)
+    return Change(found[1], int(found[2])) if found and int(found[2]) <= MAX_NUMBER else None
+
+
+def number(value: str) -> int | None:
+    """Return a number of 32 bits."""
+    return int(value) if _DIGITS.fullmatch(value) and int(value) <= MAX_NUMBER else None
+
+
+def tag(value: str) -> int | None:
+    """Return a tag; `untagged` is 0, which no number says."""
+    return 0 if value == "untagged" else number(value) or None
+
+
+def origin(value: str) -> int | None:
+    """Return the number of an origin (RFC 4271, section 4.3)."""
+    return ORIGINS.get(value)
+
+
+def communities_set(value: str) -> tuple[tuple[str, ...], bool] | None:
+    """Return the communities that `set community` gives, and whether those that are there stay."""
+    if value == "none":
+        return (), False
+    *named, last = value.split() or [""]
+    added = last == "additive"
+    found = tuple(map(community, named if added else (*named, last)))
+    return (tuple(one for one in found if one), added) if found and None not in found else None
+
+
+def name(value: str) -> str | None:
+    """Return the name of a list."""
+    return value if len(value.split()) == 1 else None
+
+
+def community_list(value: str) -> tuple[str, bool] | None:
+    """Return the list that `match community` names, and whether no other community may be there."""
+    match value.split():
+        case [name]:
+            return name, False
+        case [name, "exact-match"]:
+            return name, True
+    return None
+
+
+def community(text: str) -> str | None:
+    """Return a community in the spelling in which FRR shows it; None where the text is none."""
+    value = _value(text)
+    return None if value is None else _NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
+
+
+def shown(own: Iterable[str]) -> str:
+    """Return communities as FRR shows them, in the order of their values: what expressions are matched with."""
+    return " ".join(sorted(own, key=lambda one: _value(one) or 0))
+
+
+def _value(text: str) -> int | None:
+    if text in _WELL_KNOWN:
+        return _WELL_KNOWN[text]
+    if pair := _COMMUNITY.fullmatch(text):
+        high, low = int(pair[1]), int(pair[2])
+        return (high << 16) + low if max(high, low) <= 65535 else None
+    return number(text)
+
+
+_READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
+    ("match", "ip address prefix-list"): name,
+    ("match", "ipv6 address prefix-list"): name,
+    ("match", "as-path"): name,
+    ("match", "community"): community_list,
+    ("match", "tag"): tag,
+    ("match", "metric"): number,
+    ("set", "as-path prepend"): prepended,
+    ("set", "community"): communities_set,
+    ("set", "local-preference"): change,
+    ("set", "metric"): change,
+    ("set", "origin"): origin,
+    ("set", "tag"): tag,
+    ("set", "weight"): number,
+}

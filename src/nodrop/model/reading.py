@@ -1,0 +1,182 @@
+"""What a reader brings back: devices, what it noticed in the text, and where everything came from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from nodrop.errors import Problem
+from nodrop.formats.places import Span
+from nodrop.formats.root import Root
+from nodrop.model.fabric import Device, End, Fabric
+from nodrop.model.nics import Nic
+from nodrop.model.subject import Subject
+
+How = Literal["stated", "default", "whole"]
+
+
+class Place(NamedTuple):
+    """Where something stands: a source by its canonical name within the device (`config_db.json`), and the span."""
+
+    file: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something readable but wrong in the text itself; a rule with `remark: kind` makes a finding of it.
+
+    `subject` begins with the device; `facts` fill the rule's message. `names` are words in them that only say of which
+    row they are: remarks that differ in these alone have one cause.
+    """
+
+    kind: str
+    subject: Subject
+    place: Place | None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    secret: bool = False
+    """Whether the line there holds a secret, which no report repeats."""
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """That one rule's findings in some lines of a file are all right, why, until when, and where that is written."""
+
+    rule: str
+    reason: str
+    until: str | None
+    """The last day on which it holds, as ISO 8601 has it."""
+    file: str
+    """The file's canonical name within the device; of an intent, the name under which it is shown."""
+    span: Span
+    lines: tuple[int, int]
+    around: str
+    """A digest of the first of these lines and of what it stands in: equal where the same part of a file is meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Information for the user, never about a fault: a table that was not understood, a device that was renamed."""
+
+    kind: str
+    message: str
+    device: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumption:
+    """Something inferred because nobody stated it."""
+
+    fact: str
+    value: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file that was read: its canonical name, how to show it, and its text, either held or to be read again.
+
+    A build holds its text in memory; files are reopened when a place is asked for and lose their places if their
+    digest (blake2b, hex) has changed since.
+    """
+
+    name: str
+    display: str
+    path: Path | None = None
+    held: bytes | None = None
+    digest: str = ""
+    root: Root | None = field(default=None, compare=False, repr=False)
+    """What the file lies in, so that it is opened again as it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cable:
+    """A neighbor as a device's own file names it: evidence for a link."""
+
+    local_port: str
+    remote: End
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceReading:
+    """One device as its files describe it. `derived` maps a subject to the documented default that filled it."""
+
+    device: Device
+    called: str | None = None
+    """What its folder or file is called, where the files state a name that somebody chose; else None."""
+    sources: tuple[Source, ...] = ()
+    cables: tuple[Cable, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    derived: Mapping[Subject, str] = field(default_factory=dict)
+    allowed: tuple[Allow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostReading:
+    """How the NICs of a host are set, as its files say; a name may also stand for a NIC model, or for all hosts."""
+
+    name: str
+    nics: tuple[Nic, ...] = ()
+    sources: tuple[Source, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    derived: Mapping[Subject, str] = field(default_factory=dict)
+    allowed: tuple[Allow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Where an intent decides a part of the fabric: the path of its keys, and the line and span where that stands.
+
+    `how` is `stated`, or `default` where none of the keys that decide the part is stated: then the place is that of the
+    nearest key around `keys`. It is `whole` where the part is a switch or a port as such.
+    """
+
+    keys: tuple[str | int, ...]
+    how: How
+    file: str
+    span: Span
+    line: str
+
+    @property
+    def message(self) -> str:
+        """What a report says of the place."""
+        path = ".".join(map(str, self.keys))
+        match self.how:
+            case "stated":
+                return f"decided here: {path}"
+            case "default":
+                return f"left to its default: {path} would be stated here"
+            case "whole":
+                return f"stated here: {path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """All inputs of one command as one fabric, and what is known about the reading itself."""
+
+    fabric: Fabric
+    sources: Mapping[str, tuple[Source, ...]] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    derived: Mapping[Subject, str] = field(default_factory=dict)
+    assumed: tuple[Assumption, ...] = ()
+    decided: Callable[[Subject], Decision | None] | None = None
+    """Of what an intent was built into: where it decides a part, if it does."""
+    allowed: Mapping[str, tuple[Allow, ...]] = field(default_factory=dict)
+    """By device or host, what comments in its files allow; by an empty name, what those in an intent do."""
+    written: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Lines of the intent that remarks and what it allows stand in, by its name as it is shown and their number."""
+
+    @property
+    def secret_lines(self) -> frozenset[tuple[str, str, int]]:
+        """The lines that no report repeats: (device, canonical name of the file, line)."""
+        found = ((one.subject[0], one.place) for one in self.remarks if one.secret)
+        return frozenset((device, place.file, place.span.line) for device, place in found if place is not None)

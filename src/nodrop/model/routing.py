@@ -1,0 +1,188 @@
+"""The control plane of a device: BGP, its policies, static routes."""
+
+from typing import Literal
+
+from nodrop.model.states import Unknown
+from nodrop.model.values import value
+
+Action = Literal["permit", "deny"]
+
+
+@value
+class PrefixRule:
+    """One line of a prefix list; `ge` and `le` bound the length of the prefixes that it matches."""
+
+    sequence: int
+    action: Action
+    prefix: str
+    ge: int | None = None
+    le: int | None = None
+
+
+@value
+class PrefixList:
+    """A named list of prefixes, of one address family."""
+
+    name: str
+    family: Literal["ipv4", "ipv6"]
+    rules: tuple[PrefixRule, ...]
+
+
+@value
+class CommunityList:
+    """A named community list: (action, communities) per line, or if `expanded` (action, one regular expression)."""
+
+    name: str
+    rules: tuple[tuple[Action, tuple[str, ...]], ...]
+    expanded: bool = False
+
+
+@value
+class AsPathList:
+    """A named list of AS paths: (action, FRR's regular expression as spelt) per line."""
+
+    name: str
+    rules: tuple[tuple[Action, str], ...]
+
+
+@value
+class RouteMapRule:
+    """One entry of a route map: all of `matches` must hold, then `sets` apply.
+
+    Both are tuples of (attribute, value), spelled as in FRR: `("ip address prefix-list", "FABRIC")`,
+    `("local-preference", "0")`. Among what is set stands where the route goes: `("call", "OTHER")` through another
+    map, which has to let it pass too, and `("on-match", "next")` or `("on-match", "goto 30")` to a later entry.
+    """
+
+    sequence: int
+    action: Action
+    matches: tuple[tuple[str, str], ...] = ()
+    sets: tuple[tuple[str, str], ...] = ()
+
+
+@value
+class RouteMap:
+    """A named policy: the first rule that matches decides; a route that none matches is denied."""
+
+    name: str
+    rules: tuple[RouteMapRule, ...]
+
+
+@value
+class StaticRoute:
+    """A static route; `next_hop` is an address, an interface or `blackhole`."""
+
+    prefix: str
+    next_hop: str
+    vrf: str | None = None
+
+
+@value
+class Redistribution:
+    """Routes of another source that BGP originates, in one address family; those that `policy` lets pass."""
+
+    source: Literal["connected", "static", "kernel"]
+    family: Literal["ipv4", "ipv6"] = "ipv4"
+    policy: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The row's name in a subject: family and source."""
+        return f"{self.family}-{self.source}"
+
+
+@value
+class Ipv6Unicast:
+    """What a BGP session does with IPv6 unicast; policies as those of BgpNeighbor, which are for IPv4 unicast."""
+
+    active: bool = False
+    """Whether the session carries IPv6 unicast."""
+    import_policy: str | None = None
+    export_policy: str | None = None
+    import_prefix_list: str | None = None
+    export_prefix_list: str | None = None
+    allowas_in: int | None = None
+    next_hop_self: bool = False
+
+
+@value
+class BgpNeighbor:
+    """A BGP session: to an `address`, or over an `interface` (unnumbered); exactly one of the two is set.
+
+    `import_policy` and `export_policy` name route maps of IPv4 unicast, `import_prefix_list` and `export_prefix_list`
+    its prefix lists, which a route has to pass too; None means that there is no policy.
+    """
+
+    address: str | None = None
+    interface: str | None = None
+    remote_asn: int | Literal["external", "internal"] | None = None
+    description: str | None = None
+    enabled: bool = True
+    active: bool = True
+    """Whether the session carries IPv4 unicast."""
+    import_policy: str | None = None
+    export_policy: str | None = None
+    import_prefix_list: str | None = None
+    export_prefix_list: str | None = None
+    bfd: bool = False
+    hold_s: int | None = None
+    """After how many seconds of silence this end gives it up, where that is stated for it, its group or its process; 0
+    is never, None the daemon's own choice (FRR: 9 with the defaults `datacenter`, 180 with `traditional`)."""
+    allowas_in: int | None = None
+    next_hop_self: bool = False
+    """Whether routes of IPv4 unicast are passed on with the session's own address as their next hop."""
+    update_source: str | None = None
+    """The address or the interface from which the session is opened; None is that of the route to the other end."""
+    ebgp_multihop: int | None = None
+    """The most hops to a neighbor in another AS; None is one, the far end of a link."""
+    ipv6: Ipv6Unicast = Ipv6Unicast()
+    extended_next_hop: bool = False
+    """Whether IPv4 prefixes may have IPv6 next hops (RFC 8950) on a session to an address; one over an interface
+    always has it."""
+
+    @property
+    def key(self) -> str:
+        """The neighbor's name in a subject: its address, else its interface."""
+        return self.address or self.interface or ""
+
+
+@value
+class Bgp:
+    """The BGP process of a VRF. `networks` are the prefixes that it originates, those of IPv4 first.
+
+    `redistributions` are sorted by family and source. Lists and maps are the device's: every process has all of them.
+    """
+
+    asn: int
+    vrf: str | None = None
+    """None is the default VRF."""
+    router_id: str | None = None
+    networks: tuple[str, ...] = ()
+    redistributions: tuple[Redistribution, ...] = ()
+    maximum_paths: int | None = None
+    """Equal paths of IPv4 unicast."""
+    maximum_paths_ipv6: int | None = None
+    multipath_relax: bool = False
+    compare_router_id: bool = False
+    """Whether the lower router id, and not the older route, decides between routes that are equal otherwise."""
+    always_compare_med: bool = False
+    """Whether MEDs of routes from different neighboring ASes are compared."""
+    requires_policy: bool | Unknown = False
+    """Whether a session to another AS without policies passes nothing (RFC 8212)."""
+    import_check: bool | Unknown = True
+    """Whether a prefix of `networks` is originated only while the routing table has it."""
+    session_dscp: int | None = None
+    """DSCP of BGP's own packets; None is the daemon's own choice, CS6 (48) in FRR."""
+    default_ipv4_unicast: bool | Unknown = True
+    graceful_shutdown: bool = False
+    """Whether the device marks all it sends with GRACEFUL_SHUTDOWN, so that others route around it (RFC 8326)."""
+    prefix_lists: tuple[PrefixList, ...] = ()
+    community_lists: tuple[CommunityList, ...] = ()
+    as_path_lists: tuple[AsPathList, ...] = ()
+    route_maps: tuple[RouteMap, ...] = ()
+    neighbors: tuple[BgpNeighbor, ...] | Unknown = ()
+
+    @property
+    def key(self) -> str:
+        """The process's name in a subject: its VRF."""
+        return self.vrf or "default"

@@ -1,0 +1,89 @@
+"""Values of the model as YAML spells them: texts, lists and mappings, read by the type of the field they are for."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nodrop.model.fabric import End, Link
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import cable_ends
+from nodrop.model.types import KEYS, Owner, Type, fields, key_of, label, nearest
+
+_INTEGER = re.compile(r"-?\d{1,19}")
+_DECIMAL = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
+
+
+def read(kind: Type, value: object) -> Any:
+    """`value` as a field of type `kind` holds it; ValueError says what was expected instead.
+
+    What is of the model already stays as it is. The word `unknown` is UNKNOWN where the field may hold that and has no
+    such word of its own.
+    """
+    if isinstance(value, Unknown) or (value == "unknown" and kind.unknown and "unknown" not in kind.words):
+        found: Any = UNKNOWN if kind.unknown else None
+    else:
+        found = _known(kind, value)
+    if found is None and not (value is None and kind.none):
+        raise ValueError(f"{said(value)}; expected {kind.describe()}{' or unknown' if kind.unknown else ''}")
+    return found
+
+
+def row(owner: Owner, value: object, key: str) -> Any:
+    """A row whose subject states its key already; it need not repeat it, and may not contradict it."""
+    found = read(Type(owners=(owner,)), _identity(owner, key) | dict(value) if isinstance(value, Mapping) else value)
+    if key_of(found, 0) != key:
+        raise ValueError(f"the row calls itself `{key_of(found, 0)}`")
+    return found
+
+
+def said(value: object) -> str:
+    """A value as a message names it."""
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return {"None": "none", "UNKNOWN": "unknown"}.get(text := str(value), f"`{text[:60]}`")
+
+
+def _known(kind: Type, value: Any) -> Any:
+    """The value, or None where no alternative of the type fits it."""
+    if kind.element is not None and isinstance(value, list | tuple):
+        return tuple(read(kind.element, item) for item in value)
+    for owner in kind.owners:
+        assert isinstance(owner, type)
+        if isinstance(value, owner):
+            return value
+        if owner is End and isinstance(value, str) and ":" in value:
+            return End(*value.split(":", 1))
+        if isinstance(value, Mapping):
+            return _record(owner, value)
+    return None if isinstance(value, Mapping | list | tuple) else _scalar(kind, value)
+
+
+def _record(owner: type[Any], value: Mapping[Any, object]) -> Any:
+    known = fields(owner)
+    if unknown := [name for name in value if name not in known]:
+        raise ValueError(f"{label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known)})")
+    try:
+        return owner(**{name: read(known[name], item) for name, item in value.items()})
+    except TypeError as error:
+        missing = str(error).partition(": ")[2]
+        raise ValueError(f"{label(owner)} needs {missing}") from None
+
+
+def _scalar(kind: Type, value: Any) -> Any:
+    if isinstance(value, bool):
+        return value if bool in kind.scalars else None
+    text = value if isinstance(value, str) else repr(value) if isinstance(value, int | float) else ""
+    if _INTEGER.fullmatch(text) and (int in kind.scalars or int(text) in kind.words):
+        return int(text)
+    if float in kind.scalars and _DECIMAL.fullmatch(text):
+        return float(text)
+    return value if isinstance(value, str) and (str in kind.scalars or value in kind.words) else None
+
+
+def _identity(owner: Owner, key: str) -> dict[str, object]:
+    """The fields of a new row that its key in the subject states."""
+    if owner is Link and (ends := cable_ends(key)):
+        return {name: str(end) for name, end in zip("ab", ends, strict=True)}
+    return next(({name: key} for name in KEYS if name in fields(owner)), {})

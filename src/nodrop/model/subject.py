@@ -1,0 +1,76 @@
+"""The name of any part of a fabric: a tuple of parts, written with `/` between them (contract 9.5).
+
+`("leaf1", "Ethernet8", "qos", "queues", "3", "wred")` is `leaf1/Ethernet8/qos/queues/3/wred`; parts of a device that
+are not interfaces begin with `@` (`leaf1/@neighbors/10.1.0.1`), parts of the fabric stand under `@fabric`.
+"""
+
+import re
+from functools import lru_cache
+
+from nodrop.model.fabric import End
+
+Subject = tuple[str, ...]
+FABRIC = "@fabric"
+
+_NUMBERS = re.compile(r"([0-9]+)")
+_CABLE = re.compile(r"([^:]*+):(?>(.*?)--)([^:]*+):(.*)", re.DOTALL)
+
+
+def text(subject: Subject) -> str:
+    """Join the parts with `/`; a `/` or `%` inside a part becomes %2F or %25."""
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in subject)
+
+
+def parse(written: str) -> Subject:
+    """Read what `text` wrote."""
+    return tuple(part.replace("%2F", "/").replace("%25", "%") for part in written.split("/"))
+
+
+def link(a: End, b: End) -> Subject:
+    """Return the subject of the link between two ends."""
+    first, second = sorted((a, b))
+    return (FABRIC, "links", f"{first}--{second}")
+
+
+def cable_ends(key: str) -> tuple[End, ...]:
+    """Return both ends of a link by the last part of its subject; nothing where it names no link.
+
+    A node ends at its `:`, which no name of one holds; the first port ends at the next `--`, which a name may hold.
+    """
+    cable = _CABLE.fullmatch(key)
+    return () if cable is None else (End(cable[1], cable[2]), End(cable[3], cable[4]))
+
+
+@lru_cache(maxsize=1024)
+def _glob(pattern: str) -> re.Pattern[str]:
+    """Return a glob as a pattern that never goes back behind a `*`, so that no glob takes long."""
+    first, *rest = ("".join("." if c == "?" else re.escape(c) for c in part) for part in pattern.split("*"))
+    between = "".join(f"(?>.*?{part})" for part in rest[:-1])
+    return re.compile(f"{first}{between}.*{rest[-1]}" if rest else first, re.DOTALL)
+
+
+def matches(pattern: Subject, subject: Subject) -> bool:
+    """Whether a pattern of globs, one per part, fits; a last part `**` stands for the rest, also for nothing."""
+    if pattern and pattern[-1] == "**":
+        pattern, subject = pattern[:-1], subject[: len(pattern) - 1]
+    return len(pattern) == len(subject) and all(
+        _glob(glob).fullmatch(part) is not None for glob, part in zip(pattern, subject, strict=True)
+    )
+
+
+@lru_cache(maxsize=65536)
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a sort key by which Ethernet8 comes before Ethernet16: digits compare by count, then by value."""
+    return tuple(_piece(piece) for piece in _NUMBERS.split(name) if piece)
+
+
+def _piece(piece: str) -> tuple[int, int, str]:
+    if piece[0] not in "0123456789":
+        return (1, 0, piece)
+    digits = piece.lstrip("0")
+    return (0, len(digits), digits)
+
+
+def sort_key(subject: Subject) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+    """Return a key that sorts subjects part by part, numbers by value."""
+    return tuple(natural(part) for part in subject)

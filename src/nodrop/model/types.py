@@ -1,0 +1,209 @@
+"""The types of the model's parts as its own annotations state them: what an attribute may hold, what a row is called.
+
+Rules are checked against them when they are loaded, and values that are laid over a model are read by them.
+"""
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, reduce
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from nodrop.limits import MAX_GUESSED
+from nodrop.model.fabric import Link
+from nodrop.model.states import Unknown
+from nodrop.model.subject import link
+
+KEYS = ("name", "index", "key", "sequence", "group", "prefix")
+"""The attributes by which a row of the model may be named in a subject; the first that it has counts."""
+
+_F = TypeVar("_F", bound=Callable[..., object])
+_SCALARS: Mapping[type, str] = {int: "a number", float: "a number", str: "text", bool: "true or false"}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record that is not of the model, such as the options of a rule."""
+
+    name: str
+    fields: tuple[tuple[str, "Type"], ...]
+
+
+Owner = type[Any] | Record
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What a value may be: any of the alternatives that are given here.
+
+    `owners` have attributes; `words` are the texts and numbers of a Literal; `element` is the type of a tuple's items.
+    """
+
+    owners: tuple[Owner, ...] = ()
+    scalars: frozenset[type] = frozenset()
+    words: frozenset[str | int] = frozenset()
+    element: "Type | None" = None
+    none: bool = False
+    unknown: bool = False
+    anything: bool = False
+
+    @property
+    def number(self) -> bool:
+        """Whether it is a number and nothing else, save None and UNKNOWN."""
+        return self.kinds == {"a number"}
+
+    @property
+    def plain(self) -> bool:
+        """Whether values of it can be compared and hashed by content, cheaply: scalars, words, None and UNKNOWN."""
+        return not self.owners and self.element is None and not self.anything
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The alternatives in words, without None and UNKNOWN; only what shares one of them can ever be equal."""
+        words = {_SCALARS[type(word)] for word in self.words}
+        lists = {"a list"} if self.element else set()
+        return frozenset({_SCALARS[scalar] for scalar in self.scalars} | words | lists | set(map(label, self.owners)))
+
+    def describe(self) -> str:
+        """The type in the words of a message: `a number or none`, `one of rs, fc, none, auto`."""
+        said = sorted(kind for kind in self.kinds if kind != "a list")
+        if self.words and not self.scalars:
+            said = [f"one of {', '.join(sorted(map(str, self.words)))}", *(label(owner) for owner in self.owners)]
+        if self.element is not None:
+            inside = self.element.describe() if self.element.kinds else ""
+            said.append(f"a list of ({inside})" if " or " in inside else f"a list of {inside}" if inside else "a list")
+        return " or ".join([*said, *(["none"] if self.none else [])]) or "none"
+
+
+def _remembered(function: _F) -> _F:
+    """Cache by arguments; typed as the function itself, since mypy holds classes to be unhashable."""
+    return cast("_F", cache(function))
+
+
+NUMBER = Type(scalars=frozenset({int, float}))
+TEXT = Type(scalars=frozenset({str}))
+TRUTH = Type(scalars=frozenset({bool}))
+NONE = Type(none=True)
+ANYTHING = Type(anything=True, none=True)
+
+
+def label(owner: Owner) -> str:
+    """What an owner of attributes is called in messages."""
+    return owner.name if isinstance(owner, Record) else owner.__name__
+
+
+def join(left: Type, right: Type) -> Type:
+    """What is either of two types."""
+    elements = [each.element for each in (left, right) if each.element is not None]
+    return Type(
+        owners=tuple(dict.fromkeys(left.owners + right.owners)),
+        scalars=left.scalars | right.scalars,
+        words=left.words | right.words,
+        element=reduce(join, elements) if elements else None,
+        none=left.none or right.none,
+        unknown=left.unknown or right.unknown,
+        anything=left.anything or right.anything,
+    )
+
+
+@_remembered
+def type_of(annotation: Any) -> Type:
+    """The type that an annotation of the model states; TypeError where the model may not hold such a thing."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if annotation in (None, NoneType):
+        return NONE
+    if annotation is Unknown:
+        return Type(unknown=True)
+    if annotation in (object, Any):
+        return ANYTHING
+    if origin in (Union, UnionType):
+        return reduce(join, map(type_of, arguments))
+    if origin is Literal:
+        return Type(words=frozenset(arguments))
+    if origin is tuple:
+        return Type(element=reduce(join, (type_of(each) for each in arguments if each is not ...)))
+    if annotation in _SCALARS:
+        return Type(scalars=frozenset({annotation}))
+    if isinstance(annotation, type) and (dataclasses.is_dataclass(annotation) or hasattr(annotation, "_fields")):
+        return Type(owners=(annotation,))
+    raise TypeError(f"the model does not hold {annotation}")
+
+
+@_remembered
+def fields(owner: Owner) -> Mapping[str, Type]:
+    """The fields that an owner stores, and their types."""
+    if isinstance(owner, Record):
+        return dict(owner.fields)
+    return {name: type_of(hint) for name, hint in get_type_hints(owner).items() if not name.startswith("_")}
+
+
+@_remembered
+def attributes(owner: Owner) -> Mapping[str, Type]:
+    """All that can be read of an owner: its fields and its properties; methods are not among them."""
+    return dict(fields(owner)) | {
+        name: type_of(get_type_hints(getter)["return"]) for name, getter in _properties(owner).items()
+    }
+
+
+@_remembered
+def is_property(owner: Owner, name: str) -> bool:
+    """Whether an attribute is worked out when it is read, and so may meet UNKNOWN on its way."""
+    return name in _properties(owner)
+
+
+@_remembered
+def sources(owner: Owner, name: str) -> frozenset[str]:
+    """The fields that reading an attribute looks at; for a property, those that its code names."""
+    getters = _properties(owner)
+    if name not in getters:
+        return frozenset({name})
+    named = getters[name].__code__.co_names
+    looked_at = {field for field in named if field in fields(owner)}
+    return frozenset(looked_at.union(*(sources(owner, other) for other in named if other in getters and other != name)))
+
+
+@_remembered
+def _properties(owner: Owner) -> Mapping[str, Any]:
+    if isinstance(owner, Record):
+        return {}
+    found = {name: kind.fget for name, kind in vars(owner).items() if isinstance(kind, property)}
+    return {name: getter for name, getter in found.items() if not name.startswith("_")}
+
+
+def key_of(row: Any, position: int) -> str:
+    """What a row is called in a subject: by the first of KEYS that it has, a link by its ends, else by its position."""
+    if isinstance(row, Link):
+        return link(row.a, row.b)[-1]
+    key = _key(row.__class__)
+    return str(position) if key is None else str(getattr(row, key))
+
+
+@cache
+def _key(kind: type[Any]) -> str | None:
+    """The field or property by which rows of a class are named; None where that is their position."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    names = {field.name for field in dataclasses.fields(kind)}
+    return next((key for key in KEYS if key in names or hasattr(kind, key)), None)
+
+
+def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+    """A hint that names the known word nearest to `word`, else those that there are.
+
+    `alike` is how much they have to be alike, as difflib counts.
+    """
+    words = sorted(known)
+    shown = ", ".join(words[:24]) + (", …" if len(words) > 24 else "")
+    return meant(word, words, alike) or (f"known: {shown}" if words else "")
+
+
+def meant(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+    """A hint that names the known word nearest to `word`, however it is capitalised; nothing where none is near."""
+    if len(word) > MAX_GUESSED:
+        return ""
+    words = sorted(known)
+    same = [each for each in words if each.casefold() == word.casefold()]
+    close = same or difflib.get_close_matches(word, words, n=1, cutoff=alike)
+    return f"did you mean `{close[0]}`?" if close else ""

@@ -1,0 +1,167 @@
+"""The table of fields: a row for every field of the model, and columns that agree with each other."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from nodrop.analyses.siblings import ASPECTS
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.fields import TABLE, entry_label, impacts, label_of, named, own, unit_of
+from nodrop.model.types import Type, attributes, fields
+from nodrop.model.values import classes
+from support.places import ROOT
+
+SOURCE = ROOT / "src" / "nodrop"
+NAMES = {path.partition("/")[0] for rows in TABLE.values() for path in rows} - {""}
+
+
+def test_every_field_of_the_model_has_a_row_and_every_row_a_field() -> None:
+    wrong = []
+    for owner in classes():
+        names = {path.partition("/")[0] for path in TABLE.get(owner, ())} - {""}
+        wrong += [f"{owner.__name__}.{name} has no row" for name in fields(owner).keys() - names]
+        wrong += [f"{owner.__name__} has no {name}" for name in names - attributes(owner).keys()]
+    assert wrong == []
+    assert TABLE.keys() == set(classes())
+
+
+def test_every_path_of_a_row_leads_to_a_part_of_the_model() -> None:
+    def leads(owner: type, path: list[str]) -> bool:
+        kind: Type | None = attributes(owner).get(path[0])
+        rest = path[1:]
+        if kind is not None and rest and rest[0] in ("*", "**"):
+            kind, rest = kind.element, rest[1:]
+        if kind is None or not rest:
+            return kind is not None
+        return any(isinstance(one, type) and leads(one, rest) for one in kind.owners)
+
+    wrong = [
+        (owner, path) for owner, rows in TABLE.items() for path in rows if path and not leads(owner, path.split("/"))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("column", ["label", "numbers", "unordered", "heading"])
+def test_classes_agree_about_the_columns_of_a_name(column: str) -> None:
+    seen: dict[str, dict[str, object]] = {}
+    for owner, rows in TABLE.items():
+        for path, row in rows.items():
+            if getattr(row, column):
+                seen.setdefault(path, {})[owner.__name__] = getattr(row, column)
+    assert {path: each for path, each in seen.items() if len(set(each.values())) > 1} == {}
+
+
+def test_a_column_is_stated_only_where_it_is_read() -> None:
+    for owner, rows in TABLE.items():
+        for path, row in rows.items():
+            assert not (row.key and row.no_key), (owner, path)
+            assert row.routing or (owner in (Device, Interface) and "/" not in path), (owner, path)
+            assert "/" not in path.removesuffix("/*") or not (row.label or row.numbers or row.aspect), (owner, path)
+
+
+def test_no_label_repeats_what_follows_from_the_name() -> None:
+    def derived(path: str) -> str:
+        name = path.removesuffix("/*")
+        if path != name:
+            return name.replace("_", " ").removesuffix("s")
+        return name.removesuffix(f"_{unit_of(name)}").replace("_", " ")
+
+    labels = [(owner.__name__, path, row.label) for owner, rows in TABLE.items() for path, row in rows.items()]
+    assert [(owner, path) for owner, path, label in labels if label and label == derived(path)] == []
+
+
+def test_aspects_are_those_of_siblings() -> None:
+    assert {row.aspect for rows in TABLE.values() for row in rows.values()} - {""} == ASPECTS.keys()
+
+
+def test_words_and_units_of_fields() -> None:
+    assert [label_of(name) for name in ("hold_s", "mac_ageing_s", "link_training", "guaranteed_burst_bytes")] == [
+        "hold time", "MAC ageing", "link training", "guaranteed burst",
+    ]  # fmt: skip
+    assert [entry_label(name) for name in ("interfaces", "priority_groups")] == ["port", "priority group"]
+    assert [unit_of(name) for name in ("hold_s", "peak_bytes_per_s", "mtu_bytes", "trust")] == [
+        "s", "bytes_per_s", "bytes", "",
+    ]  # fmt: skip
+    assert named(heading=True) == ("bgp", "qos", "wred", "headroom")
+    assert not own(Interface, "mtu_bytes").routing
+    assert own(Interface, "addresses").routing
+
+
+@pytest.mark.parametrize("process", ["bgp", "vrf_bgp/red"])
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        ("neighbors/10.0.0.1/hold_s", "the BGP session closes and opens again"),
+        ("route_maps/X/rules/10/sets", "routes are evaluated again, and may come and go"),
+        ("maximum_paths", "flows move to other paths, and some of their packets overtake others"),
+    ],
+)
+def test_a_change_of_bgp_has_the_same_effect_in_every_vrf(process: str, field: str, reason: str) -> None:
+    (found,) = impacts((*process.split("/"), *field.split("/")), of_port=False)
+    assert (found.disruption, found.reason) == ("traffic-affecting", reason)
+
+
+SIDE_TABLES = {
+    "analyses/*.py LOOKS_AT": "what the code of the analysis reads",
+    "analyses/nic_settings.py CHECKS": "the functions of the analysis, by what they check",
+    "analyses/nic_settings.py _TOS": "where the functions of the analysis look for one value",
+    "checking/policy.py _WANTED": "keys of fabric.yaml",
+    "model/qos.py COLORS": "values, of which each is a field of `WredProfile` too",
+    "model/qos.py Color": "values, of which each is a field of `WredProfile` too",
+    "model/types.py KEYS": "the names by which a row is called, in order",
+    "importing/trying.py _OF_SPELLING": "what import leaves out where a switch is written for another platform",
+    "lint/nearby.py _STATED": "all fields but these",
+    "lint/rule_loader.py _WITH_SIBLINGS": "scopes of rules",
+    "lint/scopes.py _ALL": "words of rules",
+    "lint/scopes.py _NAMED": "words of rules",
+    "lint/unknowns.py _ADVICE": "by keys of fabric.yaml, also for whole classes",
+    "lint/unknowns.py _OF_RDMA": "words of rules",
+    "lint/vocabulary/__init__.py Topic": "keys of fabric.yaml",
+    "plan/facts.py _OF_FABRIC": "the order of a report",
+    "report/names.py _QUEUES": "words of a title",
+    "report/rack.py _HOSTS": "words of a generated page",
+    "report/schema.py _COUNTED": "keys of a report",
+    "design/decisions.py _BELOW": "paths to the parts of a fabric",
+    "validating/batfish/blind.py _IGNORED": "what Batfish ignores",
+}
+"""Tables that name fields for another reason than to state facts about them."""
+
+
+def _side_tables() -> Iterator[str]:
+    """Yield the collections of constants of modules that name three fields or more.
+
+    Fields are named by texts such as `mtu_bytes` or `queue.wred`. Either three have an underscore, which makes it
+    unlikely that another thing is meant, or half of all texts are names. The folders of platforms are left out: how
+    a platform's files say a field belongs there.
+    """
+    for path in sorted(SOURCE.rglob("*.py")):
+        module = path.relative_to(SOURCE)
+        if module.is_relative_to("platforms") or module.is_relative_to("model/fields"):
+            continue
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and _names_fields(node.value):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                folder = module.parent / "*.py" if ast.unparse(target) == "LOOKS_AT" else module
+                yield f"{folder.as_posix()} {ast.unparse(target)}"
+
+
+def _names_fields(value: ast.expr) -> bool:
+    texts = {one.value for one in ast.walk(value) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    parts = {text: re.split(r"[/.]", text) for text in texts}
+    whole = [text for text, words in parts.items() if all(word in NAMES for word in words)]
+    marked = {word for words in parts.values() for word in words if "_" in word and word in NAMES}
+    return len(marked) >= 3 or (len(whole) >= 3 and 2 * len(whole) >= len(texts))
+
+
+def test_facts_about_fields_are_in_no_other_table() -> None:
+    assert set(_side_tables()) == SIDE_TABLES.keys()
+
+
+def test_analyses_look_at_fields() -> None:
+    for path in (SOURCE / "analyses").glob("*.py"):
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LOOKS_AT":
+                texts = {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
+                assert texts <= fields(Device).keys() | fields(Interface).keys(), path.name
