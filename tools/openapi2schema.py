@@ -1,4 +1,4 @@
-"""Write NVUE's settings by release from published sources, or compare them with platforms/nvue/schema.yaml.
+"""Write the settings that platforms/nvue/schema.yaml leaves open, or compare those that it has with the sources.
 
 A source is RELEASE=FILE, NVIDIA's OpenAPI document of one release of Cumulus Linux (JSON or YAML), or PACKAGE, the
 wheel of the Python package `nvueschema` or a folder with its modules, which has all releases. Where both have a
@@ -11,11 +11,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nodrop.platforms.nvue.schema import schema
+from nodrop.platforms.nvue.schema import without_published
 from nvue_compare import differences, summary
 from nvue_merge import Merged, Release, lines, merged, unsaid
 from nvue_models import read_module, texts_of
 from nvue_openapi import read_openapi
+from nvue_rest import left_open
 from nvue_tree import Source, Unusable
 
 _FIRST = "5.9"
@@ -23,14 +24,19 @@ _FIRST = "5.9"
 
 
 def text_of(tree: Merged, sources: Mapping[Release, tuple[str, Source]]) -> str:
-    """Return the text of a schema file, in the notation of platforms/nvue/schema.yaml."""
+    """Return the text of published.yaml."""
     head = [
-        "# Settings of NVUE by release of Cumulus Linux, in the notation of platforms/nvue/schema.yaml.",
-        "# Written by tools/openapi2schema.py; not to be edited. A path is in all releases below, unless it says since",
-        "# or until when. The version and the SHA-256 of NVIDIA's OpenAPI document of each release, and the file read:",
-        *(f"#   {_name(one.release)}: {one.version} sha256:{one.digest} {file}" for file, one in sources.values()),
+        "# Settings of NVUE by release of Cumulus Linux, below what schema.yaml leaves open, in its notation.",
+        "# Written by tools/openapi2schema.py; not to be edited. Paths without since or until are in all releases.",
+        "# Sources: version and SHA-256 of NVIDIA's OpenAPI document of each release, and the file that was read.",
+        "sources:",
+        *(
+            f'  "{_name(one.release)}": {{version: {one.version}, sha256: {one.digest}, file: {file}}}'
+            for file, one in sources.values()
+        ),
+        "settings:",
     ]
-    return "\n".join([*head, *lines(tree)]) + "\n"
+    return "\n".join([*head, *lines(tree, 1)]) + "\n"
 
 
 def _name(release: Release) -> str:
@@ -68,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("source", nargs="+", metavar="SOURCE", help="RELEASE=FILE, or PACKAGE")
     parser.add_argument("--since", default=_FIRST, metavar="RELEASE", help=f"the oldest release; default: {_FIRST}")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", type=Path, metavar="FILE", help="write the settings to this file")
+    what.add_argument("--write", type=Path, metavar="FILE", help="write what schema.yaml leaves open to this file")
     what.add_argument("--compare", action="store_true", help="print the differences from schema.yaml; write nothing")
     given = parser.parse_args(arguments)
     try:
@@ -78,12 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     tree = merged([source for _, source in sources.values()])
     if given.compare:
-        found = differences(schema(), tree)
+        found = differences(without_published(), tree)
         print("\n".join(summary(found)))
         return 1 if found else 0
-    given.write.write_text(text_of(tree, sources))
+    rest = left_open(without_published(), tree) or Merged()
+    given.write.write_text(text_of(rest, sources))
     print("\n".join([f"{_name(release)}: {one.version}" for release, (_, one) in sources.items()]))
-    print("\n".join(unsaid(tree)))
+    print("\n".join(unsaid(rest)))
     return 0
 
 

@@ -297,6 +297,7 @@ SHIPPED = {
     "platforms/nvue/schema.py": 1,
     "platforms/rows.py": 1,
     "platforms/sonic/gcu.py": 1,
+    "platforms/nvue/published.py": 1,
     "platforms/sonic/schema.py": 1,
     "validating/twin/neighbors.py": 1,
 }

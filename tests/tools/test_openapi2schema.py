@@ -2,11 +2,13 @@
 
 import json
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nodrop.formats.yaml import parse
 from nodrop.platforms.nvue import schema as nvue_schema
 from nvue_compare import differences
 from nvue_merge import merged
@@ -137,14 +139,25 @@ def test_a_module_says_what_it_is_made_from() -> None:
     assert (source.version, source.digest) == ("1.12.0.76", DIGEST)
 
 
-def written(tmp_path: Path, *documents: dict[str, Any], first: int = 14) -> str:
-    """Return what is written below the head, of one document per release from 5.`first` on."""
+OPEN = "platform"
+"""A word below which schema.yaml leaves everything open."""
+
+
+def run(tmp_path: Path, *documents: dict[str, Any], first: int = 14) -> list[str]:
+    """Return the lines written for one document per release from 5.`first` on."""
     given = []
     for at, properties in enumerate(documents, first):
         (tmp_path / f"{at}.json").write_bytes(document(properties))
         given.append(f"5.{at}={tmp_path / f'{at}.json'}")
     assert main([*given, "--write", str(tmp_path / "out.yaml")]) == 0
-    return "".join(line for line in (tmp_path / "out.yaml").read_text().splitlines(True) if line[0] != "#")
+    return (tmp_path / "out.yaml").read_text().splitlines(True)
+
+
+def written(tmp_path: Path, *documents: dict[str, Any]) -> str:
+    """Return what is written for documents with these properties below an open place."""
+    lines = run(tmp_path, *({OPEN: {"properties": properties}} for properties in documents))
+    start = lines.index(f"  {OPEN}:\n")
+    return "".join(line.removeprefix("    ") for line in lines[start + 1 :])
 
 
 def enum(*each: str) -> dict[str, Any]:
@@ -201,7 +214,8 @@ def test_several_releases_are_written_as_one(case: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", MERGED)
 def test_the_product_reads_the_notation(case: str, tmp_path: Path) -> None:
-    assert nvue_schema._words((), nvue_schema.parse(written(tmp_path, *MERGED[case][0]), "out.yaml").data).words
+    data: Any = parse(written(tmp_path, *MERGED[case][0]), "out.yaml").data
+    assert nvue_schema._words((), data, frozenset()).words
 
 
 def test_what_the_notation_cannot_say_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,8 +225,8 @@ def test_what_the_notation_cannot_say_is_printed(tmp_path: Path, capsys: pytest.
         "5.14: 1.2",
         "5.15: 1.2",
         "5.16: 1.2",
-        "f: a value in 5.15, and words in 5.14 5.16",
-        "h: missing from 5.15 only",
+        "platform f: a value in 5.15, and words in 5.14 5.16",
+        "platform h: missing from 5.15 only",
     ]
 
 
@@ -224,14 +238,40 @@ def test_the_head_names_version_digest_and_file_of_each_release(tmp_path: Path) 
     (tmp_path / "spec.json").write_bytes(document({"f": whole(1, 4)}))
     given = [f"5.10={tmp_path / 'spec.json'}", str(tmp_path / "models.whl"), "--write", str(tmp_path / "out.yaml")]
     assert main(given) == 0
-    head = [line for line in (tmp_path / "out.yaml").read_text().splitlines() if line.startswith("#   ")]
-    assert head[0] == f"#   5.9: 1.12.0.76 sha256:{DIGEST} models.whl"
-    assert head[1].startswith("#   5.10: 1.2 sha256:")
-    assert head[1].endswith(" spec.json")
-    assert len(head) == 2
+    data: Any = parse((tmp_path / "out.yaml").read_bytes(), "out.yaml").data
+    assert data["sources"] == {
+        "5.9": {"version": "1.12.0.76", "sha256": DIGEST, "file": "models.whl"},
+        "5.10": {
+            "version": "1.2",
+            "sha256": sha256((tmp_path / "spec.json").read_bytes()).hexdigest(),
+            "file": "spec.json",
+        },
+    }
     first = (tmp_path / "out.yaml").read_bytes()
     assert main(given) == 0
     assert (tmp_path / "out.yaml").read_bytes() == first
+
+
+LEFT_OPEN = {
+    "below a place that is closed": ({"nve": {"properties": {"vxlan": {"properties": {"f": enum("a")}}}}}, []),
+    "a value of schema.yaml": ({"mlag": {"properties": {"priority": enum("a")}}}, ["mlag: {}"]),
+    "an open word": ({"cluster": {"properties": {"f": enum("a")}}}, ["cluster:", "  f: one of a"]),
+    "an open word that is a value": ({"cluster": enum("a")}, ["cluster: one of a"]),
+    "another word at a place with some": (
+        {"mlag": {"properties": {"debug": enum("a"), "f": enum("b")}}}, ["mlag:", "  f: one of b"],
+    ),
+    "a place that has no other word": ({"mlag": {"properties": {"debug": enum("a")}}}, ["mlag: {}"]),
+    "a chosen word, by its name in schema.yaml": (
+        {"acl": {"additionalProperties": {"properties": {"f": enum("a")}}}}, ["acl:", "  <acl>:", "    f: one of a"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LEFT_OPEN)
+def test_what_schema_yaml_leaves_open_is_written(case: str, tmp_path: Path) -> None:
+    document, expected = LEFT_OPEN[case]
+    lines = [line.rstrip("\n") for line in run(tmp_path, document)]
+    assert lines[lines.index("settings:") + 1 :] == [f"  {line}" for line in expected]
 
 
 @pytest.mark.parametrize(
@@ -279,13 +319,13 @@ def tree_of(path: str, value: Tree) -> Source:
 @pytest.mark.parametrize("path", COMPARED)
 def test_a_difference_from_the_shipped_schema(path: str) -> None:
     value, expected = COMPARED[path]
-    found = differences(nvue_schema.schema(), merged([tree_of(path, value)]))
+    found = differences(nvue_schema.without_published(), merged([tree_of(path, value)]))
     assert [(one.kind, one.text) for one in found if one.kind not in ("extra", "releases")] == [expected]
 
 
 def test_what_both_have_is_no_difference() -> None:
     same = {"polling-interval": numbers((100, 5000)), "robustness": numbers((1, 1000))}
-    found = differences(nvue_schema.schema(), merged([tree_of("qos pfc-watchdog", Place(dict(same)))]))
+    found = differences(nvue_schema.without_published(), merged([tree_of("qos pfc-watchdog", Place(dict(same)))]))
     assert [one for one in found if one.path[:2] == ("qos", "pfc-watchdog")] == []
 
 
@@ -293,7 +333,9 @@ def test_a_path_of_other_releases_and_one_that_the_source_lacks() -> None:
     here, before = Place({"polling-interval": numbers((100, 5000))}), Place({"router": Place({"bfd": Place()})})
     sources = [Source((5, 14), "1", DIGEST, before), tree_of("qos pfc-watchdog", here)]
     lines = [
-        str(one) for one in differences(nvue_schema.schema(), merged(sources)) if one.kind in ("extra", "releases")
+        str(one)
+        for one in differences(nvue_schema.without_published(), merged(sources))
+        if one.kind in ("extra", "releases")
     ]
     assert "qos pfc-watchdog robustness (5.16)" in lines
     assert "router bfd (5.14): only the source has it" in lines
@@ -307,13 +349,13 @@ def test_paths_are_in_order() -> None:
 
 def test_a_chosen_word_of_the_source_says_nothing_of_the_words_that_schema_yaml_lists() -> None:
     mode = Place(name="mode", below=Place({"lanes-per-port": words("1", "2", "4", "8")}))
-    found = differences(nvue_schema.schema(), merged([tree_of("interface <interface> link breakout", mode)]))
+    found = differences(nvue_schema.without_published(), merged([tree_of("interface <interface> link breakout", mode)]))
     assert [one for one in found if one.path[-2:] == ("disabled", "lanes-per-port")] == []
 
 
 def test_words_that_nothing_follows_are_the_value_that_a_file_has() -> None:
     state = Place({"up": Place(), "flapping": Place()})
-    found = differences(nvue_schema.schema(), merged([tree_of("interface <interface> link state", state)]))
+    found = differences(nvue_schema.without_published(), merged([tree_of("interface <interface> link state", state)]))
     assert [one.text for one in found if one.path[-1] == "state"] == [
         "only schema.yaml takes down",
         "only the source takes flapping",
@@ -322,9 +364,9 @@ def test_words_that_nothing_follows_are_the_value_that_a_file_has() -> None:
 
 def test_a_place_has_no_release_that_none_of_its_words_has() -> None:
     source = tree_of("interface <interface> ip", Place({"neighbor": Place()}))
-    found = differences(nvue_schema.schema(), merged([source]))
+    found = differences(nvue_schema.without_published(), merged([source]))
     lines = [str(one) for one in found if one.path[:3] == ("interface", "<interface>", "ip")]
     assert lines == []
     older = Source((5, 14), source.version, source.digest, source.root)
-    found = differences(nvue_schema.schema(), merged([older]))
+    found = differences(nvue_schema.without_published(), merged([older]))
     assert "interface <interface> ip ipv4 (5.14)" in [str(one) for one in found if one.kind == "extra"]

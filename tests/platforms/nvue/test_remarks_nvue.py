@@ -201,13 +201,16 @@ def test_one_remark_for_each_kind_of_setting_of_the_other_dialect() -> None:
 
 def test_settings_that_are_not_understood_are_noted_and_others_left_alone() -> None:
     reading = read(
-        state("""
+        state(
+            """
 acl: {x: {type: ipv4}}
 bridge: {domain: {br_default: {}}}
 interface: {swp1: {link: {dot1x: {mab: on}}}, bond1: {bond: {member: {swp1: {}}}}}
 system: {aaa: {user: {}}, dot1x: {}, forwarding: {mood: good}}
 vrf: {red: {router: {temper: mild}}, blue: {table: 7}}
-"""),
+""".replace("mab: on", "mab: enabled"),
+            "5.19.0",
+        ),
     )
     assert reading.remarks == ()
     assert [(note.kind, note.message, note.line) for note in reading.notes] == [

@@ -7,8 +7,9 @@ from hypothesis import given
 
 from nodrop.model.fabric import Device
 from nodrop.platforms.nvue import schema_check, writer
+from nodrop.platforms.nvue.published import published
 from nodrop.platforms.nvue.releases import RELEASES
-from nodrop.platforms.nvue.schema import Words, schema
+from nodrop.platforms.nvue.schema import Words, schema, without_published
 from nodrop.platforms.nvue.schema_types import Leaf, Release, Span
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import read, state
@@ -243,6 +244,55 @@ def test_a_word_that_nvue_does_not_have_is_found_where_it_is_taken_back(text: st
     assert (remark.kind, remark.facts["path"], remark.facts["word"]) == ("unknown-setting", "qos", "ecn")
     assert remark.place is not None
     assert (remark.place.span.line, remark.place.span.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("line", "facts"),
+    [
+        ("acl: {a: {rule: {1: {match: {ip: {invented: 1}}}}}}", "acl a rule 1 match ip | invented"),
+        ("acl: {a: {rule: {1: {match: {ip: {tcp: {dest-port: {80: {}}}}}}}}}", None),
+        ("system: {snmp-server: {listening-address: {all: {vrf: mgmt}}}}", None),
+        ("system: {snmp-server: {invented: 1}}", "system snmp-server | invented"),
+        ("mlag: {invented: 1}", "mlag | invented"),
+        ("system: {telemetry: {latency-measurement: {periodic-interval: 2}}}",
+         "system telemetry latency-measurement | periodic-interval"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("version", "documented"), [("5.15.0", True), ("5.18.1", True), ("5.19.0", False)])
+def test_words_below_open_places_are_those_of_the_documents(
+    line: str, facts: str | None, version: str, documented: bool
+) -> None:
+    expected = [("unknown-setting", 1, facts)] if facts and documented else []
+    assert [(kind, at, text.rpartition(" | ")[0]) for kind, at, text in below(line, version)] == expected
+
+
+def test_values_and_releases_below_open_places_are_those_of_the_documents() -> None:
+    assert below("service: {ptp: {1: {domain: 128}}}") == [
+        ("malformed-value", 1, "service ptp 1 domain | '128' | a whole number from 0 to 127")
+    ]
+    (found,) = below("service: {dhcp-relay: {default: {server: {10.0.0.1: {}}}}}")
+    assert (found[0], found[2].split(" | ")[:2]) == (
+        "setting-of-another-release",
+        ["service dhcp-relay default server", "5.13 and earlier"],
+    )
+
+
+def test_published_settings_are_only_below_open_places() -> None:
+    def unreached(typed: Words, stated: Any, path: tuple[str, ...]) -> list[str]:
+        """The words that schema.yaml does not leave open."""
+        found = []
+        for word, below in stated.items():
+            chosen = typed.chosen.below if typed.chosen and word == f"<{typed.chosen.name}>" else None
+            node = typed.words.get(word) or chosen
+            if isinstance(node, Leaf) or (node is None and word and not typed.open):
+                found.append(" ".join((*path, word)))
+            elif isinstance(node, Words) and isinstance(below, dict) and (node.words or node.chosen):
+                found += unreached(node, below, (*path, word))
+        return found
+
+    settings, releases = published()
+    assert releases == {(5, minor) for minor in range(9, 19)}
+    assert unreached(without_published(), settings, ()) == []
 
 
 def test_releases_of_other_systems_are_not_those_of_the_schema() -> None:

@@ -1,4 +1,4 @@
-"""Which settings NVUE has: schema.yaml, compiled once, and the way from a word that it does not have to one it has."""
+"""Compile NVUE's settings from schema.yaml and published.yaml, and find the setting that a wrong word stands for."""
 
 import difflib
 import re
@@ -10,6 +10,7 @@ from typing import Any
 
 from nodrop.formats.yaml import parse
 from nodrop.model.types import meant, nearest
+from nodrop.platforms.nvue.published import COMPLETE, filled, published
 from nodrop.platforms.nvue.schema_types import ALWAYS, Leaf, Release, Span, leaf_of, span_of
 from nodrop.platforms.nvue.tree import Path
 
@@ -54,6 +55,8 @@ class Words:
     """Whether there may be others than `words`."""
     fixed: bool
     """Whether no word that leads here is chosen by the owner: each file has this place but once."""
+    complete: frozenset[Release] = frozenset()
+    """The releases of which every word is known, though there may be others in other releases."""
     instead: Mapping[str, str] = field(default_factory=dict)
     """The path that is meant by words that are often written here, and are not there."""
     seen: list[tuple[Any, Any]] = field(default_factory=list)
@@ -71,11 +74,24 @@ Node = Words | Leaf
 @cache
 def schema() -> Words:
     """Return the first place of every path."""
-    root: Any = parse(FILE.read_bytes(), FILE.name).data
-    return _words((), root)
+    found, releases = published()
+    return _words((), filled(_typed(), found), releases)
 
 
-def _words(pattern: Path, stated: Mapping[str, Any]) -> Words:
+@cache
+def without_published() -> Words:
+    """Return the first place of the paths of schema.yaml alone: those that hints are made of."""
+    return _words((), _typed(), frozenset())
+
+
+@cache
+def _typed() -> Mapping[str, Any]:
+    data: Any = parse(FILE.read_bytes(), FILE.name).data
+    found: Mapping[str, Any] = data
+    return found
+
+
+def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release]) -> Words:
     words: dict[str, Node] = {}
     chosen = None
     rest = False
@@ -87,17 +103,18 @@ def _words(pattern: Path, stated: Mapping[str, Any]) -> Words:
             if word == "...":
                 rest = True
             elif found := _CHOSEN.fullmatch(key):
-                below = _node((*pattern, f"<{found['name']}>"), said)
+                below = _node((*pattern, f"<{found['name']}>"), said, releases)
                 ends = (int(found["low"]), int(found["high"])) if found["high"] else ()
                 chosen = Chosen(found["name"], below, *ends)
             elif word:
-                words[word] = _node((*pattern, word), said)
-    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, rest, _is_fixed(pattern), instead)
+                words[word] = _node((*pattern, word), said, releases)
+    complete = releases if stated.get("...") == COMPLETE else frozenset()
+    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, rest, _is_fixed(pattern), complete, instead)
 
 
-def _node(pattern: Path, said: Any) -> Node:
+def _node(pattern: Path, said: Any, releases: frozenset[Release]) -> Node:
     if isinstance(said, Mapping):
-        return _words(pattern, said)
+        return _words(pattern, said, releases)
     span, rest = span_of(said) if isinstance(said, str) else (ALWAYS, "")
     return Words(pattern, span, {}, None, True, _is_fixed(pattern)) if rest == "open" else leaf_of(pattern[-1], said)
 
@@ -185,7 +202,7 @@ def _common(one: Path, other: Path) -> int:
 def _index() -> Mapping[str, list[Path]]:
     """Return the paths that end in each word."""
     index: dict[str, list[Path]] = {}
-    for path in _paths(schema()):
+    for path in _paths(without_published()):
         index.setdefault(path[-1], []).append(path)
     return index
 
@@ -194,7 +211,7 @@ def _index() -> Mapping[str, list[Path]]:
 def objects() -> Mapping[str, tuple[Path, ...]]:
     """Return the paths of the words that name one thing wherever they stand, such as `bgp`."""
     found: dict[str, list[Path]] = {}
-    places = [schema()]
+    places = [without_published()]
     while places:
         place = places.pop()
         below = [place.chosen.below] if place.chosen else []

@@ -30,7 +30,7 @@ _RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and 
 class Fault:
     """What is wrong at a path, or would be in some release; the same on many ports is one, where it stands first."""
 
-    kind: Literal["word", "number", "name", "list", "unit", "value", "span"]
+    kind: Literal["word", "undocumented", "number", "name", "list", "unit", "value", "span"]
     path: Path
     place: Words | Leaf
     text: str
@@ -56,10 +56,15 @@ def check_schema(config: Config, version: str | None | Unknown, model: str | Unk
     for fault in found.values():
         if config.is_full:
             break
-        if fault.kind != "span":
+        if fault.kind != "span" and not _may_be(fault, release):
             place = config.place(fault.path) if told else None
             if place is None or place.span not in told:
                 _tell(config, release, fault)
+
+
+def _may_be(fault: Fault, release: Release | None) -> bool:
+    """Whether a release may have a word that no document has: there is none of that release."""
+    return fault.kind == "undocumented" and isinstance(fault.place, Words) and release not in fault.place.complete
 
 
 def spoken(root: Node, version: str | None | Unknown) -> Dialect:
@@ -162,7 +167,7 @@ def _check_unset(config: Config, release: Release | None) -> None:
     found: _Found = {}
     _look(schema(), tree.unset, (), found)
     for fault in found.values():
-        if fault.kind == "word":
+        if fault.kind in ("word", "undocumented") and not _may_be(fault, release):
             _tell(config, release, fault, unset=True)
 
 
@@ -201,6 +206,8 @@ def _look(place: Words, value: object, path: Path, found: _Found) -> None:
             if chosen is None:
                 if "," not in key and (not place.open or key in objects() or slip(key, place.words)):
                     _add(found, Fault("word", (*path, key), place, key))
+                elif "," not in key and place.complete:
+                    _add(found, Fault("undocumented", (*path, key), place, key))
                 continue
             if chosen.high is not None and not _between(key, chosen.low, chosen.high):
                 _add(found, Fault("number", (*path, key), place, key))

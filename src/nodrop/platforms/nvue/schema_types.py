@@ -140,14 +140,13 @@ def span_of(said: str) -> tuple[Span, str]:
     found = _SPAN.fullmatch(instead["rest"] if instead else said)
     assert found is not None
     chips = (int(found["oldest"]), int(found["newest"] or NEWEST_CHIP)) if found["oldest"] else None
-    since, until = _release(found["since"]), _release(found["until"])
+    since, until = (release_of(text) if (text := found[end]) else None for end in ("since", "until"))
     span = Span(since, until, instead["instead"] if instead else "", chips)
     return ALWAYS if span == ALWAYS else span, found["rest"]
 
 
-def _release(text: str | None) -> Release | None:
-    if text is None:
-        return None
+def release_of(text: str) -> Release:
+    """Return the release that a text such as `5.16` names."""
     major, _, minor = text.partition(".")
     return int(major), int(minor)
 

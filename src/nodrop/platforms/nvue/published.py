@@ -1,0 +1,57 @@
+"""Add the paths of NVIDIA's OpenAPI documents to what schema.yaml leaves open.
+
+published.yaml is made by tools/openapi2schema.py. It has the notation of schema.yaml, and the words that lead to an
+open place. schema.yaml counts before it: units, generations of Spectrum and dialects are in no document.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path as File
+from typing import Any
+
+from nodrop.formats.yaml import parse
+from nodrop.platforms.nvue.schema_types import Release, release_of
+
+FILE = File(__file__).with_name("published.yaml")
+
+COMPLETE = "complete"
+"""Stands for `open` after `...` where the documents have every word of their releases."""
+
+Stated = Mapping[str, Any]
+
+
+def published() -> tuple[Stated, frozenset[Release]]:
+    """Return what the documents have, and the releases that they are of."""
+    data: Any = parse(FILE.read_bytes(), FILE.name).data
+    return data["settings"], frozenset(release_of(name) for name in data["sources"])
+
+
+def filled(stated: Stated, found: Stated) -> Stated:
+    """Return the words of a place of schema.yaml, with those of the documents where it is open."""
+    words = {word: said for key, said in stated.items() for word in (key.split(", ") if key != "-" else [key])}
+    below = {word: _filled(said, found, word) for word, said in words.items()}
+    if "..." not in words:
+        return below
+    named = {_name(word) for word in words}
+    return {**below, **{word: _all(more) for word, more in found.items() if word not in named}, "...": COMPLETE}
+
+
+def _name(word: str) -> str:
+    """Return a chosen word without its range: `<dscp 0..63>` is `<dscp>`."""
+    return word.partition(" ")[0] + ">" if word.startswith("<") and " " in word else word
+
+
+def _filled(said: Any, found: Stated, word: str) -> Any:
+    if word in ("", "-", "...") or (more := found.get(_name(word))) is None:
+        return said
+    if isinstance(said, Mapping):
+        return filled(said, more)
+    if said == "open":
+        return _all(more)
+    span = said.replace(" open", "")  # "since 5.15 open, was ip igmp"
+    return {**_all(more), "": span} if isinstance(more, Mapping) else said
+
+
+def _all(more: Any) -> Any:
+    if not isinstance(more, Mapping):
+        return more
+    return {**{word: _all(one) for word, one in more.items()}, "...": COMPLETE}
