@@ -167,7 +167,7 @@ at = "leaf1/Ethernet0"
 reason = "a pilot"
 until = 2027-06-30
 
-[tool.nodrop.model]
+[tool.nodrop.fabric]
 mode = "lossless"
 
 [tool.nodrop.options.headroom-too-small]
