@@ -70,6 +70,7 @@ def test_a_build_with_fewer_files_than_its_intent_makes_is_checked(site: Git) ->
     assert errors() == (1, {"device-not-checked"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fabric", ["other", "pod1"])
 def test_a_new_intent_does_not_decide_of_a_folder_that_was_there(site: Git, fabric: str) -> None:
     site("checkout", "-q", "main")

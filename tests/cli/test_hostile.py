@@ -99,6 +99,7 @@ def write(path: str, content: str | bytes | object) -> Path:
 # ---------------------------------------------------------------------------------------------- broken syntax
 
 
+@pytest.mark.slow
 def test_a_configuration_cut_off_anywhere(configs: dict[str, str], tmp_path: Path) -> None:
     raw = configs["config_db.json"].encode()
     path = tmp_path / "leaf1" / "config_db.json"

@@ -156,6 +156,7 @@ def test_of_a_platform_that_is_only_read_every_command_is_told_with_its_line() -
     assert len(several.text.split("\n")) == len(several.finding.fix.changes) > 1
 
 
+@pytest.mark.slow
 def test_over_faults_of_all_kinds_nothing_new_is_found_and_a_second_run_changes_nothing() -> None:
     for fault in faults()[:: len(faults()) // 12]:
         broken = inject(fault)

@@ -74,6 +74,7 @@ def test_settings_that_no_fact_of_the_model_is_about_are_told(two_by_two: Path, 
     assert done.code == 1
 
 
+@pytest.mark.slow
 def test_settings_that_go_with_facts_that_are_told_are_counted(two_by_two: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     shutil.copytree(two_by_two, site)

@@ -250,6 +250,7 @@ def test_a_file_that_is_no_rule_is_reported(path: str, told: str, tmp_path: Path
     assert done.err == f"error: {told.format(here=tmp_path.name, areas=areas)}\n"
 
 
+@pytest.mark.slow
 def test_shipped_rules_are_tested_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home("rules").parent)
     name = "telemetry/counters-not-exported"

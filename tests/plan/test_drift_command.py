@@ -113,6 +113,7 @@ def test_patches_are_made_by_as_many_processes_as_are_asked_for(
     assert asked == [3, 3]
 
 
+@pytest.mark.slow
 def test_verbose_gives_every_reason_that_a_plan_gives(collected: Path) -> None:
     """Places with values of their own are folded unless it is verbose; and what is done to ports stands with each."""
 

@@ -183,6 +183,7 @@ def test_a_fork_gets_nothing_of_the_cache(hub: Hub) -> None:
         assert asked(job).count("--no-cache") == words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["exclude: [leaf1]\n", "fail_on: never\n"])
 def test_a_pull_request_does_not_bring_the_policy_by_which_it_passes(fabrics: Hub, policy: str) -> None:
     git(fabrics.author, "checkout", "-q", "-B", "topic")
@@ -316,6 +317,7 @@ def unwatched(hub: Hub) -> str:
     return hub.merged("topic")
 
 
+@pytest.mark.slow
 def test_a_change_that_breaks_a_fabric_is_told_everywhere_and_stopped(fabrics: Hub) -> None:
     merge = unwatched(fabrics)
     workspace = fabrics.checkout(f"refs/pull/{NUMBER}/merge")

@@ -202,6 +202,7 @@ def real(base: str, **more: str) -> Mapping[str, str]:
     return {**GIT, **MERGE_REQUEST, **own, **more}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["exclude: [leaf1]\n", "fail_on: never\n"])
 def test_a_merge_request_does_not_bring_the_policy_by_which_it_passes(tmp_path: Path, policy: str) -> None:
     root = site(tmp_path / "project")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ruamel.yaml import YAML
 
 from support.actions import action
@@ -77,6 +78,7 @@ def test_what_the_guide_shows_is_what_the_example_has() -> None:
     assert included["include"] == template(EXAMPLE / ".gitlab-ci.yml")["include"]
 
 
+@pytest.mark.slow
 def test_every_night_the_build_is_held_against_the_intents(tmp_path: Path) -> None:
     *_, last = action(WORKFLOW)["jobs"]["nightly"]["steps"]
     said = {**template(ROOT / "ci" / "nodrop.gitlab-ci.yml"), **template(EXAMPLE / ".gitlab-ci.yml")}

@@ -112,6 +112,7 @@ def test_a_fault_is_neither_committed_nor_pushed(clean: Site) -> None:
     assert git(clean.root, "ls-remote", "origin", "topic") == ""
 
 
+@pytest.mark.slow
 def test_a_commit_that_only_deletes_is_held_against_the_intents(clean: Site) -> None:
     (clean.root / "build" / "pod1" / "leaf1" / "frr.conf").unlink()
     code, hooks, said = clean.commit()

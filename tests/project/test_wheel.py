@@ -53,6 +53,7 @@ def test_the_main_job_from_the_root_folder(installed: Path, tmp_path: Path) -> N
     assert built == {Path(f"{name}/frr.conf") for name in ("leaf1", "leaf2", "spine1", "spine2")}
 
 
+@pytest.mark.slow
 def test_all_shipped_data_is_in_it(installed: Path) -> None:
     code = (
         "from nodrop.resources import home; top = home({0!r});"
