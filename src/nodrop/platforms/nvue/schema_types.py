@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from nodrop.units import whole_number
@@ -128,12 +128,13 @@ def leaf_of(key: str, said: str | list[str]) -> Leaf:
         span, rest = span_of(said)
         if rest == "switch":
             span = Span(until=OLD, instead="state enabled") if key == "enable" else Span(NEW, instead="enable on")
-        return Leaf(span, tuple(_choices(key, rest)), {})
+        return Leaf(span, _choices_of(key, rest), {})
     rows = map(span_of, said)
-    choices = [replace(choice, span=span) for span, rest in rows for choice in _choices(key, rest)]
+    choices = [replace(choice, span=span) for span, rest in rows for choice in _choices_of(key, rest)]
     return Leaf(ALWAYS, tuple(choices), {})
 
 
+@cache
 def span_of(said: str) -> tuple[Span, str]:
     """Return since when, until when and on which chips, and the rest of a text."""
     instead = _ELSE.fullmatch(said)
@@ -149,6 +150,12 @@ def release_of(text: str) -> Release:
     """Return the release that a text such as `5.16` names."""
     major, _, minor = text.partition(".")
     return int(major), int(minor)
+
+
+@cache
+def _choices_of(key: str, said: str) -> tuple[Choice, ...]:
+    """Return what a value may be; a few hundred texts describe all settings."""
+    return tuple(_choices(key, said))
 
 
 def _choices(key: str, said: str) -> Iterator[Choice]:
