@@ -133,6 +133,27 @@ def test_sessions_are_deleted_too() -> None:
     assert nclu(f"{text}net del bgp autonomous-system 65001\n").device.bgp is None
 
 
+@pytest.mark.parametrize(
+    ("deleted", "left"),
+    [
+        ("vrf red", {"blue": ["10.8.0.1"]}),
+        ("vrf red autonomous-system 65009", {"blue": ["10.8.0.1"]}),
+        ("vrf red neighbor 10.9.0.1", {"red": [], "blue": ["10.8.0.1"]}),
+    ],
+)
+def test_the_bgp_of_a_vrf_is_deleted_alone(deleted: str, left: dict[str, list[str]]) -> None:
+    text = (
+        "net add bgp autonomous-system 65001\n"
+        "net add bgp vrf red autonomous-system 65009\nnet add bgp vrf red neighbor 10.9.0.1 remote-as 65010\n"
+        "net add bgp vrf blue autonomous-system 65008\nnet add bgp vrf blue neighbor 10.8.0.1 remote-as 65010\n"
+    )
+    device = nclu(f"{text}net del bgp {deleted}\n").device
+    bgp = known(device.bgp)
+    assert bgp is not None
+    assert bgp.asn == 65001
+    assert {one.vrf: [each.address for each in one.neighbors] for one in known(device.vrf_bgp)} == left
+
+
 def test_one_prompt_names_the_switch() -> None:
     text = "cumulus@leaf01:mgmt:~$ net add interface swp1\n"
     assert nclu(text).device.name == "leaf01"
