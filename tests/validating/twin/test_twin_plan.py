@@ -7,6 +7,7 @@ import pytest
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.validating.twin import daemons
 from nodrop.validating.twin.daemons import Boot, Said, refused
 from nodrop.validating.twin.lab import Lab
@@ -79,6 +80,21 @@ def test_what_linux_does_not_take_as_a_name_has_another() -> None:
     made = pair((), interfaces=(Interface(name=long, addresses=("10.0.0.0/31",)),))
     assert made.names == {"a": {long: "if0"}, "b": {long: "if0"}}
     assert made.legs[Space("a"), "if0"] == long
+
+
+@pytest.mark.parametrize(
+    ("stated", "made"), [((9000, UNKNOWN), (9000, 9000)), ((UNKNOWN, 9000), (9000, 9000)), ((9000, 1500), (9000, 1500))]
+)
+def test_an_end_of_unknown_mtu_has_that_of_the_other_end(
+    stated: tuple[int | Unknown, int | Unknown], made: tuple[int, int]
+) -> None:
+    devices = tuple(
+        Device(name=name, platform="sonic", interfaces=(Interface(name="p1", mtu_bytes=mtu_bytes),))
+        for name, mtu_bytes in zip("ab", stated, strict=True)
+    )
+    (wire,) = plan(Fabric(name="pair", mode="lossless", devices=devices, links=TWO[:1])).wires
+    assert wire.b is not None
+    assert (wire.a.mtu_bytes, wire.b.mtu_bytes) == made
 
 
 def test_a_vrf_is_a_namespace_of_its_own() -> None:
