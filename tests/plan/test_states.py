@@ -37,3 +37,16 @@ def test_files_of_a_switch_are_those_of_its_own_state(done: tuple[str, ...]) -> 
     assert found == {name: [f"{'new' if name in done else 'old'}/{name}"] for name in NAMES}
     sides = {"old": old.fabric, "new": new.fabric}
     assert all(one == sides["new" if one.name in done else "old"].device(one.name) for one in state.fabric.devices)
+
+
+@pytest.mark.parametrize(
+    ("near", "seen"), [(False, NAMES), (True, ("leaf1", "spine1", "spine2"))], ids=["every switch", "near"]
+)
+def test_a_state_has_as_many_switches_as_it_costs_to_judge(near: bool, seen: tuple[str, ...]) -> None:
+    """What changes is leaf1 alone, which has cables to both spines and none to leaf2."""
+    old, new, plan = pair()
+    changes = [change for change in plan.devices if change.name == "leaf1"]
+    states = States(changes, old, new, Shares(changes, old.fabric, new.fabric), near=near)
+    state = states.at(states.every, "new")
+    assert tuple(device.name for device in state.fabric.devices) == seen
+    assert states.size == len(seen)
