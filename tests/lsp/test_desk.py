@@ -9,7 +9,7 @@ pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 from nodrop import platforms
 from nodrop.lint import rules
 from nodrop.lint.engine import _Session
-from nodrop.lsp.changes import pieces
+from nodrop.lsp.changes import commented, pieces
 from nodrop.lsp.desk import CRASH, Desk, Mark
 from nodrop.lsp.told import MOST, foremost
 from nodrop.platforms.sonic import reader
@@ -72,6 +72,26 @@ def test_a_rule_that_fails_is_a_mark_and_a_line_of_the_log(site: Path, monkeypat
     assert mark.code == CRASH
     assert "pfc-without-watchdog" in mark.message
     assert [line for line in look.log if "pfc-without-watchdog" in line]
+
+
+@pytest.mark.parametrize("severity", ["note", '"off"'])
+def test_no_comment_is_offered_that_leaves_its_finding(site: Path, severity: str) -> None:
+    """A finding about a comment is suppressed by none, whether the second comment is found unused or that is off."""
+    (site / "nodrop.yaml").write_text(f"severity:\n  unused-suppression: {severity}\n")
+    path = site / "intent.yaml"
+    text = path.read_text()
+    text = f"# nodrop: alow[mtu-mismatch]: the spines are newer\n{text}".replace(
+        "classes:", "hosts:\n  tos: 104\nclasses:", 1
+    )
+    held = {str(path): text.encode()}
+    desk = Desk()
+    look = desk.look(path, held)
+    offered = {
+        mark.code: commented(desk, look, mark.finding, path, mark.span.line - 1, held) is not None
+        for mark in look.marks[str(path)]
+        if mark.finding is not None and mark.span is not None
+    }
+    assert offered == {"malformed-suppression": False, "nic-tos-without-ecn": True}
 
 
 def test_of_very_many_findings_the_worst_are_shown_and_the_rest_is_counted() -> None:
