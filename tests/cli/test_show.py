@@ -219,6 +219,16 @@ def test_the_page_says_the_numbers() -> None:
         assert said in page
 
 
+def test_the_page_says_what_is_not_known_of_links() -> None:
+    of = shown("two-by-two")
+    stated, other = of["links"][:2]
+    page = text({**of, "links": [stated, other | {"speed_mbps": None, "media": None, "length_m": None}]})
+    head, first, second = page.partition("\nLinks\n")[2].splitlines()[:3]
+    assert head.split() == ["from", "to", "count", "speed", "medium", "length"]
+    assert first.split() == ["gpu", "leaf", "4", "400G", "DR4", "3", "m"]
+    assert second.split() == ["storage", "leaf", "2", "unknown", "unknown", "unknown"]
+
+
 def test_what_a_platform_has_otherwise_is_told() -> None:
     adapted = [("leaf*/@watchdog_polling_ms", "100", "50", "its watchdog counts pollings")]
     of = facts(build(shipped("two-by-two")), (), adapted)

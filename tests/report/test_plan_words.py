@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodrop.fabric.fabric import End
-from nodrop.fabric.states import UNKNOWN
+from nodrop.model.fabric import End
+from nodrop.model.states import UNKNOWN
 from nodrop.report.plan_words import value
 
 
