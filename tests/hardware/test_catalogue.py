@@ -7,10 +7,11 @@ import pytest
 from nodrop import hardware, platforms
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
-from nodrop.hardware.naming import port_name, sonic_port
 from nodrop.hardware.ports import PortGroup
 from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.model.fabric import Port
+from nodrop.platforms import port_name
+from nodrop.platforms.sonic.naming import model_port
 
 
 def groups(box: Switch) -> Iterator[PortGroup]:
@@ -113,7 +114,7 @@ def test_a_port_as_the_vendor_has_it(
     port = switch(model).sonic_ports[panel]
     assert (port_name("sonic", model, Port(panel)), port.lanes) == (name, lanes)
     assert (port.alias_of(panel, 0, None), port.front_index) == (alias, index)
-    assert sonic_port(model, name) == Port(panel)
+    assert model_port(model, name) == Port(panel)
 
 
 @pytest.mark.parametrize(

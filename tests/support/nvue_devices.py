@@ -6,10 +6,10 @@ from functools import cache
 import nodrop
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.hardware.naming import port_name
 from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, WredColor
 from nodrop.model.states import known
+from nodrop.platforms import port_name
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import knows
 from nodrop.resources import home

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.hardware.naming import port_name
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import (
@@ -27,6 +26,7 @@ from nodrop.model.fabric import (
 from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import natural
+from nodrop.platforms import port_name
 from nodrop.platforms.sonic.releases import RELEASES
 from support.random_routing import bgps, static_routes, vrf_bgps
 

@@ -15,11 +15,11 @@ from nodrop.design.layout import Layout
 from nodrop.design.splits import Jack, blocked, jacks
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
-from nodrop.hardware.naming import port_name
 from nodrop.hardware.ports import Split
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Interface, Port, Side
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
+from nodrop.platforms import port_name
 from nodrop.platforms.traits import traits
 
 RS_FEC_FROM_LANE_MBPS = 50_000

@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 
 from nodrop import platforms
 from nodrop.hardware import switch
-from nodrop.hardware.naming import port_name, sonic_port
 from nodrop.hardware.schema import Switch
 from nodrop.model.addresses import address_of, interface_of
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, Side
@@ -333,12 +332,13 @@ def _numbered(device: Device) -> Device:
 
 def _by_model(device: Device, names: list[str]) -> list[Port] | None:
     """Return the ports that names mean on a model that somebody states; None where it has not all of them."""
-    if isinstance(device.model, Unknown) or platforms.written_as(device.platform) != "sonic":
+    port_of = platforms.model_port(platforms.written_as(device.platform))
+    if isinstance(device.model, Unknown) or port_of is None:
         return None
     model = device.model
-    whole = [sonic_port(model, name) for name in names]
+    whole = [port_of(model, name, 1) for name in names]
     parts = Counter(one.panel for one in whole if one)
-    found = [sonic_port(model, name, parts[one.panel]) for name, one in zip(names, whole, strict=True) if one]
+    found = [port_of(model, name, parts[one.panel]) for name, one in zip(names, whole, strict=True) if one]
     return [one for one in found if one] if len(found) == len(names) else None
 
 
@@ -346,4 +346,4 @@ def _port_name(device: Device, platform: str, port: Interface) -> str:
     if platform == device.platform or isinstance(device.model, Unknown) or not isinstance(port.port, Port):
         return port.name
     splits = sum(isinstance(one.port, Port) and one.port.panel == port.port.panel for one in device.interfaces)
-    return port_name(platform, device.model, port.port, splits)
+    return platforms.port_name(platform, device.model, port.port, splits)

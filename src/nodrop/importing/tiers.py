@@ -5,7 +5,6 @@ from functools import cache
 
 from nodrop import platforms
 from nodrop.hardware import switch, switches
-from nodrop.hardware.naming import sonic_port
 from nodrop.hardware.schema import Switch
 from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import KEYS, ROLES, SPEED_MBPS, Box, Sight, usual
@@ -62,15 +61,16 @@ def likely_model(own: tuple[Box, ...]) -> Switch:
 
 def usual_platform(own: tuple[Box, ...]) -> str:
     """Return the platform that most switches are written as."""
-    return usual(platforms.written_as(one.device.platform) for one in own) or "sonic"
+    return usual(platforms.written_as(one.device.platform) for one in own) or platforms.default()
 
 
 def fitting(own: tuple[Box, ...], platform: str) -> str:
     """Return the model, of those written for a platform, that has the ports of switches with the fewest to spare.
 
-    SONiC's names of ports follow the model's lanes, and so tell models apart.
+    Names of ports that follow the model's lanes tell models apart.
     """
-    names = {port.name for box in own for port in box.device.interfaces if platform == "sonic"}
+    port_of = platforms.model_port(platform)
+    names = {port.name for box in own for port in box.device.interfaces}
     wanted = {
         (one.port.panel, box.parts(one.port.panel), one.speed_mbps if isinstance(one.speed_mbps, int) else SPEED_MBPS)
         for box in own
@@ -78,7 +78,7 @@ def fitting(own: tuple[Box, ...], platform: str) -> str:
         if isinstance(one.port, Port)
     }
     written = (model for name in switches() if platform in (model := switch(name)).platforms)
-    named = (one for one in written if all(sonic_port(one.name, name) for name in names))
+    named = (one for one in written if port_of is None or all(port_of(one.name, name, 1) for name in names))
     able = (one for one in named if all(_has(one.name, *port) for port in wanted))
     panels = {panel for panel, *_ in wanted}
     preferred = min(able, key=lambda one: (one.vendor != _VENDOR, *_spare(one, panels), one.name), default=None)

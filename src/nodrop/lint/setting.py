@@ -15,7 +15,6 @@ from nodrop.errors import InputProblems, Unsupported
 from nodrop.formats.yaml import parse
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.hardware.naming import port_name
 from nodrop.intent.load import validated
 from nodrop.intent.schema import Intent
 from nodrop.lint.examples import View, views_of
@@ -28,7 +27,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject, cable_ends, matches, natural
 from nodrop.model.subject import parse as parse_subject
-from nodrop.platforms import HOSTS
+from nodrop.platforms import HOSTS, port_name
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.examples import NAMES as EXAMPLES
 from nodrop.platforms.examples import TIERS

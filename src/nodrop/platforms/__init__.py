@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -10,7 +10,7 @@ from nodrop.formats.comments import Comment, Syntax
 from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
 from nodrop.model.change import Change, Edit
-from nodrop.model.fabric import Device, Extra, Fabric
+from nodrop.model.fabric import Device, Extra, Fabric, Port
 from nodrop.model.reading import DeviceReading, Place, Source
 from nodrop.model.subject import Subject
 from nodrop.platforms.artifact import Artifact, BatfishTables
@@ -83,6 +83,18 @@ def written() -> tuple[str, ...]:
 
 
 @cache
+def default() -> str:
+    """Return the platform that is used where none is named: the one whose `__init__.py` has `DEFAULT`."""
+    return next(name for name in written() if getattr(_package(name), "DEFAULT", False))
+
+
+@cache
+def default_first() -> tuple[str, ...]:
+    """Return the platforms that nodrop writes: the default one, then the others, sorted."""
+    return default(), *(name for name in written() if name != default())
+
+
+@cache
 def writes() -> tuple[str, ...]:
     """Return the names that writers give to files of a device, as patterns."""
     return tuple(dict.fromkeys(name for one in written() for name in _package(one).WRITES))
@@ -125,6 +137,28 @@ def file_of(platform: str, bundle: Mapping[str, bytes]) -> str:
 def writer(platform: str) -> Writer:
     """Return a platform's writer; KeyError where there is no such platform."""
     return cast("Writer", _module(platform, "writer"))
+
+
+@lru_cache(maxsize=65536)
+def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
+    """Return the name of a port that is one of `splits` parts of its panel port, 1 where that is not broken out.
+
+    KeyError where nodrop does not write the platform or, where names follow the lanes, for an unknown model or a port
+    that the model does not have.
+    """
+    if platform not in written():
+        raise KeyError(platform)
+    return cast("str", _module(platform, "naming").port_name(model, port, splits))
+
+
+def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
+    """Return a function that finds a port by model, name and number of parts; None where names are alike on all models.
+
+    It is `model_port` of the platform's `naming.py`. KeyError where there is no such platform.
+    """
+    return cast(
+        "Callable[[str, str, int], Port | None] | None", getattr(_module(platform, "naming"), "model_port", None)
+    )
 
 
 class Added(Protocol):

@@ -7,12 +7,12 @@ from functools import partial
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.lines import understood
 from nodrop.formats.places import shown
-from nodrop.hardware.naming import nvue_port
 from nodrop.limits import MAX_COMMANDS
 from nodrop.model.addresses import interface_of
 from nodrop.model.reading import Place
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import Stanza
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows, word_of
 from nodrop.units import whole_number

@@ -1,6 +1,7 @@
 """NVIDIA Cumulus Linux 5.x as NVUE configures it, on Spectrum switches."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from nodrop.formats.comments import Syntax
 
@@ -9,3 +10,9 @@ COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", ".conf": "shell", "": "yaml
 
 WRITES = ("startup.yaml", "apply/*.nv", "apply/*.yaml", "apply/apply.sh")
 """The names of the files that are written, as patterns; also those of earlier versions."""
+
+EXAMPLE: Mapping[str, Any] = {
+    "spines": {"platform": "nvue", "version": "5.14"},
+    "leaves": {"platform": "nvue", "version": "5.16"},
+}
+"""The changes to the tiers of the example intent, two-by-two, that put it on this platform: in both of its dialects."""

@@ -7,7 +7,6 @@ import re
 from functools import partial
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.naming import nvue_port
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.bridging import PortChannel, Vlan
@@ -20,6 +19,7 @@ from nodrop.platforms.nvue.adaptive_routing import PERCENT
 from nodrop.platforms.nvue.ageing import MAC_AGEING_S, REACHABLE_S
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits_bridging import check_bridging
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_ports import is_address
 from nodrop.platforms.nvue.release_limits import check_model, check_release
 from nodrop.platforms.nvue.spelling import FECS, dialect

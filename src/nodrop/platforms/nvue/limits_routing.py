@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address
 from typing import Any
 
-from nodrop.hardware.naming import nvue_port
 from nodrop.model.addresses import address_of
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
@@ -16,6 +15,7 @@ from nodrop.model.states import known
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue import communities as known_communities
 from nodrop.platforms.nvue.names import RESERVED
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.sayable import check_distinct, check_range, check_rows, on_one_line, refuse
 from nodrop.units import whole_number
 

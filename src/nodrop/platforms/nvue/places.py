@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from nodrop.errors import InputProblems
 from nodrop.formats.places import Span
-from nodrop.hardware.naming import nvue_port
 from nodrop.model.qos import COLORS
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
 from nodrop.platforms.nvue import adaptive_routing, ageing, conditions, hashing
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
 from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from nodrop.formats.places import on_one_line, shown
 from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import switch
-from nodrop.hardware.naming import NvuePort, nvue_port
 from nodrop.hardware.ports import PortGroup, Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.reading import Place
 from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.naming import NvuePort, nvue_port
 from nodrop.platforms.nvue.read_ports import Breakout, Ports
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.units import show_ids

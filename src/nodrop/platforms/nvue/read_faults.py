@@ -6,9 +6,9 @@ Ethernet of 5.16 (the modes).
 
 from collections.abc import Iterator
 
-from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.adaptive_routing import BELOW as BALANCED
 from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_breakouts import names_shown
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_qos import GLOBAL

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import shown
 from nodrop.hardware import switch
-from nodrop.hardware.naming import nvue_port
 from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Interface, Port
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms.nvue.adaptive_routing import of_interface
 from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_macro import MTU_BYTES
 from nodrop.platforms.nvue.read_qos import QosReader
 from nodrop.platforms.nvue.read_values import Config, View

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.formats.places import shown
-from nodrop.hardware.naming import nvue_port
 from nodrop.model.reading import Note
 from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import knows
 from nodrop.platforms.nvue.tree import Node, Path

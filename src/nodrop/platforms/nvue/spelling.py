@@ -10,12 +10,12 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.hardware.naming import nvue_port
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Queue
 from nodrop.model.states import known
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue.effects import StatedHeadroom, stated_headroom
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.releases import knows
 
 GLOBAL = "default-global"

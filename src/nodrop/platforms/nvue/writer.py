@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodrop.hardware import switch
-from nodrop.hardware.naming import nvue_port
 from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import known
@@ -22,6 +21,7 @@ from nodrop.platforms.nvue.additions import merged
 from nodrop.platforms.nvue.bridging import bridged
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import (
     FECS,

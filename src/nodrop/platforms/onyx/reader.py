@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import decode, shown
-from nodrop.hardware.naming import onyx_port
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, Interface, Loopback, Management
 from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
@@ -14,6 +13,7 @@ from nodrop.model.subject import Subject, natural
 from nodrop.platforms.onyx import read_commands, read_routing
 from nodrop.platforms.onyx.commands import Command, Script, parse
 from nodrop.platforms.onyx.gathered import Link, Qos, Settings
+from nodrop.platforms.onyx.naming import onyx_port
 from nodrop.platforms.onyx.read_qos import QosReader
 from nodrop.platforms.onyx.read_secrets import secrets
 from nodrop.platforms.onyx.read_values import FILE, Values

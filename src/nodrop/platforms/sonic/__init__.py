@@ -1,6 +1,7 @@
 """SONiC: config_db.json and, for routing, frr.conf in mode split-unified."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from nodrop.formats.comments import Syntax
 
@@ -9,3 +10,9 @@ COMMENTS: Mapping[str, Syntax] = {".conf": "frr", "": "lines"}
 
 WRITES = ("config_db.json", "frr.conf")
 """The names of the files that are written, as patterns; also those of earlier versions."""
+
+DEFAULT = True
+"""This platform is used where none is named: in first intents, in examples of rules, in an import without releases."""
+
+EXAMPLE: Mapping[str, Any] = {}
+"""The changes to the tiers of the example intent, two-by-two, that put it on this platform."""

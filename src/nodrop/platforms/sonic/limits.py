@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.naming import port_name
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -26,6 +25,7 @@ from nodrop.platforms.sayable import (
     refuse,
 )
 from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
+from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.release_limits import check_release
 from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
@@ -167,7 +167,7 @@ def _check_port(facts: Switch, interface: Interface) -> None:
     if way is None:
         lanes = ", ".join(str(way.lanes) for way in ways if port.split < way.into)
         raise refuse((*path, "lanes"), f"that port of {facts.name} can have {lanes}; others are not written")
-    if interface.name != port_name("sonic", facts.name, port, way.into):
+    if interface.name != port_name(facts.name, port, way.into):
         raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
     if interface.mtu_bytes is None:
         raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")

@@ -10,7 +10,6 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import Span, decode, shown
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.hardware.naming import sonic_port
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, End, Interface, Port
 from nodrop.model.qos import PriorityGroup, QosProfile
@@ -23,6 +22,7 @@ from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
+from nodrop.platforms.sonic.naming import model_port
 from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.read_bridging import addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
@@ -386,6 +386,6 @@ class _Device:
 @lru_cache(maxsize=65_536)
 def _port(model: str, name: str, lanes: int) -> Port | None:
     """Return the port of a model that has this name and so many lanes; None where the model has none."""
-    whole = sonic_port(model, name)
+    whole = model_port(model, name)
     group = switch(model).group(whole.panel) if whole else None
-    return None if group is None else sonic_port(model, name, max(group.lanes // lanes, 1))
+    return None if group is None else model_port(model, name, max(group.lanes // lanes, 1))

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from nodrop.hardware.dynamic import as_configured, resolve
-from nodrop.hardware.naming import port_name
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile
@@ -20,6 +19,7 @@ from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import additions
 from nodrop.platforms.sonic.limits import check, way_of
+from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges, vlan_name
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
@@ -221,7 +221,7 @@ def _breakouts(facts: Switch, device: Device) -> Iterator[tuple[str, str]]:
     if all(way.into == 1 for way, _ in ways.values()):
         return
     for panel, (way, speed) in ways.items():
-        yield port_name("sonic", facts.name, Port(panel)), way.mode(speed)
+        yield port_name(facts.name, Port(panel), 1), way.mode(speed)
 
 
 def on_off(value: bool | None) -> str | None:

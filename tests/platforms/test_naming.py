@@ -3,8 +3,10 @@
 import pytest
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.naming import NvuePort, nvue_port, port_name, sonic_port
 from nodrop.model.fabric import Port
+from nodrop.platforms import port_name
+from nodrop.platforms.nvue.naming import NvuePort, nvue_port
+from nodrop.platforms.sonic.naming import model_port
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,7 @@ def test_a_name_means_its_port(model: str, splits: int) -> None:
     assert [nvue_port(name) for name in nvue] == [NvuePort(port, splits > 1) for port in ports]
     known = [port for port in ports if port.panel in switch(model).sonic_ports]
     sonic = [port_name("sonic", model, port, splits) for port in known]
-    assert [sonic_port(model, name, splits) for name in sonic] == known
+    assert [model_port(model, name, splits) for name in sonic] == known
     assert len({*sonic, *nvue}) == len(ports) + len(known)
 
 

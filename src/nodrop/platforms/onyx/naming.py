@@ -1,0 +1,15 @@
+"""How Onyx names ports: by the number of the panel port, the same on every model."""
+
+import re
+from functools import lru_cache
+
+from nodrop.model.fabric import Port
+
+_NAME = re.compile(r"Eth[0-9]{1,2}/([1-9][0-9]{0,2})(?:/([1-9][0-9]?))?")
+
+
+@lru_cache(maxsize=65536)
+def onyx_port(name: str) -> Port | None:
+    """Return the port that an Onyx name means: Eth1/3, or Eth1/3/2 for its second part; None for other names."""
+    found = _NAME.fullmatch(name)
+    return Port(int(found[1]), int(found[2] or 1) - 1) if found else None

@@ -1,0 +1,28 @@
+"""How SONiC names the ports of a model: by the number of the first lane, as its port maps have it."""
+
+import re
+from functools import lru_cache
+
+from nodrop.hardware import switch, switches
+from nodrop.model.fabric import Port
+
+_NAME = re.compile(r"Ethernet([0-9]{1,5})")
+
+
+def port_name(model: str, port: Port, splits: int) -> str:
+    """Return the name of a port; KeyError for an unknown model, or a port that it does not have."""
+    known = switch(model).sonic_ports[port.panel]
+    return f"Ethernet{known.number + port.split * len(known.lanes) // splits}"
+
+
+@lru_cache(maxsize=65536)
+def model_port(model: str, name: str, splits: int = 1) -> Port | None:
+    """Return the port of a model that a name means; None if the model has no such port."""
+    found = _NAME.fullmatch(name)
+    if not found or model not in switches():
+        return None
+    place = switch(model).sonic_numbers.get(int(found[1]))
+    if place is None:
+        return None
+    panel, offset, lanes = place
+    return Port(panel, offset * splits // lanes)
