@@ -13,9 +13,19 @@ RULES = "rules"
 _SUFFIXES = (".yaml", ".yml")
 
 
+class PlatformOption(click.Option):
+    """An option whose default is the default platform, found when it is needed."""
+
+    def get_default(self, ctx: click.Context, call: bool = True) -> str:
+        """Return the platform."""
+        from nodrop import platforms
+
+        return platforms.default()
+
+
 @click.command()
 @click.argument("path", required=False, default=".", metavar="[DIR|FILE]", type=click.Path())
-@click.option("--platform", default="sonic", show_default=True, metavar="NAME", help="Network OS of the switches.")
+@click.option("--platform", cls=PlatformOption, show_default=True, metavar="NAME", help="Network OS of the switches.")
 @click.option("--model", default="SN4700", show_default=True, metavar="NAME", help="Model of the switches.")
 @click.option("--rule", metavar="AREA/NAME", help="Write a first rule of your own instead, to DIR/AREA/NAME.yaml.")
 def command(path: str, platform: str, model: str, rule: str | None) -> None:

@@ -84,9 +84,16 @@ def option(group: str, *names: str, **given: Any) -> Callable[[Callable[..., Any
 class Grouped(click.Option):
     """An option that help lists in a group with others."""
 
-    def __init__(self, *args: Any, group: str, **given: Any) -> None:
+    def __init__(self, *args: Any, group: str, described: Callable[[], str] | None = None, **given: Any) -> None:
+        """Take all that click's option takes; `described` makes the text of the help when that is printed."""
         super().__init__(*args, **given)
-        self.group = group
+        self.group, self._described = group, described
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option as help lists it."""
+        if self._described is not None:
+            self.help = self._described()
+        return super().get_help_record(ctx)
 
 
 class Sections(click.Command):

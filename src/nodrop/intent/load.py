@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import on_one_line, read_limited
 from nodrop.formats.yaml import Document, parse
@@ -19,7 +20,7 @@ MAX_BYTES = MAX_TEXT_BYTES
 
 LATER_VALUES: Mapping[str, Sequence[str]] = {
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
-    "platform": ("cumulus", "onyx"),
+    "platform": tuple(name for name in platforms.names() if name not in platforms.written()),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("dlb",),
 }

@@ -5,7 +5,7 @@ worked out in `design/`, so a field that may be left out is None here.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
@@ -38,11 +38,18 @@ from nodrop.intent.types import (
     whole_or,
 )
 from nodrop.model.fabric import Mode, Purpose
+from nodrop.platforms import default_first
 
 MOST_PER_SPINE = 64
 """Links from a leaf to a spine, at most."""
 
 Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
+
+if TYPE_CHECKING:
+    Platform = str
+else:
+    Platform = Literal[default_first()]
+    """The platforms that nodrop writes."""
 
 
 class LeafPorts(Part):
@@ -60,7 +67,7 @@ class Tier(Part):
 
     ids: Ids = Field(description="numbers of the switches; a device is named role + number, and keeps it for life")
     model: Text = Field(description="switch model, such as SN4700")
-    platform: Literal["sonic", "nvue"] = Field(description="network OS")
+    platform: Platform = Field(description="network OS")
     version: Text = Field(description="release of the network OS, in quotes, such as '202505' or '5.16'")
 
 

@@ -1,13 +1,15 @@
-"""The example fabric on each platform that is written: what is laid over its tiers, and whose port names it goes by."""
+"""The example fabric on each platform that is written, from `EXAMPLE` of the platform's folder."""
 
+import importlib
 from collections.abc import Mapping
 from typing import Any
 
-NAMES = "sonic"
-"""The platform by whose names of ports the examples of rules go."""
+from nodrop.platforms import default, default_first
+
+NAMES = default()
+"""The platform whose port names the examples of rules use."""
 
 TIERS: Mapping[str, Mapping[str, Any]] = {
-    "sonic": {},
-    "nvue": {"spines": {"platform": "nvue", "version": "5.14"}, "leaves": {"platform": "nvue", "version": "5.16"}},
+    name: importlib.import_module(f"nodrop.platforms.{name}").EXAMPLE for name in default_first()
 }
-"""What is laid over the tiers of two-by-two for each platform: NVUE in both of its dialects."""
+"""The changes to the tiers of two-by-two for each platform, the default platform first."""

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from nodrop.judging import Settings
 
 
+def _image_help() -> str:
+    from nodrop.platforms import default
+    from nodrop.platforms.virtual import makers
+
+    able = sorted(makers(), key=lambda platform: (platform != default(), platform))
+    return f"The image of a platform's switches ({', '.join(able)}), or of hosts; may be repeated."
+
+
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @into
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     "named",
     multiple=True,
     metavar="PLATFORM=IMAGE",
-    help="The image of a platform's switches (sonic, nvue), or of hosts; may be repeated.",
+    described=_image_help,
 )
 @stating
 @configured
