@@ -90,6 +90,7 @@ class HardwareFile:
         if len(kinds) > 1:
             named = "; ".join(map(_panels, kinds))
             self.left.append(f"ports.service: true for those of the groups {named} that are for management")
+        yield "platforms: [sonic]"
         yield f"max_split: {most}"
         yield "ports:"
         for group in kinds:

@@ -108,6 +108,7 @@ def to_complete(text: str) -> list[str]:
 
 BODY = """\
 buffer_bytes: 16000000    # static_th of egress_lossless_profile of Acme-C4/buffers_defaults_t0.j2
+platforms: [sonic]
 max_split: 4
 ports:
   - panels: 1-4

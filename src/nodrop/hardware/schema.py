@@ -162,7 +162,7 @@ class Switch(Facts):
     buffer_bytes: int | None = None
     """The packet memory that pools can share: the largest pool or limit that a HWSKU ships, which on NVIDIA's ASICs is
     the whole memory; None where no source says it."""
-    platforms: tuple[str, ...] = ("sonic",)
+    platforms: tuple[str, ...]
     """The network OSes for which nodrop writes it."""
     since: dict[str, str] = Field(default_factory=dict)
     """By network OS, the first release that knows the model, where there are earlier ones that are written."""
@@ -201,7 +201,7 @@ class Switch(Facts):
         return tuple(panel for group in self.ports if not group.service for panel in group.panels)
 
     def ways(self, panels: tuple[int, ...] = ()) -> tuple[Split, ...]:
-        """The ways in which these panel ports, by default the first for the fabric, can all be used: whole, and split.
+        """Return the ways to use all of these panel ports, by default the first for the fabric: whole, and split.
 
         Of ports of several kinds, those ways that have equally many lanes, and the speeds that all of them have; where
         there are none, those of the first kind.
