@@ -16,7 +16,7 @@ def command(form: str, model: str | None) -> None:
     """
     from nodrop.cli.options import unknown
     from nodrop.cli.output import say
-    from nodrop.hardware.pages import listing, names, page
+    from nodrop.report.hardware import listing, names, page
 
     if model is None:
         say(listing(form) + "\n")

@@ -1,7 +1,7 @@
 """What a platform cannot have as it was wanted: made into what it can have, and noted with the reason.
 
-A switch is designed in SONiC's terms and then adapted; the notes are what differs between the two, so that none can be
-forgotten. What of a design follows from what was adapted (the size of a pool, of a headroom) is noted too.
+A switch is designed alike for every platform and then adapted; the notes are what differs between the two, so that none
+can be forgotten. Sizes that depend on an adapted value (of a pool, of a headroom) are noted too.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +52,7 @@ class Adapter:
         """Return a device as its platform can hold it, its headroom and pools not yet worked out."""
         held, bgp, dynamic = self._held, device.bgp, device.dynamic_buffers
         assert isinstance(device.loopbacks, tuple)
-        loopbacks = tuple(changed(one, name=held.loopback) for one in device.loopbacks)
+        loopbacks = tuple(changed(one, name=held.loopback or one.name) for one in device.loopbacks)
         changes: dict[str, Any] = {
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),

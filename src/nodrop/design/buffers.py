@@ -16,14 +16,13 @@ from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Head
 from nodrop.model.qos import PriorityGroup
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import changed
-from nodrop.platforms.traits import traits
 
 ALPHA_EXPONENT = {"1/8": -3, "1/4": -2, "1/2": -1, "1": 0, "2": 1, "4": 2, "8": 3}
 DEFAULT_PATTERN_MTU_BYTES = 1024
 """SONiC's own pattern (sonic-buildimage files/build_templates/buffers_config.j2)."""
 
-SMALL_PACKET_PERCENT = traits("sonic").small_packet_percent
-"""A design is made in SONiC's terms, and then adapted to what a platform holds."""
+DEFAULT_SMALL_PACKET_PERCENT = 50
+"""The share of small packets in the same pattern."""
 
 WITHOUT_LIMIT = 7
 """`dynamic_th` by which a queue may take the whole pool on NVIDIA ASICs: lossless traffic bypasses egress admission."""
@@ -126,7 +125,7 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         dynamic=DynamicBuffers(
             dynamic_th=exponent,
             pattern_mtu_bytes=pattern_mtu(intent, role, model),
-            small_packet_percent=SMALL_PACKET_PERCENT,
+            small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
             over_subscribe_ratio=intent.buffers.over_subscription,
         ),
         lossy_group=lossy_group,
@@ -170,7 +169,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
                 mtu_bytes=intent.mtu,
                 cable_length_m=length,
                 pattern_mtu_bytes=mtu,
-                small_packet_percent=SMALL_PACKET_PERCENT,
+                small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
                 shared=False,
                 compensated=False,
                 early=is_early(version),

@@ -20,7 +20,7 @@ from nodrop.design.watchdog import Timers
 from nodrop.hardware.dynamic import Resolved, resolve
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
-from nodrop.model.fabric import Counter, Device, Loopback, Management
+from nodrop.model.fabric import COUNTER_GROUPS, Counter, Device, Loopback, Management
 from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
 from nodrop.platforms.traits import named, traits
@@ -28,8 +28,8 @@ from nodrop.platforms.traits import named, traits
 HASH_SEED = {LEAF: 0, SPINE: 10}
 """One seed per tier, so that no two tiers hash alike (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
 
-BASE = traits("sonic")
-"""A switch is designed in the terms of this platform and then adapted to its own."""
+LOOPBACK = "Loopback0"
+"""The name of the loopback, on platforms that do not prescribe one."""
 
 
 def _buffers(intent: Intent, role: str, model: Switch) -> Buffers:
@@ -90,7 +90,7 @@ class Devices:
             model=node.model.name,
             role=node.role,
             interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
-            loopbacks=(Loopback(name=BASE.loopback, addresses=plan.loopback(node)),),
+            loopbacks=(Loopback(name=LOOPBACK, addresses=plan.loopback(node)),),
             port_channels=port_channels(self._intent, node, cables),
             vlans=vlans(self._intent, plan, node, cables),
             management=Management(
@@ -112,7 +112,7 @@ class Devices:
             watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,
             watchdog_conditions=stuck(self._intent),
             trimming=trimming(self._intent),
-            counters=tuple(Counter(group=group, enabled=True) for group in BASE.counters),
+            counters=tuple(Counter(group=group, enabled=True) for group in COUNTER_GROUPS),
             hash_seed=HASH_SEED[node.role],
             ntp_servers=tuple(sorted(services.ntp)),
             syslog_servers=tuple(sorted(services.syslog)),

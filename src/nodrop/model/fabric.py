@@ -28,6 +28,19 @@ HashField = Literal[
 ]  # fmt: skip
 HASH_FIELDS: tuple[HashField, ...] = get_args(HashField)
 
+COUNTER_GROUPS = (
+    "BUFFER_POOL_WATERMARK",
+    "PFCWD",
+    "PG_DROP",
+    "PG_WATERMARK",
+    "PORT",
+    "PORT_BUFFER_DROP",
+    "QUEUE",
+    "QUEUE_WATERMARK",
+    "RIF",
+)
+"""The groups of counters that every switch polls, where its platform has groups (`Counter.group`)."""
+
 
 class Port(NamedTuple):
     """The neutral identity of a port: the number on the panel, from 1, and the split, 0 where it is not split."""

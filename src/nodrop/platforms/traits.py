@@ -80,8 +80,8 @@ class Traits:
     """What is otherwise in older releases, the newest change first."""
     watchdog: WatchdogTraits
     trimming: TrimmingTraits
-    loopback: str
-    """Name of the loopback interface for the device's own address."""
+    loopback: str | None
+    """Name of the loopback interface for the device's own address; None where it is a choice."""
     counters: tuple[str, ...]
     """Groups of counters that are turned on by name; none where the platform counts all by itself."""
     qos_on_every_port: bool
@@ -103,6 +103,8 @@ class Traits:
     global_next_hops: bool
     """Whether routes of IPv6 have to go by a neighbor's global address, the link-local one being resolved on no port
     that has a global one."""
+    counts_ports: bool = False
+    """Whether its documents state how many ports each model can have at most."""
     port_channel: str
     """What a port channel is called, with `{}` for its number."""
     mac_ageing_s: int | None = None
@@ -123,8 +125,8 @@ class Traits:
     """Whether ports can share headroom."""
     pattern_mtu_bytes: int | None
     """The packet size that headroom is worked out with; None where it can be set."""
-    small_packet_percent: int
-    """The share of small packets that headroom is worked out with."""
+    small_packet_percent: int | None
+    """The share of small packets that headroom is computed with; None where it can be set."""
     otlp: bool
     """Whether a switch can send its counters by OTLP by itself."""
     without_otlp: frozenset[str] = frozenset()

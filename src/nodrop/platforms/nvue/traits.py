@@ -1,7 +1,8 @@
 """What NVUE (Cumulus Linux) can hold: one watchdog for the switch, QoS on every port, no traffic pattern.
 
 Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (watchdog, profiles, small-packet-probability) and RoCE; 5.6
-What's New (ranges of polling and robustness); Packet Trimming (sizes, ASICs); Open Telemetry Export, gNMI Streaming.
+What's New (ranges of polling and robustness); 5.19, Switch Port Attributes (how many ports); Packet Trimming (sizes,
+ASICs); Open Telemetry Export, gNMI Streaming.
 """
 
 from dataclasses import replace
@@ -56,6 +57,7 @@ TRAITS = Traits(
     adaptive_routing=True,
     most_paths=128,
     global_next_hops=False,
+    counts_ports=True,
     port_channel="bond{}",
     mac_ageing_s=USUAL_MAC_AGEING_S,
     reachable_s=USUAL_REACHABLE_S,

@@ -1,13 +1,13 @@
-"""What SONiC can hold: timers for each port, traffic patterns, trimming. A design is made in its terms.
+"""What SONiC can hold: timers for each port, traffic patterns, trimming.
 
 Sources: sonic-pfcwd.yang of every branch (watchdog; polling up to 3000 ms before 202511), init_cfg.json.j2 (counters),
-files/build_templates/buffers_config.j2 (share of small packets), sonic-trimming.yang (from 202505) and the HLD of
-packet trimming, sonic-utilities scripts/db_migrator.py (master's database is that of 202605).
+sonic-trimming.yang (from 202505) and the HLD of packet trimming, sonic-utilities scripts/db_migrator.py (master's
+database is that of 202605).
 """
 
 from dataclasses import replace
 
-from nodrop.model.fabric import HASH_FIELDS
+from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
@@ -48,18 +48,8 @@ TRAITS = Traits(
         polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
     ),
     trimming=_TRIMMING,
-    loopback="Loopback0",
-    counters=(
-        "BUFFER_POOL_WATERMARK",
-        "PFCWD",
-        "PG_DROP",
-        "PG_WATERMARK",
-        "PORT",
-        "PORT_BUFFER_DROP",
-        "QUEUE",
-        "QUEUE_WATERMARK",
-        "RIF",
-    ),
+    loopback=None,
+    counters=COUNTER_GROUPS,
     qos_on_every_port=False,
     lossy_cable_length=True,
     pool_shares=True,
@@ -76,7 +66,7 @@ TRAITS = Traits(
     fec=None,
     shared_headroom=True,
     pattern_mtu_bytes=None,
-    small_packet_percent=50,
+    small_packet_percent=None,
     otlp=False,
     gnmi=True,
     gnmi_beside_otlp=False,

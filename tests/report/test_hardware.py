@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nodrop.hardware import switches
-from nodrop.hardware.pages import names, page
+from nodrop.report.hardware import names, page
 from support.command import nodrop as run
 
 

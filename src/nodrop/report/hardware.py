@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
 from nodrop.hardware.ports import Facts, PortGroup, Split
 from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
+from nodrop.platforms import default_first
+from nodrop.platforms.traits import traits
 from nodrop.units import show_bytes, show_ids, show_speed
 
 WIDTH = 110
-PLATFORMS = ("sonic", "nvue")
 
 
 def names() -> tuple[str, ...]:
@@ -61,7 +62,7 @@ def page(name: str, form: str) -> str:
 
 def written(box: Switch) -> tuple[str, ...]:
     """Return the network OSes for which fabrics of a model can be designed and written."""
-    return tuple(platform for platform in PLATFORMS if obstacle(box, platform) is None)
+    return tuple(platform for platform in default_first() if obstacle(box, platform) is None)
 
 
 def unknown(box: Switch) -> tuple[str, ...]:
@@ -140,11 +141,11 @@ def _page(box: Switch) -> Iterator[str]:
     yield f"{box.name}: {_ports(box)} ({box.vendor}, {box.asic})"
     if box.also:
         yield from _pairs([("also", ", ".join(box.also))])
-    for platform in PLATFORMS:
+    for platform in default_first():
         reason, since = obstacle(box, platform), box.since.get(platform)
         known = "fabrics are designed and written" + (f", from {since} on" if since else "")
         yield from _pairs([(platform, known if reason is None else f"no: {reason}")])
-    if "nvue" in box.platforms:
+    if any(traits(platform).counts_ports for platform in box.platforms):
         yield from _pairs([("ports", f"{box.most_ports} at most, those for service among them")])
     yield from _pairs(("known trouble", each) for each in box.troubles)
     yield from _pairs([("paths", _balancing(chip))])
