@@ -65,7 +65,7 @@ def _rules() -> list[str]:
 def _areas() -> list[str]:
     from nodrop.resources import home
 
-    return [path.name for path in home("rules").iterdir() if path.is_dir()]
+    return sorted({path.parent.name for path in home("rules").glob("*/*.yaml")})
 
 
 def _beginning(begun: str, words: Iterable[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """A first rule for somebody who writes one: it passes its examples, and its comments say what to make one's own."""
 
-from nodrop.lint.rule import AREAS
+from nodrop.lint.areas import areas
 from nodrop.lint.rules import NAME
 from nodrop.model.types import nearest
 
@@ -35,8 +35,8 @@ examples:                         # changes of the fabric intents/two-by-two.yam
 
 def first_rule(area: str, name: str) -> str:
     """Return the text of a rule file; ValueError where there is no such area, or a rule cannot be called so."""
-    if area not in AREAS:
-        raise ValueError(f"no area `{area}` ({nearest(area, AREAS)})")
+    if area not in areas():
+        raise ValueError(f"no area `{area}` ({nearest(area, areas())})")
     if not NAME.fullmatch(name):
         raise ValueError(f"a rule called `{name}`; expected the fault in lower case, words joined by `-`")
     return _TEXT.format(name=name, schema=SCHEMA)

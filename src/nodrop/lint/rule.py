@@ -17,27 +17,6 @@ from nodrop.model.types import Type
 Strictness = Literal["regular", "pedantic", "auditor"]
 STRICTNESSES: tuple[Strictness, ...] = ("regular", "pedantic", "auditor")
 
-AREAS = (
-    "pfc",
-    "watchdog",
-    "classification",
-    "ecn",
-    "buffers",
-    "scheduling",
-    "links",
-    "topology",
-    "deadlock",
-    "routing",
-    "isolation",
-    "telemetry",
-    "hosts",
-    "hygiene",
-    "sonic",
-    "nvue",
-    "validation",
-)
-"""The folders that rules lie in (contract 9.8)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:

@@ -12,7 +12,8 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import read_limited
 from nodrop.formats.root import Root
 from nodrop.formats.yaml import parse
-from nodrop.lint.rule import AREAS, Rule
+from nodrop.lint.areas import areas
+from nodrop.lint.rule import Rule
 from nodrop.lint.rule_loader import MAX_BYTES, collecting, loads_rule
 from nodrop.lint.suppressions import KINDS
 from nodrop.model.subject import natural
@@ -58,7 +59,7 @@ def load_rules(folders: Sequence[Path], held: Held | None = None, files: Sequenc
 def _files(
     folder: Path, held: Mapping[str, bytes] | None, problems: list[Problem]
 ) -> Iterator[tuple[Path, bytes | None]]:
-    """The rule files of a folder; one that lies or is called wrong is a problem, for it would have no effect."""
+    """Yield the rule files of a folder; a wrong place or name is a problem, as the file would have no effect."""
     if held is None and not os.path.isdir(folder):  # noqa: PTH112 -- Path's own raises
         found = "a file" if os.path.lexists(folder) else "no such folder"
         problems.append(Problem(path=str(folder), found=found, expected="a folder of rules"))
@@ -91,10 +92,10 @@ def _misplaced(path: Path, below: Path, folder: str) -> Problem | None:
     if below.suffix != ".yaml":
         return Problem(path=str(path), found=f"a file called `{below.name}`", expected="the ending .yaml")
     if len(below.parts) != 2:
-        hint = f"give the folder that {folder} is in" if len(below.parts) == 1 and folder in AREAS else ""
+        hint = f"give the folder that {folder} is in" if len(below.parts) == 1 and folder in areas() else ""
         return Problem(path=str(path), found="a rule in no area", expected="folder/area/name.yaml", hint=hint)
-    if below.parts[0] not in AREAS:
-        return Problem(path=str(path), found=f"no area `{below.parts[0]}`", hint=nearest(below.parts[0], AREAS))
+    if below.parts[0] not in areas():
+        return Problem(path=str(path), found=f"no area `{below.parts[0]}`", hint=nearest(below.parts[0], areas()))
     if not NAME.fullmatch(below.stem):
         expected = "the fault in lower case, words joined by `-`"
         return Problem(path=str(path), found=f"a rule called `{below.stem}`", expected=expected)
@@ -102,7 +103,7 @@ def _misplaced(path: Path, below: Path, folder: str) -> Problem | None:
 
 
 def _same_names(rules: Sequence[Rule]) -> Iterator[Problem]:
-    """A name, former names included, means one rule."""
+    """Yield a problem for each name, former names included, that two rules have."""
     first: dict[str, Rule] = {}
     for rule in rules:
         for keys, name in named(rule):
@@ -151,5 +152,5 @@ def origin(rule: Rule) -> str:
 
 @cache
 def shipped() -> tuple[Rule, ...]:
-    """The rules that come with nodrop."""
+    """Return the rules that come with nodrop."""
     return load_rules((home("rules"),))

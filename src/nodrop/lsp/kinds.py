@@ -10,7 +10,7 @@ from nodrop.config import FILE
 from nodrop.config.toml import table
 from nodrop.errors import InputProblems
 from nodrop.inputs import is_intent
-from nodrop.lint.rule import AREAS
+from nodrop.lint.areas import areas
 from nodrop.platforms import hosts
 
 Kind = Literal["intent", "fabric", "config", "profile", "rule", "device", "other"]
@@ -50,7 +50,7 @@ def _has_table(text: bytes, path: Path) -> bool:
 
 def _lies_with_rules(path: Path, folders: Sequence[Path]) -> bool:
     folder = path.parent.parent
-    return path.parent.name in AREAS and (folder.name == _RULES or folder in folders)
+    return path.parent.name in areas() and (folder.name == _RULES or folder in folders)
 
 
 def _is_device(path: Path, head: bytes) -> bool:

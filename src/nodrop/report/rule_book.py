@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from nodrop.lint.areas import areas
 from nodrop.lint.finding import SEVERITIES
-from nodrop.lint.rule import AREAS, STRICTNESSES, Rule
+from nodrop.lint.rule import STRICTNESSES, Rule
 from nodrop.report import rules as words
 from nodrop.report.escape import fenced, markdown_of_ours
 from nodrop.report.rules import Shown, in_short, seen_on, sheet, spoken_modes
@@ -32,7 +33,7 @@ def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]
 
 
 def _known_as(rule: Rule, catalogue: Iterable[Row], known: set[str]) -> list[str]:
-    """What a rule looks for, with the rules that look for the same."""
+    """Return what a rule looks for, with the rules that look for the same."""
     lines = []
     for row in catalogue:
         if rule.name in row.rules:
@@ -103,7 +104,7 @@ def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         "",
         "## By area",
     ]
-    for area in AREAS:
+    for area in areas():
         if of_area := [rule for rule in rules if rule.area == area]:
             lines += ["", f"### {area}", "", "| rule | severity | modes | seen on | why |", "|---|---|---|---|---|"]
             lines += [
@@ -131,7 +132,7 @@ def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
 
 
 def _told_from(rule: Rule) -> str:
-    """The strictness from which a rule is heard: what is only possible waits for pedantic."""
+    """Return the least strictness that reports a rule: what is only possible waits for pedantic."""
     return "pedantic" if (rule.strictness, rule.confidence) == ("regular", "possible") else rule.strictness
 
 

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Iterable, Iterator
 
-from nodrop.lint.rule import AREAS
+from nodrop.lint.areas import areas
 from nodrop.lint.scopes import SCOPES
 from nodrop.lint.vocabulary import Word, vocabulary
 from nodrop.model.fabric import Fabric
@@ -25,7 +25,7 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "## Areas"
     yield ""
-    yield f"The folders that rules lie in: {', '.join(f'`{area}`' for area in AREAS)}."
+    yield f"The folders that rules lie in: {', '.join(f'`{area}`' for area in areas())}."
     yield ""
     yield "## Scopes and their names"
     yield ""
@@ -98,7 +98,7 @@ def _cell(said: str) -> str:
 
 
 def _owners() -> list[Owner]:
-    """The classes of the model that an expression can reach, from the fabric and the items of the scopes down."""
+    """Return the classes of the model that an expression can reach, from the fabric and the scopes down."""
     found: dict[Owner, None] = {}
     waiting: list[Owner] = [Fabric, *(kind for scope in SCOPES.values() for kind in scope.parts.values())]
     while waiting:

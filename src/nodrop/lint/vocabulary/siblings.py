@@ -1,20 +1,9 @@
 """Words about ports that ought to be alike: whether a difference is told already, and alpha as one writes it."""
 
-from collections.abc import Mapping
-
 from nodrop.limits import MAX_POWER
+from nodrop.lint.areas import areas_of
 from nodrop.lint.vocabulary import TOLD, Told, word
 from nodrop.model.index import Index
-
-_AREAS: Mapping[str, frozenset[str]] = {
-    "classification": frozenset({"classification", "pfc", "scheduling", "deadlock"}),
-    "scheduling": frozenset({"scheduling", "classification", "pfc"}),
-    "marking": frozenset({"ecn"}),
-    "buffers": frozenset({"buffers", "pfc", "sonic"}),
-    "pause": frozenset({"pfc", "classification", "buffers"}),
-    "watchdog": frozenset({"watchdog", "pfc"}),
-}
-"""By aspect of what a port does, the areas of the rules that look at it."""
 
 
 @word("function", last=True)
@@ -24,7 +13,7 @@ def told_otherwise(
     """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is told once."""
     told: Told = index.kept.get(TOLD, {})
     one, other = (
-        {rule for area, rule in told.get(end, ()) if area in _AREAS[aspect]}
+        {rule for area, rule in told.get(end, ()) if area in areas_of(aspect)}
         for end in ((device, port), (sibling_device, sibling_port))
     )
     return one != other
@@ -32,7 +21,7 @@ def told_otherwise(
 
 @word("filter")
 def alpha(exponent: int) -> str:
-    """A dynamic threshold as the factor that it stands for: 0 is `1`, 3 is `8`, -2 is `1/4`, 100 is `2^100`."""
+    """Write a dynamic threshold as the factor that it stands for: 0 is `1`, 3 is `8`, -2 is `1/4`, 100 is `2^100`."""
     if abs(exponent) > MAX_POWER:
         return f"2^{exponent}"
     return str(2**exponent) if exponent >= 0 else f"1/{2**-exponent}"

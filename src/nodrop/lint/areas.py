@@ -1,0 +1,38 @@
+"""The areas of rules: the folders below `rules/` that have an `area.json`.
+
+That file has `order`, a number by which the rule book sorts the areas, and `aspects`, the parts of the QoS of a port
+that the rules of the area check (`told_otherwise`).
+"""
+
+import json
+from functools import cache
+from typing import NamedTuple
+
+from nodrop.resources import home
+
+
+class _Area(NamedTuple):
+    order: int
+    name: str
+    aspects: frozenset[str]
+
+
+@cache
+def _areas() -> tuple[_Area, ...]:
+    read = ((path.parent.name, json.loads(path.read_bytes())) for path in home("rules").glob("*/area.json"))
+    return tuple(sorted(_Area(about["order"], name, frozenset(about["aspects"])) for name, about in read))
+
+
+@cache
+def areas() -> tuple[str, ...]:
+    """Return the names of all areas, in the order of the rule book."""
+    return tuple(area.name for area in _areas())
+
+
+@cache
+def areas_of(aspect: str) -> frozenset[str]:
+    """Return the areas whose rules check an aspect of the QoS of a port; KeyError if there are none."""
+    found = frozenset(area.name for area in _areas() if aspect in area.aspects)
+    if not found:
+        raise KeyError(aspect)
+    return found
