@@ -5,13 +5,21 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 
 import re
 
-from nodrop.model.addresses import address_of
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
 from nodrop.model.states import known
 from nodrop.model.subject import natural
 from nodrop.platforms.frr_words import is_address
-from nodrop.platforms.sayable import Plain, check_distinct, check_range, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import (
+    SHARED,
+    Plain,
+    check_distinct,
+    check_neighbor,
+    check_range,
+    check_rows,
+    on_one_line,
+    refuse,
+)
 
 MATCHES = (
     "ip address prefix-list",
@@ -37,9 +45,6 @@ SETS = (
 GOES = ("call", "on-match")
 """Where else a route can be sent, which is said without `set`."""
 _GOES_ON = re.compile(r"goto ([1-9][0-9]{0,4})")
-
-SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
-"""What is said once for the processes of all VRFs."""
 
 _PLAIN = Plain("matches", "sets", "as_path_lists", "community_lists", description=on_one_line)
 _WORDS = Plain()
@@ -170,23 +175,8 @@ def _goes_on(sequence: int, value: str) -> bool:
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
-    if neighbor.remote_asn is None:
-        raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
-    if (neighbor.address is None) == (neighbor.interface is None):
-        raise refuse(path, "a neighbor is an address or an interface, and not both")
-    if is_address(neighbor.key) != (neighbor.address is not None):
+    one = (neighbor.address is None) != (neighbor.interface is None)
+    if one and is_address(neighbor.key) != (neighbor.address is not None):
         kind = "address" if neighbor.interface is None else "interface"
         raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
-    if neighbor.address is not None and address_of(neighbor.address) is None:
-        raise refuse((*path, "address"), f"{neighbor.address} is not an address")
-    if isinstance(neighbor.remote_asn, int):
-        check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
-    check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
-    check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
-    check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
-    if neighbor.hold_s != 0:
-        check_range(neighbor.hold_s, 3, 65535, *path, "hold_s")
-    if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
-        raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
-    if neighbor.extended_next_hop and neighbor.interface is not None:
-        raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
+    check_neighbor(neighbor, *path)

@@ -15,6 +15,7 @@ from nodrop.errors import Unsupported
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Device
+from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown, known
 from nodrop.model.subject import Subject, text
 from nodrop.model.types import fields, key_of
@@ -22,8 +23,11 @@ from nodrop.model.types import fields, key_of
 _WORD = re.compile(r"[A-Za-z0-9._:/@+-]+")
 _HALF = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LARGEST_ASN = 2**32 - 1
 _DIGITS = 18
 """Numbers of more digits are in no field of any switch, and readers refuse them."""
+SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
+"""The parts of a BGP process that are configured once for the processes of all VRFs."""
 UNKNOWN_FACT = "is unknown, and a configuration cannot say so"
 
 Fault = tuple[Subject, str]
@@ -137,6 +141,27 @@ def check_without_overlays(device: Device) -> None:
             raise refuse(["port_channels", channel.name, "segment"], "is read for rules, and not written")
 
 
+def check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
+    """Raise Unsupported where FRR does not accept a BGP neighbor."""
+    if neighbor.remote_asn is None:
+        raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
+    if (neighbor.address is None) == (neighbor.interface is None):
+        raise refuse(path, "a neighbor is an address or an interface, and not both")
+    if neighbor.address is not None and address_of(neighbor.address) is None:
+        raise refuse((*path, "address"), f"{neighbor.address} is not an address")
+    if isinstance(neighbor.remote_asn, int):
+        check_range(neighbor.remote_asn, 1, _LARGEST_ASN, *path, "remote_asn")
+    check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
+    check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
+    check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
+    if neighbor.hold_s != 0:
+        check_range(neighbor.hold_s, 3, 65535, *path, "hold_s")
+    if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
+        raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
+    if neighbor.extended_next_hop and neighbor.interface is not None:
+        raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
+
+
 def check_addresses(servers: Sequence[str], *path: object) -> None:
     """Raise Unsupported where a server has a name, which cannot be looked up before there is a name server."""
     for position, server in enumerate(servers):
@@ -145,12 +170,12 @@ def check_addresses(servers: Sequence[str], *path: object) -> None:
 
 
 def quotable(text: str) -> str | None:
-    """What is wrong with free text for a string of JSON: nothing, save halves of characters."""
+    """Return why a string of JSON cannot hold a text, which has half of a character; None if it can."""
     return "has half of a character, which no file can hold" if _HALF.search(text) else None
 
 
 def on_one_line(text: str) -> str | None:
-    """What is wrong with free text for the end of a command: readers keep its words, one space apart."""
+    """Return why a command cannot end in a text; None if it can. Readers keep the words, one space apart."""
     if text != " ".join(text.split()) or not text or _CONTROL.search(text):
         return f"{text!r} is not one line of words one space apart"
     return quotable(text)

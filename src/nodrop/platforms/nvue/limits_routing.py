@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address
 from typing import Any
 
-from nodrop.model.addresses import address_of
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import known
@@ -16,7 +15,15 @@ from nodrop.model.subject import natural
 from nodrop.platforms.nvue import communities as known_communities
 from nodrop.platforms.nvue.names import RESERVED
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.sayable import check_distinct, check_range, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import (
+    SHARED,
+    check_distinct,
+    check_neighbor,
+    check_range,
+    check_rows,
+    on_one_line,
+    refuse,
+)
 from nodrop.units import whole_number
 
 MATCHES = {
@@ -39,9 +46,6 @@ SETS = {
     "weight": "weight",
 }
 """What a route map can set, in FRR's words and in NVUE's, in the order of a file."""
-
-SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
-"""What is said once for the processes of all VRFs."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
@@ -262,25 +266,10 @@ def _check_number(value: str, least: int, *path: object) -> None:
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
-    if neighbor.remote_asn is None:
-        raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
-    if (neighbor.address is None) == (neighbor.interface is None):
-        raise refuse(path, "a neighbor is an address or an interface, and not both")
-    if neighbor.address is not None and address_of(neighbor.address) is None:
-        raise refuse((*path, "address"), f"{neighbor.address} is not an address")
+    check_neighbor(neighbor, *path)
     if neighbor.interface is not None and nvue_port(neighbor.interface) is None:
         raise refuse((*path, "interface"), f"{neighbor.interface} is no port of the switch")
-    if isinstance(neighbor.remote_asn, int):
-        check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
-    check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
-    if neighbor.hold_s != 0:
-        check_range(neighbor.hold_s, 3, 65535, *path, "hold_s")
-    if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
-        raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
-    if neighbor.extended_next_hop and neighbor.interface is not None:
-        raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
     for inside, carried in (((), neighbor), (("ipv6",), neighbor.ipv6)):
-        check_range(carried.allowas_in, 1, 10, *path, *inside, "allowas_in")
         for name in ("import_policy", "export_policy", "import_prefix_list", "export_prefix_list"):
             if (policy := getattr(carried, name)) is not None:
                 _check_name(policy, *path, *inside, name)
