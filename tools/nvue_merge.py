@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from nvue_tree import Path, Place, Source, Value
+from release_spans import span as span_of
 
 Release = tuple[int, int]
 
@@ -70,7 +71,7 @@ def unsaid(tree: Merged, path: Path = ()) -> Iterator[str]:
 
 
 def _names(releases: Mapping[Release, object] | Sequence[Release]) -> str:
-    return " ".join(".".join(map(str, release)) for release in sorted(releases))
+    return " ".join(map(_spelled, sorted(releases)))
 
 
 def lines(tree: Merged, depth: int = 0) -> Iterator[str]:
@@ -78,7 +79,7 @@ def lines(tree: Merged, depth: int = 0) -> Iterator[str]:
     pad = "  " * depth
     for word, one in tree.words.items():
         key = word if _PLAIN.fullmatch(word) else json.dumps(word)
-        span = _span(one.releases, tree.releases)
+        span = span_of(one.releases, tree.releases, _spelled)
         if one.values and not one.places:
             said = list(_said(word, one, tree, span))
             if len(said) == 1:
@@ -97,14 +98,8 @@ def lines(tree: Merged, depth: int = 0) -> Iterator[str]:
             yield from lines(one, depth + 1)
 
 
-def _span(has: Sequence[Release], around: Sequence[Release]) -> str:
-    """Return since when and until when there is something, within the releases of its parent."""
-    words = []
-    if has[0] != around[0]:
-        words.append("since " + ".".join(map(str, has[0])))
-    if has[-1] != around[-1]:
-        words.append("until " + ".".join(map(str, has[-1])))
-    return " ".join(words)
+def _spelled(release: Release) -> str:
+    return ".".join(map(str, release))
 
 
 def _said(word: str, one: Merged, around: Merged, span: str) -> Iterator[str]:
@@ -119,7 +114,7 @@ def _said(word: str, one: Merged, around: Merged, span: str) -> Iterator[str]:
         return
     groups = [list(group) for _, group in groupby(one.releases, key=lambda release: list(_texts(found[release])))]
     for group in groups:
-        limits = span if len(groups) == 1 else _span(group, around.releases)
+        limits = span if len(groups) == 1 else span_of(group, around.releases, _spelled)
         yield from (f"{limits} {text}".strip() for text in _texts(found[group[0]]))
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from release_spans import span
 from yang_models import Model, Row
 from yang_sources import Unusable
 
@@ -30,7 +31,7 @@ def lines(models: Mapping[str, Model]) -> Iterator[str]:
 
 def _table(name: str, tables: Sequence[Mapping[str, Row] | None], releases: Sequence[str]) -> Iterator[str]:
     whole = _one_run(name, [table is not None for table in tables])
-    for word in _span(whole, (0, len(releases) - 1), releases).strip().split(" ") if whole else ():
+    for word in span(whole, (0, len(releases) - 1), releases.__getitem__).split() if whole else ():
         if word in ("since", "until"):
             yield f"    {word}: {releases[whole[0] if word == 'since' else whole[1]]}"
     for key in _keys(table or {} for table in tables):
@@ -43,12 +44,12 @@ def _row(rows: Sequence[Row | None], within: Run, releases: Sequence[str]) -> It
     present = [place for place, row in enumerate(rows) if row is not None]
     whole = (present[0], present[-1])
     limits = [_limit(row) if row is not None else None for row in rows]
-    said = [(_span(run, within, releases) + text).strip() for run, text in _runs(limits)]
+    said = [_within(run, within, releases, text).strip() for run, text in _runs(limits)]
     if said != [""]:
         yield from _variants("row", said)
     for each in _keys(row.fields for row in rows if row is not None):
         values = [row.fields.get(each) if row is not None else None for row in rows]
-        yield from _variants(each, [_span(run, whole, releases) + text for run, text in _runs(values)])
+        yield from _variants(each, [_within(run, whole, releases, text) for run, text in _runs(values)])
     conditions = list(_conditions(rows, whole, releases))
     if conditions:
         yield "      must:"
@@ -72,7 +73,7 @@ def _conditions(rows: Sequence[Row | None], whole: Run, releases: Sequence[str])
     for said in _keys(row.must for row in rows if row is not None):
         values = [said if row is not None and said in row.must else None for row in rows]
         for run, text in _runs(values):
-            yield _span(run, whole, releases) + text
+            yield _within(run, whole, releases, text)
 
 
 def _keys(many: Iterable[Iterable[str]]) -> list[str]:
@@ -97,11 +98,10 @@ def _one_run(name: str, present: Sequence[bool]) -> Run:
     return runs[0]
 
 
-def _span(run: Run, within: Run, releases: Sequence[str]) -> str:
-    """Return since and until when; empty for the whole span around it."""
-    since = f"since {releases[run[0]]} " if run[0] > within[0] else ""
-    until = f"until {releases[run[1]]} " if run[1] < within[1] else ""
-    return since + until
+def _within(run: Run, within: Run, releases: Sequence[str], text: str) -> str:
+    """Return a text with since and until when it is so; the text alone for the whole span around it."""
+    words = span(run, within, releases.__getitem__)
+    return f"{words} {text}" if words else text
 
 
 def _key(text: str) -> str:
