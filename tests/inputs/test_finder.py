@@ -1,4 +1,4 @@
-"""What paths lead to: devices, intents, what is stated beside them, and what nobody can read."""
+"""The finder of inputs: devices, intents, statements beside them, and files that cannot be read."""
 
 from pathlib import Path
 

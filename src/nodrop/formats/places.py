@@ -138,7 +138,7 @@ def read_limited(path: Path, display: str, max_bytes: int, root: Root | None = N
 def regular(
     path: Path, display: str, max_bytes: int | None = None, root: Root | None = None
 ) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a regular file of at most `max_bytes`, and tell its bytes; else raise InputProblems that name it `display`.
+    """Open a regular file of at most `max_bytes`: yield it and its size, or raise InputProblems that name `display`.
 
     With a `root`, no link leads out of it. What is named elsewhere is looked at before it is opened, so that no device
     is opened at all. Both are looked at once they are open, so that swapping them in between gains nothing, and a pipe
@@ -165,7 +165,7 @@ def regular(
 
 
 def leads_out(display: str, error: LeadsOut) -> Problem:
-    """Return the problem of a link that leads out of a root; it tells nothing of the target."""
+    """Return the problem of a link that leads out of a root; it does not contain the target."""
     return Problem(path=display, found=str(error.strerror), hint="name the file itself to read it")
 
 

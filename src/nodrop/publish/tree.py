@@ -214,7 +214,7 @@ def manifest_bytes(path: Path | str, folder: int | None = None) -> bytes:
 
 
 def _read_manifest(root: Held, display: str) -> tuple[bytes, Mapping[str, str]]:
-    """Return the manifest's bytes and the files it lists; refuse one that cannot tell whose the files are."""
+    """Return the manifest's bytes and the files that it lists; InputProblems if it cannot be read."""
     try:
         data = manifest_bytes(MANIFEST, root.handle)
         return data, Manifest.from_bytes(data).files

@@ -156,7 +156,7 @@ class Schema:
         )
 
     def _variants(self, said: str | list[str]) -> list[str]:
-        """Return what is said of a field or row in this release; in any release, all that has been said."""
+        """Return the variants of a field or row in this release; those of every release if no release is chosen."""
         spans = [_split(one) for one in ([said] if isinstance(said, str) else said)]
         return [rest for span, rest in spans if self._has(span)]
 
