@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodrop import platforms
 from nodrop.hardware import switch, switches
 from nodrop.model.fabric import Port
 from nodrop.platforms import port_name
@@ -52,3 +53,10 @@ def test_other_names_mean_no_port(name: str) -> None:
 def test_an_unknown_platform_names_nothing() -> None:
     with pytest.raises(KeyError):
         port_name("onyx", "SN5600", Port(1))
+
+
+def test_names_of_ports_tell_models_apart_on_one_platform() -> None:
+    assert platforms.model_port("sonic") is model_port
+    assert platforms.model_port("nvue") is None
+    with pytest.raises(KeyError):
+        platforms.model_port("onyx")

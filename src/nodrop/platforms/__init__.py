@@ -154,11 +154,12 @@ def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
 def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
     """Return a function that finds a port by model, name and number of parts; None where names are alike on all models.
 
-    It is `model_port` of the platform's `naming.py`. KeyError where there is no such platform.
+    It is `model_port` of the platform's `naming.py`. KeyError where nodrop does not write the platform.
     """
-    return cast(
-        "Callable[[str, str, int], Port | None] | None", getattr(_module(platform, "naming"), "model_port", None)
-    )
+    if platform not in written():
+        raise KeyError(platform)
+    found = getattr(_module(platform, "naming"), "model_port", None)
+    return cast("Callable[[str, str, int], Port | None] | None", found)
 
 
 class Added(Protocol):
