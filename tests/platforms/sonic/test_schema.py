@@ -10,6 +10,7 @@ from nodrop.lint.engine import judge
 from nodrop.lint.rules import of_files, shipped
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Remark
+from nodrop.platforms.sonic import schema_check
 from nodrop.platforms.sonic.schema import FILE, Schema, release_of, releases, schema
 from support.sonic_configs import read, stock
 
@@ -85,6 +86,14 @@ def watchdog(**fields: str) -> dict[str, dict[str, str]]:
     return {"GLOBAL": {"POLL_INTERVAL": "200"}, "Ethernet0": {"action": "drop", "detection_time": "400", **fields}}
 
 
+def in_vlans(*modes: str) -> dict[str, dict[str, dict[str, str]]]:
+    """Return VLANs from 8 on that one port is in, with the tagging of each."""
+    return {
+        "VLAN": {f"Vlan{vlan}": {"vlanid": str(vlan)} for vlan, _ in enumerate(modes, 8)},
+        "VLAN_MEMBER": {f"Vlan{vlan}|Ethernet0": {"tagging_mode": mode} for vlan, mode in enumerate(modes, 8)},
+    }
+
+
 MEMBER = {"VLAN": {"Vlan9": {"vlanid": "9"}}, "VLAN_MEMBER": {"Vlan9|Ethernet0": {"tagging_mode": "untagged"}}}
 
 
@@ -128,6 +137,19 @@ MEMBER = {"VLAN": {"Vlan9": {"vlanid": "9"}}, "VLAN_MEMBER": {"Vlan9|Ethernet0":
         ({"bgpraw": {}}, []),
         (MEMBER, []),
         ({**MEMBER, "INTERFACE": {"Ethernet0": {}}}, [("broken-condition", "VLAN_MEMBER/Vlan9|Ethernet0/port")]),
+        (
+            {**MEMBER, "MIRROR_SESSION": {"m": {"type": "SPAN", "dst_port": "Ethernet0"}}},
+            [("broken-condition", "VLAN_MEMBER/Vlan9|Ethernet0/port")],
+        ),
+        ({**MEMBER, "MIRROR_SESSION": {"m": {"type": "SPAN", "dst_port": "Ethernet8"}}}, []),
+        (in_vlans("untagged", "tagged"), []),
+        (
+            in_vlans("untagged", "untagged"),
+            [
+                ("broken-condition", "VLAN_MEMBER/Vlan8|Ethernet0/port"),
+                ("broken-condition", "VLAN_MEMBER/Vlan9|Ethernet0/port"),
+            ],
+        ),
     ],
 )
 def test_a_configuration_is_told_what_its_release_does_not_take(tables: Any, found: list[tuple[str, str]]) -> None:
@@ -199,6 +221,91 @@ def test_a_configuration_is_checked_by_the_models_of_its_release(
 ) -> None:
     with_path = [remark for remark in remarks(release, **tables) if "path" in remark.facts]
     assert [(remark.kind, remark.facts["path"]) for remark in with_path] == found
+
+
+def invalid(**tables: Any) -> list[str]:
+    """Return the kinds of faults for which the models of 202505 refuse the stock configuration with other tables."""
+    return list(schema_check.invalid(stock(VERSIONS={"DATABASE": {"VERSION": "version_202505_01"}}, **tables)))
+
+
+def hashed(*fields: str) -> dict[str, Any]:
+    return {"SWITCH_HASH": {"GLOBAL": {"ecmp_hash": list(fields)}}}
+
+
+def matching(fields: list[str]) -> dict[str, Any]:
+    return {"ACL_TABLE_TYPE": {"A": {"MATCHES": fields, "ACTIONS": ["PACKET_ACTION"], "BIND_POINTS": ["PORT"]}}}
+
+
+def with_port(**fields: Any) -> dict[str, Any]:
+    ports = stock()["PORT"]
+    return {"PORT": {**ports, "Ethernet0": {**ports["Ethernet0"], **fields}}}
+
+
+LISTS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "once": (hashed("SRC_IP", "DST_IP"), []),
+    "twice": (hashed("SRC_IP", "DST_IP", "SRC_IP"), ["malformed-value"]),
+    "empty-text": (hashed("", "SRC_IP", ""), []),
+    "one-number-written-twice": (with_port(adv_speeds="100000, 100000"), ["malformed-value"]),
+    "empty-text-with-commas": (with_port(adv_speeds=""), []),
+    "all-alone": (with_port(adv_speeds="all"), []),
+    "all-and-one": (with_port(adv_speeds="all,100000"), ["broken-condition"]),
+    "filled-with-an-empty-text": ({"ACL_TABLE": {"A": {"type": "L3", "ports": [""]}}}, []),
+    "some": (matching(["SRC_IP"]), []),
+    "none-of-some": (matching([]), ["missing-field"]),
+    "empty-texts-of-some": (matching([""]), ["missing-field"]),
+}
+
+
+@pytest.mark.parametrize(("tables", "kinds"), LISTS.values(), ids=LISTS)
+def test_a_list_has_each_value_once_and_empty_texts_are_none(tables: dict[str, Any], kinds: list[str]) -> None:
+    assert invalid(**tables) == kinds
+
+
+NUMBERS = {
+    "8": "field signed key",
+    "08": "field",
+    "010": "field signed key",
+    "0x8": "signed key",
+    "+8": "field signed key",
+    " 8\n": "field signed key",
+    "1_0": "field",
+    "8.0": "",
+    "8e0": "",
+    "": "",
+    f"{8:030}": "field",
+    "9" * 5000: "",
+}
+"""Texts, and where each is a number: a field of an unsigned or of a signed type, a part of a key."""
+
+
+@pytest.mark.parametrize("text", NUMBERS, ids=lambda text: repr(text[:9]))
+def test_a_number_is_what_sonic_reads_as_one_at_its_place(text: str) -> None:
+    places = {
+        "field": with_port(index=text),
+        "signed": {"PASSW_HARDENING": {"POLICIES": {"expiration": text}}},
+        "key": {"CONSOLE_PORT": {text: {"baud_rate": "9600"}}},
+    }
+    assert " ".join(place for place, tables in places.items() if not invalid(**tables)) == NUMBERS[text]
+
+
+def test_numbers_are_compared_as_numbers_also_where_they_are_equal() -> None:
+    local = stock()["DEVICE_METADATA"]["localhost"]
+    metadata = {"DEVICE_METADATA": {"localhost": {**local, "bgp_asn": "65001"}}}
+    neighbor = {"local_addr": "10.0.0.2", "name": "n", "asn": " 065001"}
+    assert invalid(**metadata, BGP_INTERNAL_NEIGHBOR={"10.0.0.1": neighbor}) == []
+    assert invalid(**metadata, BGP_INTERNAL_NEIGHBOR={"10.0.0.1": {**neighbor, "asn": "65002"}}) == ["broken-condition"]
+
+
+def test_a_row_of_a_fixed_name_has_its_defaults_also_where_it_is_absent() -> None:
+    tables = schema("202505").tables({"SCHEDULER": {}})
+    assert tables.row("MGMT_VRF_CONFIG", "vrf_global")["mgmtVrfEnabled"] == "false"
+    assert tables.row("VLAN_INTERFACE", "Vlan9") == {}
+
+
+def test_a_key_is_the_same_with_spaces_around_its_parts() -> None:
+    assert invalid(SCHEDULER={" scheduler.0": {"type": "DWRR"}, "scheduler.1 ": {"type": "DWRR"}}) == []
+    both = {"scheduler.0": {"type": "DWRR"}, "scheduler.1": {"type": "DWRR"}, " scheduler.1": {"type": "DWRR"}}
+    assert invalid(SCHEDULER=both) == ["malformed-value"]
 
 
 def test_a_default_may_have_spaces() -> None:

@@ -2,10 +2,16 @@
 
 import pytest
 
-from nodrop.platforms.sonic.schema_conditions import condition_of
+from nodrop.platforms.sonic.schema_conditions import Tables, condition_of
 
-ROW = {"name": "Eth1/2.10", "vlan": 10, "absent-not": "", "many": ["a", "b"], "mode": "on"}
-TABLES = {"PORT": {"Ethernet1/2": {"speed": "9"}, "on": {"speed": "8"}}}
+ROW = {"name": "Eth1/2.10", "vlan": 10, "absent-not": "", "many": ("a", "b"), "mode": "on"}
+TABLES = Tables(
+    {
+        "PORT": {"Ethernet1/2": {"speed": "9"}, "on": {"speed": "8"}},
+        "MEMBER": {"x": {"port": "on", "tag-mode": "u"}, "y": {"port": "on"}, "z": {"tag-mode": "u", "port": "off"}},
+    },
+    lambda _table, _key, values: values or {},
+)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +37,15 @@ TABLES = {"PORT": {"Ethernet1/2": {"speed": "9"}, "on": {"speed": "8"}}}
         ("row: count(absent) == 0", True),
         ("row: rows(PORT) == 2", True),
         ("row: rows(NONE) == 0", True),
+        ("row: rows(MEMBER, port=mode) == 2", True),
+        ("row: rows(MEMBER, port=mode, tag_mode='u') == 1", True),
+        ("row: rows(MEMBER, port='none') == 0", True),
+        ("row: rows(MEMBER, tag_mode=absent) == 0", True),
+        ("row: rows(NONE, port=mode) == 0", True),
+        ("row: count(many, 'a') == 1", True),
+        ("row: count(many, 'c') == 0", True),
+        ("row: count(mode, 'on') == 1", True),
+        ("row: count(absent, 'on') == 0", True),
         ("row: vlan in ('10', '11')", True),
         ("row: many in ('a', 'b')", False),
     ],

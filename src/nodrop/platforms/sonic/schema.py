@@ -1,14 +1,14 @@
 """What SONiC's configuration database may hold in a release: schema.yaml, each table compiled when it is first met."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from nodrop.formats.yaml import parse
-from nodrop.platforms.sonic.schema_conditions import Condition, condition_of, named_by_itself
+from nodrop.platforms.sonic.schema_conditions import Condition, Tables, condition_of, named_by_itself
 from nodrop.platforms.sonic.schema_types import Field, either, field_of
 
 FILE = Path(__file__).with_name("schema.yaml")
@@ -38,14 +38,26 @@ class Row:
     conditions: tuple[Condition, ...]
     named: Mapping[str, str]
     """Fields that have to name a row of a table, beyond what their kind says."""
+    formed: tuple[str, ...]
+    """Fields whose value conditions do not see as the file has it: lists and whole numbers."""
+    lists: tuple[str, ...]
 
     def key(self, text: str) -> dict[str, str]:
         """Return the parts of a key of this shape, by name."""
         return dict(zip(self.parts, map(str.strip, text.split("|")), strict=True)) if self.parts else {}
 
+    def given(self, values: Mapping[str, Any]) -> Collection[str]:
+        """Return the fields that are there; a list without values is not."""
+        empty = [name for name in self.lists if name in values and self.fields[name].seen(values[name]) is None]
+        return values.keys() - empty if empty else values
+
     def whole(self, text: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of this key and these values as conditions see it, with its key and defaults."""
-        return {**self.defaults, **self.key(text), **values}
+        whole = {**self.defaults, **self.key(text), **values}
+        for name in self.formed:
+            if name in whole and (seen := self.fields[name].seen(whole.pop(name))) is not None:
+                whole[name] = seen
+        return whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +105,16 @@ class Schema:
             self._tables[name] = self._compiled(name)
         return self._tables[name]
 
+    def tables(self, data: Mapping[str, object]) -> Tables:
+        """Return the tables of a configuration as conditions see them."""
+        return Tables(data, self._whole)
+
+    def _whole(self, name: str, key: str, values: Mapping[str, object] | None) -> Mapping[str, object]:
+        """Return a row as conditions see it; one of a fixed name has its defaults also where it is absent."""
+        table = self.table(name)
+        row = table and (table.fixed.get(key) if values is None else table.row(key))
+        return row.whole(key, values or {}) if row else {}
+
     def names(self) -> Iterator[str]:
         """Yield the tables of the release."""
         return (name for name, table in _document()["tables"].items() if self._has(_span(table)))
@@ -138,7 +160,7 @@ class Schema:
         for name, said in stated.items():
             if name in ("row", "must", "each"):
                 continue
-            if found := [field_of(rest) for rest in self._variants(said)]:
+            if found := [field_of(rest, is_part=name in parts) for rest in self._variants(said)]:
                 fields[name] = either(found)
         conditions = [condition_of(rest) for rest in self._conditions(stated.get("must", ()))]
         named = {condition.subject: other for condition in conditions if (other := named_by_itself(condition))}
@@ -153,6 +175,8 @@ class Schema:
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
             conditions=tuple(condition for condition in conditions if not named_by_itself(condition)),
             named=named,
+            formed=tuple(name for name, field in fields.items() if field.many or field.kind.number),
+            lists=tuple(name for name, field in fields.items() if field.many),
         )
 
     def _variants(self, said: str | list[str]) -> list[str]:
@@ -169,7 +193,8 @@ class Schema:
 
     def _each(self, said: str | list[str]) -> tuple[Field, Field]:
         pairs = [rest.partition(" to ")[::2] for rest in self._variants(said)]
-        names, values = (either([field_of(one) for one in dict.fromkeys(side)]) for side in zip(*pairs, strict=True))
+        sides = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
+        names, values = (either([field_of(one, is_part=True) for one in side]) for side in sides)
         return names, values
 
 

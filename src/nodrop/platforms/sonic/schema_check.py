@@ -14,8 +14,8 @@ from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import Config, covers
 from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema
-from nodrop.platforms.sonic.schema_conditions import Condition
-from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verdict, missing, unmet
+from nodrop.platforms.sonic.schema_conditions import Condition, Tables
+from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verdict, missing, spaceless, unmet
 
 WITHOUT_MODEL = frozenset({"bgpraw"})
 """Tables that SONiC itself lets pass without a model (sonic-utilities config/main.py)."""
@@ -73,6 +73,7 @@ class _Checker:
 
     def faults(self, data: Mapping[str, object]) -> Iterator[Fault]:
         """Yield what is wrong with a configuration; a part of one says nothing of the tables that it lacks."""
+        tables = self._schema.tables(data)
         for name, rows in data.items():
             table = self._schema.table(name)
             if table is None:
@@ -86,7 +87,7 @@ class _Checker:
                         yield from _dangling(data, targets, named, verdict)
                 for condition, keys in verdict.outer.items():
                     if all(covers(data, other) for other in condition.tables):
-                        yield from self._broken(data, name, condition, keys)
+                        yield from self._broken(tables, name, condition, keys)
 
     def _verdict(self, name: str, rows: Mapping[str, object]) -> Verdict:
         seen = self._seen.setdefault(name, [])
@@ -107,15 +108,10 @@ class _Checker:
         kind = "unknown-table" if self._schema.aborts else "ignored-table"
         return Fault(kind, (name,), {"table": shown(name), "release": self._schema.named, "hint": hint})
 
-    def _broken(self, data: Mapping[str, object], name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
+    def _broken(self, tables: Tables, name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
         """Yield the rows of which a condition on other tables does not hold; one that looks at no field, but once."""
-        table = self._schema.table(name)
-        assert table is not None
-        tables = {each: rows for each in condition.tables if isinstance(rows := data.get(each), dict)}
         for key in keys if condition.names else keys[:1]:
-            row, values = table.row(key), mapping_at(data, name, key)
-            assert row is not None
-            whole = row.whole(key, values)
+            whole = tables.row(name, key)
             holds = condition.holds(whole, tables)
             if condition.subject != "row" and condition.subject not in whole:
                 if holds:
@@ -131,6 +127,7 @@ def _dangling(data: Mapping[str, object], targets: Targets, named: set[str], ver
         rows = data.get(table)
         if left and isinstance(rows, dict):
             left = left.difference(rows if part is None else _parts(rows, table, part))
+            left = left.difference(map(spaceless, rows)) if left and part is None else left
     for of, name, path in verdict.places if left else ():
         if of != targets or name not in left:
             continue
@@ -151,5 +148,5 @@ def _parts(rows: Mapping[str, object], table: str, part: str) -> set[str]:
         row = of_any.row(key) if of_any else None
         if row is not None and isinstance(values, dict):
             value = row.whole(key, values).get(part)
-            found.update(value if isinstance(value, list) else (str(value),))
+            found.update(value if isinstance(value, tuple) else (str(value),))
     return found

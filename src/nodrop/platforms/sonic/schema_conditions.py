@@ -2,21 +2,22 @@
 
 A name is a field of the row, `T.r.f` and `T['r'].f` the field f of row r of table T, `T[f]` the row of T that field f
 names. What is absent is less, more, equal and unequal to nothing; standing alone, a name asks whether it is there.
-Functions are those of XPath by shorter names; `rows(T)` is the number of rows of table T.
+Functions are those of XPath by shorter names; `rows(T)` is the number of rows of table T, `rows(T, f=g)` that of the
+rows whose field f is field g of this row, and `count(f, 'a')` how many values of list f are `a`.
 """
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nodrop.formats.shapes import mapping_at
 
-Data = Mapping[str, object]
-"""Tables by name, of any shape."""
 Value = Any
-_Evaluate = Callable[[Mapping[str, object], Data], Value]
+Whole = Callable[[str, str, Mapping[str, object] | None], Mapping[str, object]]
+"""Returns the row of a table and key as conditions see it, from its values; None for a row that is absent."""
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -43,6 +44,46 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
 """Functions of texts: contains, starts-with, string-length, substring-before, -after, substring and concat of XPath."""
 
 
+class Tables:
+    """The tables of a configuration as conditions see them: rows with their keys and defaults."""
+
+    def __init__(self, data: Mapping[str, object], whole: Whole) -> None:
+        """Take tables by name, of any shape."""
+        self._data = data
+        self._whole = whole
+        self._rows: dict[tuple[str, str], Mapping[str, object]] = {}
+        self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[str | None, ...]]] = {}
+
+    def keys(self, table: str) -> Mapping[str, object]:
+        """Return what a table has by key."""
+        return mapping_at(self._data, table)
+
+    def has(self, table: str, key: Value) -> bool:
+        """Whether a table has a row of this key, or whose key ends with it."""
+        rows = self.keys(table)
+        return key in rows or any(each.endswith(f"|{key}") for each in rows)
+
+    def row(self, table: str, key: str) -> Mapping[str, object]:
+        """Return a row; of one that is absent its defaults, if the table names it."""
+        at = (table, key)
+        if at not in self._rows:
+            values = mapping_at(self._data, *at) if key in self.keys(table) else None
+            self._rows[at] = self._whole(table, key, values)
+        return self._rows[at]
+
+    def count(self, table: str, wanted: Mapping[str, Value]) -> int:
+        """Return the number of rows that have these values; an absent value equals none."""
+        names = tuple(wanted)
+        if (table, names) not in self._counts:
+            rows = (self.row(table, key) for key in self.keys(table))
+            self._counts[table, names] = Counter(_texts(_field(row, name) for name in names) for row in rows)
+        values = _texts(wanted.values())
+        return 0 if None in values else self._counts[table, names][values]
+
+
+_Evaluate = Callable[[Mapping[str, object], Tables], Value]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
     """A condition on a row: where it applies, what it needs, and whether it holds."""
@@ -56,7 +97,7 @@ class Condition:
     """Fields of the row that it looks at."""
     tables: frozenset[str]
     """Tables that it looks at."""
-    holds: Callable[[Mapping[str, object], Data], bool]
+    holds: Callable[[Mapping[str, object], Tables], bool]
 
 
 def condition_of(text: str) -> Condition:
@@ -68,7 +109,7 @@ def condition_of(text: str) -> Condition:
     tables: set[str] = set()
     evaluate = _compiled(ast.parse(said, mode="eval").body, names, tables)
 
-    def holds(row: Mapping[str, object], data: Data) -> bool:
+    def holds(row: Mapping[str, object], data: Tables) -> bool:
         return _is_true(evaluate(row, data))
 
     return Condition(
@@ -102,21 +143,21 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             return _own(name, names)
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id=table), attr=key), attr=name):
             tables.add(table)
-            return lambda _row, data: _row_of(data, table, key).get(name)
-        case ast.Attribute(value=ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=key)), attr=name):
+            return lambda _row, data: data.row(table, key).get(name)
+        case ast.Attribute(value=ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=word)), attr=name):
             tables.add(table)
-            return lambda _row, data: _row_of(data, table, key).get(name)
+            return lambda _row, data: data.row(table, str(word)).get(name)
         case ast.Attribute(value=ast.Subscript(value=ast.Name(id=table), slice=named), attr=name):
             tables.add(table)
             key_of = inner(named)
-            return lambda row, data: _row_of(data, table, key_of(row, data)).get(name)
+            return lambda row, data: data.row(table, str(key_of(row, data))).get(name)
         case ast.Attribute(value=ast.Name(id=table), attr=key):
             tables.add(table)
-            return lambda _row, data: key in mapping_at(data, table)
+            return lambda _row, data: key in data.keys(table)
         case ast.Subscript(value=ast.Name(id=table), slice=named):
             tables.add(table)
             key_of = inner(named)
-            return lambda row, data: _has(data, table, key_of(row, data))
+            return lambda row, data: data.has(table, key_of(row, data))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             denied = inner(operand)
             return lambda row, data: not _is_true(denied(row, data))
@@ -134,12 +175,16 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             one, other, compare = inner(left), inner(right), _COMPARE[type(op)]
             numeric = not isinstance(op, ast.Eq | ast.NotEq)
             return lambda row, data: _compared(compare, numeric, one(row, data), other(row, data))
-        case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)]):
+        case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=[]):
             tables.add(table)
-            return lambda _row, data: len(mapping_at(data, table))
-        case ast.Call(func=ast.Name(id="count"), args=[several]):
-            one = inner(several)
-            return lambda row, data: _number_of(one(row, data))
+            return lambda _row, data: len(data.keys(table))
+        case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=searched):
+            tables.add(table)
+            asked = {str(each.arg): inner(each.value) for each in searched}
+            return lambda row, data: data.count(table, {name: value(row, data) for name, value in asked.items()})
+        case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
+            one, of = inner(several), {ast.literal_eval(each) for each in choices}
+            return lambda row, data: sum(not of or value in of for value in _values(one(row, data)))
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
             function, texts = _FUNCTIONS[name], [inner(each) for each in arguments]
             return lambda row, data: function(*(_text(each(row, data)) for each in texts))
@@ -149,27 +194,24 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
 def _own(name: str, names: set[str]) -> _Evaluate:
     """Return the field of a row; one that is written with hyphens stands with underscores in a condition."""
     names.add(name)
-    hyphened = name.replace("_", "-")
-    return lambda row, _data: row.get(name, row.get(hyphened))
+    return lambda row, _data: _field(row, name)
+
+
+def _field(row: Mapping[str, object], name: str) -> Value:
+    return row.get(name, row.get(name.replace("_", "-")))
+
+
+def _texts(values: Iterable[Value]) -> tuple[str | None, ...]:
+    return tuple(None if value is None else str(value) for value in values)
 
 
 def _text(value: Value) -> str:
     return "" if value is None else str(value)
 
 
-def _number_of(value: Value) -> int:
-    """Return how many values a list has; one where it is a single value, and none where it is absent."""
-    return len(value) if isinstance(value, list) else int(value is not None)
-
-
-def _row_of(data: Data, table: str, key: Value) -> Mapping[str, object]:
-    return mapping_at(data, table, str(key))
-
-
-def _has(data: Data, table: str, key: Value) -> bool:
-    """Whether a table has a row of this key, or whose key ends with it."""
-    rows = mapping_at(data, table)
-    return key in rows or any(each.endswith(f"|{key}") for each in rows)
+def _values(value: Value) -> Iterable[Value]:
+    """Return the values of a list; that of a single value, and none where it is absent."""
+    return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
 def _compared(compare: Callable[[Any, Any], bool], numeric: bool, one: Value, other: Value) -> bool:

@@ -1,16 +1,16 @@
 """Judge the rows of one table by the schema, before any other table is looked at."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nodrop.formats.places import shown
-from nodrop.formats.shapes import value_at
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import bare, type_name
 from nodrop.platforms.sonic.schema import Row, Schema, Table
-from nodrop.platforms.sonic.schema_conditions import Condition
+from nodrop.platforms.sonic.schema_conditions import Condition, Tables
 from nodrop.platforms.sonic.schema_types import Field, Kind
 
 Path = tuple[str, ...]
@@ -22,6 +22,7 @@ _ALIKE = 0.75
 """How much a field has to be like one of the model for a hint: what a vendor adds (`parent_port`) is no slip."""
 
 _ELSEWHERE = re.compile(r"(?<![A-Z0-9_])([A-Z0-9_]++)(?:\.|\[')(\w+)(?:'\])?\.(\w+)")
+_SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Judge:
         """Return the verdict on a table; once there are more faults than are listed, the rest is not judged."""
         verdict = Verdict()
         counts: dict[str, int] = {}
+        tables = self._schema.tables({table.name: rows})
         for key, values in rows.items():
             if len(verdict.faults) > MAX_REMARKS:
                 break
@@ -74,16 +76,17 @@ class Judge:
                 facts = {"found": "no key of this table", "expected": table.shapes}
                 verdict.faults.append(fault("malformed-value", (table.name, key), facts))
             elif isinstance(values, dict):
-                self._row(table, row, key, values, rows, verdict)
+                self._row(table, row, key, values, tables, verdict)
+                if _SPACE.search(key) and (same := spaceless(key)) != key and same in rows:
+                    facts = {"found": f"the key {same} twice", "expected": "each key once"}
+                    verdict.faults.append(fault("malformed-value", (table.name, key), facts))
                 counts[row.name] = counts.get(row.name, 0) + 1
                 if counts[row.name] == (row.most or 0) + 1 and row.most is not None:
                     facts = {"found": "one row more", "expected": f"at most {row.most}"}
                     verdict.faults.append(fault("value-out-of-range", (table.name, key), facts))
         return verdict
 
-    def _row(
-        self, table: Table, row: Row, key: str, values: Values, rows: Mapping[str, object], verdict: Verdict
-    ) -> None:
+    def _row(self, table: Table, row: Row, key: str, values: Values, tables: Tables, verdict: Verdict) -> None:
         path, fields = (table.name, key), row.fields
         for name, text in zip(row.parts, key.split("|"), strict=False):
             part = text.strip()
@@ -106,29 +109,29 @@ class Judge:
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _value(stated, value, (*path, name), verdict)
         if row.conditions or row.required:
-            self._conditions(row, path, values, rows, verdict)
+            self._conditions(row, path, values, tables, verdict)
 
-    def _conditions(self, row: Row, path: Path, values: Values, rows: Mapping[str, object], verdict: Verdict) -> None:
+    def _conditions(self, row: Row, path: Path, values: Values, tables: Tables, verdict: Verdict) -> None:
         """Judge what has to be there, and what has to hold between fields; leave what looks at other tables."""
         table, key = path[0], path[1]
-        whole, optional = None, set()
+        whole, optional, given = None, set(), row.given(values)
         for condition in row.conditions:
             subject = condition.subject
-            is_missing = subject not in values and subject not in row.parts and subject != "row"
-            if is_missing and not ((condition.is_when and subject in row.required) or subject in row.defaults):
+            is_stated = subject == "row" or subject in row.parts or subject in given
+            if not is_stated and subject not in (row.required if condition.is_when else row.defaults):
                 continue
             if condition.tables and condition.tables != {table}:
                 verdict.outer.setdefault(condition, []).append(key)
                 optional |= {subject} if condition.is_when else set()
                 continue
             whole = whole or row.whole(key, values)
-            if not condition.holds(whole, {table: rows}):
-                if is_missing and condition.is_when:
+            if not condition.holds(whole, tables):
+                if condition.is_when and not is_stated:
                     optional.add(subject)
                 else:
-                    verdict.faults.append(unmet(condition, path, whole, {table: rows}))
+                    verdict.faults.append(unmet(condition, path, whole, tables))
         for name in row.required:
-            if name not in values and name not in optional:
+            if name not in given and name not in optional:
                 verdict.faults.append(missing(self._schema, path, name))
 
     def _hint(self, table: str, row: Row, name: str) -> str:
@@ -144,18 +147,23 @@ def missing(schema: Schema, path: Path, name: str) -> Fault:
     return fault("missing-field", path, {"field": name, "release": schema.named})
 
 
-def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: Mapping[str, object]) -> Fault:
+def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: Tables) -> Fault:
     """Return the fault of a row of which a condition does not hold."""
     found = [f"{name} is {_said(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)]
     for table, key, name in dict.fromkeys(_ELSEWHERE.findall(condition.text)):
-        value = value_at(tables, table, key, name)
+        value = tables.row(table, key).get(name)
         found.append(f"{table}/{key}/{name} is {_said(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
     return fault("broken-condition", place, {"found": ", ".join(found), "expected": condition.text})
 
 
 def _said(value: object) -> str:
-    return "absent" if value is None else shown(str(value))
+    return "absent" if value is None else shown(", ".join(value) if isinstance(value, tuple) else str(value))
+
+
+def spaceless(key: str) -> str:
+    """Return a key as SONiC reads it, without spaces around its parts (sonic_yang_ext.py, `_extractKey`)."""
+    return "|".join(map(str.strip, key.split("|")))
 
 
 def fault(kind: str, path: Path, facts: Mapping[str, str]) -> Fault:
@@ -180,6 +188,11 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
     for text in values:
         if not kind.accepts(text):
             _not_accepted(kind, text, path, verdict)
+    counts = Counter(map(kind.canonical, values))
+    if len(counts) < len(values):
+        [(most, _)] = counts.most_common(1)
+        facts = {"found": f"{shown(most)} twice", "expected": "each value once"}
+        verdict.faults.append(fault("malformed-value", path, facts))
     if not values and stated.many == "filled list":
         facts = {"found": "empty", "expected": "the field left out where there is nothing to say"}
         verdict.faults.append(fault("malformed-value", path, facts))

@@ -9,6 +9,7 @@ from ipaddress import AddressValueError, IPv6Address, NetmaskValueError
 from nodrop.formats.places import shown
 
 Test = Callable[[str], bool]
+Number = Callable[[str], int | None]
 
 _MAX_KNOWN = 4096
 _LIMITS = {
@@ -37,8 +38,10 @@ _KIND = re.compile(
     r"|text(?: (?P<length>[0-9]+\.\.[0-9]+))?(?: /(?P<pattern>.*)/)?"
     r"|(?P<base>u?int[0-9]+|decimal[0-9]*)(?: (?P<range>[-0-9.|]+))?|(?P<word>[a-z0-9-]+)"
 )
-_DECIMAL = re.compile(r"\s*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\s*")
-_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,20}\s*")
+_DECIMAL = re.compile(r"[ \t\n\r]*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?[ \t\n\r]*")
+_WHOLE = re.compile(r"[ \t\n\r]*([+-]?)(?:0[xX]([0-9a-fA-F]{1,99})|(0[0-7]{0,99})|([1-9][0-9]{0,99}))[ \t\n\r]*")
+"""A whole number of YANG (RFC 7950, section 9.2.1): hexadecimal, octal or decimal."""
+_BASES = (16, 8, 10)
 _FIELD = re.compile(r"(required )?(?:default (\"[^\"]*\"|\S+) )?(?:(filled list|list|commas|semicolons) of )?(.+)")
 
 
@@ -54,6 +57,8 @@ class Kind:
     """Whether a number that is not accepted is out of range, and nothing else."""
     takes_all: bool = False
     """Whether it is text of any length, whatever it says."""
+    number: Number | None = None
+    """What makes a number of a text, where all values are whole numbers."""
     _known: dict[str, bool] = field(default_factory=dict)
 
     def accepts(self, text: str) -> bool:
@@ -67,6 +72,11 @@ class Kind:
             first, *others = self.tests
             found = self._known[text] = first(text) or any(test(text) for test in others)
         return found
+
+    def canonical(self, text: str) -> str:
+        """Return a text as the models compare it: a whole number without zeros before it and without spaces."""
+        found = self.number(text) if self.number else None
+        return text if found is None else str(found)
 
     def is_out_of_range(self, text: str) -> bool:
         """Whether a text that is not accepted is a number, only too small or too large."""
@@ -84,16 +94,29 @@ class Field:
     """How several values are written: `list`, `filled list`, `commas`, `semicolons`; empty for one value."""
 
     def values(self, value: object) -> tuple[str, ...] | None:
-        """Return the values in what the file has; None where that has another shape."""
+        """Return the values in what the file has; None where that has another shape.
+
+        SONiC ignores empty texts in a list, except in a filled list (sonic_yang_ext.py, `_findYangTypedValue`).
+        """
         if not self.many:
             return None if isinstance(value, dict) else (str(value),)
         if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
-            return tuple(str(one) for one in value)
-        if not isinstance(value, str):
+            texts = [str(one) for one in value]
+        elif not isinstance(value, str):
             return None
-        if self.many in ("commas", "semicolons"):
-            return tuple(one.strip() for one in value.split("," if self.many == "commas" else ";"))
-        return None if value else ()
+        elif self.many in ("commas", "semicolons"):
+            texts = [one.strip() for one in value.split("," if self.many == "commas" else ";")]
+        else:
+            return None if value else ()
+        return tuple(texts if self.many == "filled list" else filter(None, texts))
+
+    def seen(self, value: object) -> str | tuple[str, ...] | None:
+        """Return a value as conditions see it; None for a list without values, which is no list."""
+        values = self.values(value)
+        if values is None:
+            return str(value)
+        texts = tuple(map(self.kind.canonical, values))
+        return (texts or None) if self.many else texts[0]
 
 
 def either(fields: list[Field]) -> Field:
@@ -109,29 +132,36 @@ def either(fields: list[Field]) -> Field:
         expected=" or ".join(dict.fromkeys(words)),
         is_number=all(kind.is_number for kind in kinds),
         takes_all=any(kind.takes_all for kind in kinds),
+        number=kinds[-1].number if all(kind.number for kind in kinds) else None,
     )
     required = all(one.required for one in fields)
     return Field(kind=together, required=required, default=first.default, many=fields[-1].many)
 
 
 @cache
-def field_of(text: str) -> Field:
-    """Return the field that a line of schema.yaml describes, without its releases."""
+def field_of(text: str, *, is_part: bool = False) -> Field:
+    """Return the field that a line of schema.yaml describes, without its releases.
+
+    `is_part` is for a part of a key and for what a row maps: YANG reads numbers in them, elsewhere SONiC's loader does.
+    """
     found = _FIELD.fullmatch(text)
     if found is None:
         raise ValueError(text)
     default = found[2] and found[2].removeprefix('"').removesuffix('"')
-    return Field(kind=kind_of(found[4]), required=bool(found[1]), default=default, many=found[3] or "")
+    return Field(kind=kind_of(found[4], is_part=is_part), required=bool(found[1]), default=default, many=found[3] or "")
 
 
 @cache
-def kind_of(text: str) -> Kind:
+def kind_of(text: str, *, is_part: bool = False) -> Kind:
     """Return the kind that words describe, with `or` between them; ValueError where they describe none."""
     tests: list[Test] = []
     targets = []
     expected = []
     is_number = True
-    for part in _alternatives(text):
+    parts = _alternatives(text)
+    is_loaded = len(parts) == 1 and text.startswith("uint") and not is_part
+    number = _loaded_number if is_loaded else _yang_number
+    for part in parts:
         found = _KIND.fullmatch(part)
         if found is None:
             raise ValueError(part)
@@ -140,14 +170,15 @@ def kind_of(text: str) -> Kind:
             targets.append((found["ref"], found["of"]))
             expected.append(f"the name of a row of {found['ref']}")
         else:
-            tests.append(_test(found))
+            tests.append(_test(found, number))
             expected.append(_words(found, part))
     return Kind(
         tests=tuple(tests),
         targets=tuple(targets),
         expected=" or ".join(expected),
         is_number=is_number,
-        takes_all="text" in _alternatives(text),
+        takes_all="text" in parts,
+        number=number if len(parts) == 1 and text.startswith(("uint", "int")) else None,
     )
 
 
@@ -177,11 +208,13 @@ def _words(found: re.Match[str], part: str) -> str:
     return _EXPECTED.get(part, part)
 
 
-def _test(found: re.Match[str]) -> Test:
+def _test(found: re.Match[str], number: Number) -> Test:
     if found["enum"]:
         return frozenset(found["enum"].split(" ")).__contains__
     if found["base"]:
-        return _number(found["base"], found["range"])
+        if found["base"].startswith("decimal"):
+            return _decimal(found["base"].removeprefix("decimal"), found["range"])
+        return _whole(number, found["base"], found["range"])
     if found["word"]:
         return _address(found["word"])
     low, _, high = (found["length"] or "0..1000000").partition("..")
@@ -192,24 +225,46 @@ def _test(found: re.Match[str]) -> Test:
     return lambda text: least <= len(text) <= most and matches(text) is not None
 
 
-def _number(base: str, stated: str | None) -> Test:
-    ranges: list[tuple[float, float]] = [_LIMITS.get(base, (float("-inf"), float("inf")))]
-    if stated:
-        ends = [part.partition("..") for part in stated.split("|")]
-        ranges = [(float(low), float(high if dots else low)) for low, dots, high in ends]
-    is_decimal, digits = base.startswith("decimal"), base.removeprefix("decimal")
-    shape = _DECIMAL if is_decimal else _WHOLE
-    most = int(digits) if is_decimal and digits else None
+def _whole(number: Number, base: str, stated: str | None) -> Test:
+    ranges = [(int(low), int(high)) for low, high in _ends(stated)] or [_LIMITS[base]]
+    return lambda text: (value := number(text)) is not None and any(low <= value <= high for low, high in ranges)
+
+
+def _decimal(digits: str, stated: str | None) -> Test:
+    ranges = [(float(low), float(high)) for low, high in _ends(stated)] or [(float("-inf"), float("inf"))]
+    most = int(digits) if digits else None
 
     def accepts(text: str) -> bool:
-        if not shape.fullmatch(text):
+        if not _DECIMAL.fullmatch(text):
             return False
         if most is not None and len(text.strip().partition(".")[2].rstrip("0")) > most:
             return False
-        number = float(text) if is_decimal else int(text)
-        return any(low <= number <= high for low, high in ranges)
+        return any(low <= float(text) <= high for low, high in ranges)
 
     return accepts
+
+
+def _ends(stated: str | None) -> list[tuple[str, str]]:
+    """Return the first and last numbers of each range."""
+    ends = [part.partition("..") for part in stated.split("|")] if stated else []
+    return [(low, high if dots else low) for low, dots, high in ends]
+
+
+def _loaded_number(text: str) -> int | None:
+    """Return the number that SONiC's loader makes of the text of an unsigned type, which is Python's."""
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _yang_number(text: str) -> int | None:
+    found = _WHOLE.fullmatch(text)
+    if found is None:
+        return None
+    sign, *digits = found.groups()
+    value = next(int(each, base) for each, base in zip(digits, _BASES, strict=True) if each is not None)
+    return -value if sign == "-" else value
 
 
 def _address(word: str) -> Test:
