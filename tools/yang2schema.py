@@ -34,7 +34,8 @@ _NOTATION = """\
 #   ip4, prefix, mac, ...    addresses of IPv4, IPv6 or both; a `-rule` may end in `le 32`, a `-list` has commas
 #   each: A to B             fields of any name that is an A, whose values are each a B
 # Condition `f: c` applies where field f is present, `row: c` always; in `f when c`, f is also required only where c is
-# true. T.r.f is the field f of row r of table T, T[f] the row of T that field f names, rows(T) the number of its rows.
+# true. T.r.f is the field f of row r of table T, T[f] the row of T that field f names, rows(T) the number of its rows,
+# rows(T, f=g) that of the rows whose field f is field g of this row, count(f, 'a') how many values of list f are `a`.
 """
 
 

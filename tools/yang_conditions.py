@@ -6,8 +6,8 @@ such form raises Unsaid.
 
 import ast
 import keyword
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from yang_paths import Expression, Node, Unsaid, child_of, parent_of, parsed, top_of
 
@@ -32,12 +32,9 @@ _FUNCTIONS = {
 """Functions of XPath that the conditions have: their name there, and how many arguments they take."""
 
 
-def condition(text: str, context: Node, texts: Collection[str] = ()) -> str:
-    """Return the condition that an expression states where it is read at a leaf or row; Unsaid where none says it.
-
-    `texts` are the lists of the row that the file has as one text each.
-    """
-    return ast.unparse(ast.fix_missing_locations(_Reader(context, texts).truth(parsed(text))))
+def condition(text: str, context: Node) -> str:
+    """Return the condition that an expression states where it is read at a leaf or row; Unsaid where none says it."""
+    return ast.unparse(ast.fix_missing_locations(_Reader(context).truth(parsed(text))))
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,10 @@ class _Target:
     """None for the row that is read."""
     key: ast.expr | None = None
     """What names the row; None for all rows of the table."""
+    search: tuple[tuple[str, ast.expr], ...] = ()
+    """What fields of the rows have to be equal to, where that is not what names one row."""
     choices: tuple[str, ...] = ()
-    """Values, one of which the field has."""
+    """Values, one of which the field has; of a list, those that are meant."""
     is_list: bool = False
     """Whether the field has several values."""
     is_only: bool = False
@@ -59,9 +58,8 @@ class _Target:
 
 
 class _Reader:
-    def __init__(self, context: Node, texts: Collection[str]) -> None:
+    def __init__(self, context: Node) -> None:
         self._context = context
-        self._texts = texts
         self._row = parent_of(context) if context.keyword in ("leaf", "leaf-list") else context
         self._is_table = context.keyword == "container" and context.parent.parent.keyword == "module"
 
@@ -79,6 +77,8 @@ class _Reader:
             case ("function_call", "contains" | "starts-with", _) as call:
                 return self._value(call)
             case bare if (target := self._target(bare)) is not None:
+                if target.search:
+                    return ast.Compare(_number_of(target), [ast.Gt()], [ast.Constant(0)])
                 return _asked(target)
             case bare:
                 raise Unsaid(_named(bare))
@@ -86,7 +86,7 @@ class _Reader:
     def _compared(self, op: str, left: Expression, right: Expression) -> ast.expr:
         for one, other, wanted in ((left, right, op), (right, left, op.translate(str.maketrans("<>", "><")))):
             target = self._target(_bare(one))
-            if target is not None and target.table and _is_key(target):
+            if target is not None and target.table and _is_key(target) and not target.search:
                 if wanted != "=":
                     raise Unsaid(f"`{wanted}` with all rows of {target.table}")
                 key = self._value(other)
@@ -98,12 +98,13 @@ class _Reader:
     def _counted(self, counted: Expression) -> ast.expr:
         """Return the number of values of a list of the row, or of rows of a table that has one shape of rows."""
         target = self._target(_bare(counted))
-        if target is None or target.choices:
+        if target is None:
             raise Unsaid("count() of a single value")
-        if target.table is None and target.is_list and target.field not in self._texts:
-            return ast.Call(ast.Name("count"), [_asked(target)], [])
-        if target.table is not None and target.field is None and target.key is None and target.is_only:
-            return ast.Call(ast.Name("rows"), [ast.Name(_identifier(target.table))], [])
+        if target.table is None and target.is_list:
+            choices = [ast.Constant(each) for each in target.choices]
+            return ast.Call(ast.Name("count"), [_asked(replace(target, choices=())), *choices], [])
+        if target.table is not None and target.field is None and target.key is None:
+            return _number_of(target)
         raise Unsaid("count() of this")
 
     def _value(self, node: Expression) -> ast.expr:
@@ -145,6 +146,7 @@ class _Reader:
 
     def _walked(self, node: Node, steps: Expression) -> _Target:
         key: ast.expr | None = None
+        search: tuple[tuple[str, ast.expr], ...] = ()
         choices: tuple[str, ...] = ()
         is_own = not self._is_table and node in (self._row, self._context)
         for _, axis, test, predicates in steps:
@@ -158,8 +160,8 @@ class _Reader:
             else:
                 raise Unsaid(f"axis {axis}")
             if predicates and node.keyword == "list" and key is None:
-                key = self._keyed(node, predicates)
-            elif predicates and node.keyword == "leaf":
+                key, search = self._searched(node, predicates)
+            elif predicates and node.keyword in ("leaf", "leaf-list"):
                 choices = _choices(predicates)
             elif predicates:
                 raise Unsaid(f"a predicate on {node.keyword} {node.arg}")
@@ -178,16 +180,25 @@ class _Reader:
         if choices or node.keyword == "leaf-list":
             raise Unsaid(f"values of {table.arg}.{node.arg}")
         shapes = [each for each in table.i_children if each.keyword in ("list", "container")]
-        return _Target(field, table.arg, key, is_only=len(shapes) == 1)
+        return _Target(field, table.arg, key, search, is_only=len(shapes) == 1)
 
-    def _keyed(self, row: Node, predicates: Expression) -> ast.expr:
-        """Return what names a row: `[key = ...]`, where that is the last part of its key."""
-        match [_bare(each) for each in predicates]:
-            case [("comp", "=", ("relative", [("step", "child", test, [])]), other)]:
-                if test[-1] != row.i_key[-1].arg:
-                    raise Unsaid(f"a search of {row.arg} by {test[-1]}")
-                return self._value(other)
-        raise Unsaid(f"a search of {row.arg}")
+    def _searched(self, row: Node, predicates: Expression) -> tuple[ast.expr | None, tuple[tuple[str, ast.expr], ...]]:
+        """Return what names a row, `[key = ...]` with the last part of its key; or else what fields are equal to."""
+        wanted = [one for each in predicates for one in self._equalities(row, each)]
+        if [name for name, _ in wanted] == [row.i_key[-1].arg]:
+            return wanted[0][1], ()
+        return None, tuple((_identifier(name.replace("-", "_")), value) for name, value in wanted)
+
+    def _equalities(self, row: Node, predicate: Expression) -> Iterator[tuple[str, ast.expr]]:
+        """Yield the fields of a row and what each has to be: `[name = current() and mode = 'a']`."""
+        match _bare(predicate):
+            case ("bool", "and", left, right):
+                yield from self._equalities(row, left)
+                yield from self._equalities(row, right)
+            case ("comp", "=", ("relative", [("step", "child", test, [])]), other) if _bare(other)[0] != "relative":
+                yield child_of(row, test[-1]).arg, self._value(other)
+            case _:
+                raise Unsaid(f"a search of {row.arg}")
 
 
 def _bare(node: Expression) -> Expression:
@@ -207,7 +218,12 @@ def _choices(predicates: Expression) -> tuple[str, ...]:
         match _bare(node):
             case ("bool", "or", left, right):
                 return values(left) + values(right)
-            case ("comp", "=", ("relative", [("step", "self", _, [])]), other):
+            case (
+                "comp",
+                "=",
+                ("relative", [("step", "self", _, []) | ("step", "child", ("node_type", "text"), [])]),
+                other,
+            ):
                 kind, text = _bare(other)
                 if kind == "literal":
                     return [text[1:-1]]
@@ -222,14 +238,26 @@ def _is_key(target: _Target) -> bool:
     return target.table is not None and target.field is None
 
 
+def _number_of(target: _Target) -> ast.expr:
+    """Return the number of rows that a search finds, or of all rows of a table that has one shape of them."""
+    if target.table is None or target.field is not None or not (target.search or target.is_only):
+        raise Unsaid("the number of these")
+    words = [ast.keyword(name, value) for name, value in target.search]
+    return ast.Call(ast.Name("rows"), [ast.Name(_identifier(target.table))], words)
+
+
 def _asked(target: _Target) -> ast.expr:
     """Return the expression for a field, or for whether a row is there."""
+    if target.search:
+        raise Unsaid(f"a search of {target.table}")
     if target.table is None:
         if target.field is None:
             raise Unsaid("the row itself")
         name = ast.Name(_identifier(target.field.replace("-", "_")))
         if not target.choices:
             return name
+        if target.is_list:
+            raise Unsaid(f"whether {target.field} has a value")
         return ast.Compare(name, [ast.In()], [ast.Tuple([ast.Constant(each) for each in target.choices])])
     table = ast.Name(_identifier(target.table))
     if target.key is None:

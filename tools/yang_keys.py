@@ -57,12 +57,14 @@ def _said(text: str, renamed: Renamed) -> str:
 def _condition(table: str, text: str, renamed: Renamed) -> str:
     found = _LINE.fullmatch(text)
     assert found is not None
-    if table not in renamed:
-        return text
     tree = ast.parse(found["said"], mode="eval")
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = _new(renamed, table, node.id)
+        match node:
+            case ast.Name():
+                node.id = _new(renamed, table, node.id)
+            case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=searched)], keywords=words):
+                for word in words:
+                    word.arg = _new(renamed, searched, str(word.arg))
     return f"{_new(renamed, table, found['subject'])}{found['word']}{ast.unparse(tree)}"
 
 

@@ -51,8 +51,6 @@ class _Reader:
     def __init__(self, sources: Sources, words: Words) -> None:
         self.model = Model()
         self._sources = sources
-        self._texts: frozenset[str] = frozenset()
-        """Lists of the table at hand that are written as one text."""
         self._types = Types(words, self._report)
         for module in _modules(sources):
             for top in module.i_children:
@@ -77,7 +75,6 @@ class _Reader:
             self._report(lists[0], f"not read by SONiC, for its name is not {table.arg}_LIST")
             lists = []
         rows = self.model.tables.setdefault(table.arg, {})
-        self._texts = frozenset(name for of, name in self._sources.separated if of == table.arg)
         for each in (*lists, *containers):
             rows[_key(each)] = self._row(table, each)
 
@@ -101,7 +98,7 @@ class _Reader:
                 raise Unusable(f"{_path(child)}: the notation uses this name")
             row.fields[child.arg] = self._field(table.arg, child)
             row.must += self._conditions(child, child, [child.arg])
-            row.must += self._numbers(table.arg, child)
+            row.must += self._numbers(child)
         elif child.keyword == "choice":
             self._choice(table, stated, child, row)
         elif child.keyword == "list" and stated.arg in self._sources.maps:
@@ -143,13 +140,13 @@ class _Reader:
                 words.append(f"default {_quoted(default)}")
         return " ".join([*words, self._types.said(leaf)])
 
-    def _numbers(self, table: str, leaf: Node) -> Iterator[str]:
+    def _numbers(self, leaf: Node) -> Iterator[str]:
         """Yield the conditions on how many values a list has."""
         for kind, sign, trivial in (("min-elements", ">=", ("0", "1")), ("max-elements", "<=", ("unbounded",))):
             stated = leaf.search_one(kind)
             if stated is None or stated.arg in trivial:
                 continue
-            if (table, leaf.arg) in self._sources.separated or not leaf.arg.replace("-", "_").isidentifier():
+            if not leaf.arg.replace("-", "_").isidentifier():
                 self._report(leaf, f"{kind} {stated.arg}")
             else:
                 yield f"{leaf.arg}: count({leaf.arg.replace('-', '_')}) {sign} {stated.arg}"
@@ -160,7 +157,7 @@ class _Reader:
             for stated in holder.search(kind):
                 self.model.conditions += 1
                 try:
-                    said = condition(stated.arg, context, self._texts)
+                    said = condition(stated.arg, context)
                 except Unsaid as unsaid:
                     self._report(holder, f'{kind} "{" ".join(stated.arg.split())}": {unsaid}')
                     continue

@@ -10,6 +10,8 @@ import pytest
 from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic.schema import FILE, releases
 from yang2schema import main
+from yang_keys import with_newest_keys
+from yang_models import Model, Row
 
 COMMITS = {"202401": "1" * 40, "202407": "2" * 40}
 LOADER = """\
@@ -245,9 +247,19 @@ CONDITIONS = {
     "is-a-row-by-search": ('must "not(../../../PORT/PORT_LIST[name = current()])"', "f: not PORT[f]"),
     "rows": ('must "count(../../../PORT/PORT_LIST/name) != 0"', "f: rows(PORT) != 0"),
     "count": ('must "count(../many) <= 2"', "f: count(many) <= 2"),
+    "count-of-a-text": ("must \"count(../many[text() = 'x']) = 0\"", "f: count(many, 'x') == 0"),
+    "count-of-texts": ("must \"count(../many[. = 'x' or . = 'y']) = 0\"", "f: count(many, 'x', 'y') == 0"),
+    "rows-with-values": (
+        "must \"count(../../../PORT/PORT_LIST[name = current() and with-hyphen = 'x']) <= 1\"",
+        "f: rows(PORT, name=f, with_hyphen='x') <= 1",
+    ),
+    "no-row-with-a-value": (
+        'must "not(../../../PORT/PORT_LIST[speed = current()])"',
+        "f: not rows(PORT, speed=f) > 0",
+    ),
 }
 AROUND = (
-    PORT.replace("} } }", "} leaf speed { type string; } } }")
+    PORT.replace("} } }", "} leaf speed { type string; } leaf with-hyphen { type string; } } }")
     + "container META { container localhost { leaf kind { type string; } } }"
 )
 BESIDE = """
@@ -285,8 +297,13 @@ def test_conditions_of_rows_and_tables_are_those_of_a_row(tmp_path: Path) -> Non
 
 UNSAID = {
     "function": ("must \"re-match(., 'a')\"", "must \"re-match(., 'a')\": re-match()"),
-    "search": ("must \"../../../PORT/PORT_LIST[speed = 'x']\"", "a search of PORT_LIST by speed"),
-    "predicate": ("must \"../many[. = 'x']\"", "a predicate on leaf-list many"),
+    "search": ('must "../../../PORT/PORT_LIST[speed > 1]"', "a search of PORT_LIST"),
+    "search-by-a-path": ('must "../../../PORT/PORT_LIST[speed = name]"', "a search of PORT_LIST"),
+    "field-by-a-search": (
+        "must \"../../../PORT/PORT_LIST[speed = 'x']/with-hyphen = 'a'\"",
+        "a search of PORT",
+    ),
+    "predicate": ("must \"../many[. = 'x']\"", "whether many has a value"),
     "list-value": ("must \"../many = 'x'\"", "the value of a row or list"),
     "all-rows": ("must \"contains(../../../PORT/PORT_LIST/name, 'x')\"", "the value of a row or list"),
 }
@@ -474,3 +491,13 @@ def test_the_shipped_schema_names_the_commit_and_the_digest_of_each_release() ->
     assert "Written by tools/yang2schema.py" in head
     found = re.findall(r"^#   (\w+): [0-9a-f]{40} sha256:[0-9a-f]{64}$", head, re.MULTILINE)
     assert tuple(found) == releases()
+
+
+def test_a_search_by_a_part_of_a_key_has_the_newest_name_of_the_part() -> None:
+    def model(part: str) -> Model:
+        searching = Row(fields={"name": "text"}, must=[f"name: rows(MEMBER, {part}=name) <= 1"])
+        return Model(tables={"MEMBER": {f"<vlan>|<{part}>": Row()}, "T": {"<name>": searching}})
+
+    models = [model("ifname"), model("port")]
+    with_newest_keys(models)
+    assert [one.tables["T"]["<name>"].must for one in models] == [["name: rows(MEMBER, port=name) <= 1"]] * 2
