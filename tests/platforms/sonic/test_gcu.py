@@ -193,6 +193,27 @@ def test_a_patch_to_a_configuration_that_yang_refuses_is_refused_and_not_typed(r
     assert one.commands == ""
 
 
+@pytest.mark.parametrize(
+    ("lanes", "platform", "why"),
+    [
+        ("8,9,10,11", None, ""),
+        ("7,8,9,10", None, "has a fault (a lane of two ports)"),
+        ("7,8,9,10", "x86_64-arista_7050cx3_32s", ""),
+        ("8, 9,10,11", None, ""),
+        ("8,,10,11", None, "has a fault (a lane that is no number)"),
+        ("8,x,10,11", "x86_64-arista_7050cx3_32s", "has a fault (a lane that is no number)"),
+    ],
+)
+def test_the_updater_checks_lanes_before_any_patch(lanes: str, platform: str | None, why: str) -> None:
+    old, new = switch("202505"), switch("202505")
+    for one in (old, new):
+        one["PORT"][OTHER]["lanes"] = lanes
+        one["DEVICE_METADATA"]["localhost"] |= {"platform": platform} if platform else {}
+    new["PORT"][PORT]["mtu"] = "9216"
+    (step,) = between_files(old, new).steps
+    assert (step.disruption == "refused", why in step.reason) == (bool(why), True)
+
+
 def between_files(old: dict[str, Any], new: dict[str, Any], **others: bytes) -> Edit:
     files = [{"config_db.json": json.dumps(tables, indent=2).encode(), **others} for tables in (old, new)]
     one = between(*files, name=NAME)

@@ -57,8 +57,8 @@ def judged(
     releases = [stated] if stated in known else known
     given = list(steps)
     gone = [value_at(old, *parts(step.path)) for step in given if step.op == "remove"]
-    ends = list(will)
-    judge = _Judge(old, new, gone, list(was), ends)
+    ends = [*will, *_wrong_lanes(new)]
+    judge = _Judge(old, new, gone, [*was, *_wrong_lanes(old)], ends)
     made = list(_judged(given, judge, releases))
     yield from made if ends else _typed(made, old, releases)
 
@@ -73,6 +73,21 @@ def _judged(given: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> 
             yield replace(step, disruption="refused", reason=why[0])
         else:
             yield judge.effect(step)
+
+
+def _wrong_lanes(tables: Tables) -> Iterator[str]:
+    """Yield what the updater itself finds wrong with lanes: one that is no number, and one of two ports."""
+    lanes = [lane.strip() for row in mapping_at(tables, _PORTS).values() for lane in _lanes_of(row)]
+    if not all(lane.isdigit() for lane in lanes):
+        yield "a lane that is no number"
+    platform = value_at(tables, "DEVICE_METADATA", "localhost", "platform")
+    if len(set(lanes)) < len(lanes) and platform not in facts()["shared_lanes"]:
+        yield "a lane of two ports"
+
+
+def _lanes_of(row: object) -> list[str]:
+    lanes = value_at(row, "lanes")
+    return lanes.split(",") if isinstance(lanes, str) else []
 
 
 def _typed(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Iterator[Step]:
