@@ -6,10 +6,12 @@ All verdicts are those of SONiC's own validation (sonic-yang-mgmt over libyang 3
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nodrop.platforms.sonic import schema_check, schema_rows
 from nodrop.platforms.sonic.config import MAX_REMARKS
-from nodrop.platforms.sonic.schema import schema
+from nodrop.platforms.sonic.schema import releases, schema
 from support.sonic_configs import read, stock
 
 TOLD = {
@@ -218,3 +220,28 @@ def test_the_nearest_word_is_looked_for_of_listed_faults_alone(monkeypatch: pyte
     cells = {f"x{number}": "1" for number in range(2 * MAX_REMARKS)}
     reading = read({**stock(), "VLAN": {"Vlan2": cells, "Vlan3": cells, "Vlan4": cells}})
     assert (len(reading.remarks), len(guessed)) == (MAX_REMARKS, MAX_REMARKS)
+
+
+ANY = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.just("Ethernet0")
+VALUES = ANY | st.lists(ANY, max_size=3) | st.dictionaries(st.text(max_size=2), ANY, max_size=1)
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """Return a release, and the stock configuration with rows of one table whose fields have any values."""
+    release = draw(st.sampled_from(releases()))
+    name = draw(st.sampled_from(sorted(schema(release).names())))
+    table = schema(release).table(name)
+    assert table is not None
+    row = draw(st.sampled_from([*table.fixed.values(), *table.keyed.values()]))
+    part = st.sampled_from(["Ethernet0", "Vlan9", "3", " 3", "x", ""])
+    fields = st.dictionaries(st.sampled_from(sorted(row.fields)), VALUES)
+    key = st.tuples(*(part for _ in row.parts)).map("|".join) if row.parts else st.just(row.name)
+    return release, stock(**{name: draw(st.dictionaries(key, fields, min_size=1, max_size=3))})
+
+
+@given(changed())
+def test_no_value_of_a_field_stops_the_check(case: tuple[str, dict[str, Any]]) -> None:
+    release, config = case
+    config["VERSIONS"] = {"DATABASE": {"VERSION": f"version_{release}_01"}} if release.isdecimal() else {}
+    assert set(schema_check.invalid(config)) <= TOLD
