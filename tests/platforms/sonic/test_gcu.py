@@ -214,6 +214,13 @@ def test_the_updater_checks_lanes_before_any_patch(lanes: str, platform: str | N
     assert (step.disruption == "refused", why in step.reason) == (bool(why), True)
 
 
+def test_a_port_that_is_added_has_lanes_of_its_own() -> None:
+    old, new = switch("202505"), switch("202505")
+    new["PORT"]["Ethernet16"] = {**new["PORT"][OTHER], "index": "3"}
+    (step,) = judged(operations(old, new), old, new, "202505")
+    assert "comes to a configuration with a fault (a lane of two ports)" in step.reason
+
+
 def between_files(old: dict[str, Any], new: dict[str, Any], **others: bytes) -> Edit:
     files = [{"config_db.json": json.dumps(tables, indent=2).encode(), **others} for tables in (old, new)]
     one = between(*files, name=NAME)

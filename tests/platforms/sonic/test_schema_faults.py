@@ -230,10 +230,9 @@ VALUES = ANY | st.lists(ANY, max_size=3) | st.dictionaries(st.text(max_size=2), 
 def changed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Return a release, and the stock configuration with rows of one table whose fields have any values."""
     release = draw(st.sampled_from(releases()))
-    name = draw(st.sampled_from(sorted(schema(release).names())))
-    table = schema(release).table(name)
-    assert table is not None
-    row = draw(st.sampled_from([*table.fixed.values(), *table.keyed.values()]))
+    tables = [table for name in schema(release).names() if (table := schema(release).table(name))]
+    named = {(table.name, row.name): row for table in tables for row in (*table.fixed.values(), *table.keyed.values())}
+    name, row = draw(st.sampled_from([(name, row) for (name, _), row in sorted(named.items(), key=lambda one: one[0])]))
     part = st.sampled_from(["Ethernet0", "Vlan9", "3", " 3", "x", ""])
     fields = st.dictionaries(st.sampled_from(sorted(row.fields)), VALUES)
     key = st.tuples(*(part for _ in row.parts)).map("|".join) if row.parts else st.just(row.name)
@@ -245,3 +244,10 @@ def test_no_value_of_a_field_stops_the_check(case: tuple[str, dict[str, Any]]) -
     release, config = case
     config["VERSIONS"] = {"DATABASE": {"VERSION": f"version_{release}_01"}} if release.isdecimal() else {}
     assert set(schema_check.invalid(config)) <= TOLD
+
+
+@pytest.mark.parametrize("value", [None, 1, [], ["x"], {}, {"x": []}], ids=repr)
+def test_a_value_of_any_shape_can_be_searched_for(value: Any) -> None:
+    config = edited({("VLAN_MEMBER", "Vlan9|Ethernet0"): {"port": value, "tagging_mode": value}})
+    config["VERSIONS"] = {"DATABASE": {"VERSION": "version_202505_01"}}
+    assert "unknown-field" in schema_check.invalid(config)

@@ -53,7 +53,9 @@ class Row:
 
     def whole(self, text: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of this key and these values as conditions see it, with its key and defaults."""
-        whole = {**self.defaults, **self.key(text), **values}
+        whole: dict[str, Any] = {**self.defaults, **self.key(text)}
+        for name, value in values.items():
+            whole[name] = value if type(value) is str or name in self.lists else str(value)
         for name in self.formed:
             if name in whole and (seen := self.fields[name].seen(whole.pop(name))) is not None:
                 whole[name] = seen

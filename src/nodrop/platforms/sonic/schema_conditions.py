@@ -52,7 +52,7 @@ class Tables:
         self._data = data
         self._whole = whole
         self._rows: dict[tuple[str, str], Mapping[str, object]] = {}
-        self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[str | None, ...]]] = {}
+        self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[Value, ...]]] = {}
 
     def keys(self, table: str) -> Mapping[str, object]:
         """Return what a table has by key."""
@@ -76,8 +76,8 @@ class Tables:
         names = tuple(wanted)
         if (table, names) not in self._counts:
             rows = (self.row(table, key) for key in self.keys(table))
-            self._counts[table, names] = Counter(_texts(_field(row, name) for name in names) for row in rows)
-        values = _texts(wanted.values())
+            self._counts[table, names] = Counter(tuple(_field(row, name) for name in names) for row in rows)
+        values = tuple(wanted.values())
         return 0 if None in values else self._counts[table, names][values]
 
 
@@ -199,10 +199,6 @@ def _own(name: str, names: set[str]) -> _Evaluate:
 
 def _field(row: Mapping[str, object], name: str) -> Value:
     return row.get(name, row.get(name.replace("_", "-")))
-
-
-def _texts(values: Iterable[Value]) -> tuple[str | None, ...]:
-    return tuple(None if value is None else str(value) for value in values)
 
 
 def _text(value: Value) -> str:
