@@ -93,7 +93,7 @@ def test_words_and_units_of_fields() -> None:
 @pytest.mark.parametrize(
     ("field", "reason"),
     [
-        ("neighbors/10.0.0.1/hold_s", "the BGP session closes and opens again"),
+        ("neighbors/10.0.0.1/hold_s", "the session keeps the timers that it has until it opens again"),
         ("route_maps/X/rules/10/sets", "routes are evaluated again, and may come and go"),
         ("maximum_paths", "flows move to other paths, and some of their packets overtake others"),
     ],

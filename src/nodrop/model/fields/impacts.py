@@ -47,6 +47,9 @@ NEIGHBOR = (
 )
 POLICY = (Impact("traffic-affecting", "routes are evaluated again, and may come and go"),)
 SESSION = (Impact("traffic-affecting", "the BGP session closes and opens again"),)
+TIMERS = (Impact("none", "the session keeps the timers that it has until it opens again"),)
+"""FRR reads them as it opens a session, and closes none for them (bgpd/bgp_packet.c, bgp_open_receive; bgpd/bgpd.c,
+peer_timers_set)."""
 PROCESS = (Impact("traffic-affecting", "all BGP sessions of the process close and open again"),)
 PROCESS_REMOVED = (Impact("traffic-affecting", "all BGP sessions of the process close", ("removed",)),)
 DRAIN = (

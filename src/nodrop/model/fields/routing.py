@@ -54,7 +54,7 @@ ROUTING: Table = {
         "import_prefix_list": Field(impact=impacts.POLICY),
         "export_prefix_list": Field(impact=impacts.POLICY),
         "bfd": Field("BFD", key="routing.bfd"),
-        "hold_s": Field("hold time", key=EXTRA, impact=impacts.SESSION),
+        "hold_s": Field("hold time", key=EXTRA, impact=impacts.TIMERS),
         "allowas_in": Field(impact=impacts.POLICY),
         "next_hop_self": Field(),
         "update_source": Field(impact=impacts.SESSION),
