@@ -1,0 +1,110 @@
+"""Which HWSKU a switch is written with: the one that has the declared ports, whatever is cabled."""
+
+from typing import Any
+
+import pytest
+
+from nodrop import design
+from nodrop.hardware import switch, switches
+from nodrop.platforms.traits import traits
+from support.designs import build, load, shipped
+
+ARISTA = "7060X6-64PE-B"
+TH5 = f"Arista-{ARISTA}"
+
+
+def th5(endpoints: dict[str, str], uplinks: dict[str, str], **more: Any) -> dict[str, Any]:
+    """Return an intent of 7060X6-64PE-B; ports, split and speed of the leaves' two sides."""
+    changes = {
+        **{f"topology.{tier}.model": ARISTA for tier in ("leaves", "spines")},
+        **{f"topology.{tier}.version": "202511" for tier in ("leaves", "spines")},
+        "topology.leaves.ports": {"endpoints": endpoints["ports"], "uplinks": uplinks["ports"]},
+        "topology.uplinks.split": uplinks.get("split"),
+        "topology.uplinks.spine_split": None,
+        "topology.uplinks.speed": uplinks["speed"],
+        "endpoints.gpu.leaf_ports": None,
+        "endpoints.gpu.split": endpoints.get("split"),
+        "endpoints.gpu.speed": endpoints["speed"],
+        "endpoints.storage": None,
+        "topology.max_oversubscription": "1000",
+    }
+    return shipped("broadcom", changes | more)
+
+
+def hwskus(data: dict[str, Any]) -> tuple[Any, Any]:
+    fabric = build(data)
+    return fabric.device("leaf1").hwsku, fabric.device("spine1").hwsku
+
+
+HALVES, WHOLE = {"split": "2", "speed": "400G"}, {"speed": "800G"}
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "uplinks", "leaf", "spine"),
+    [
+        (HALVES | {"ports": "33-64"}, WHOLE | {"ports": "1-32"}, f"{TH5}-P32O64", f"{TH5}-P64"),
+        (HALVES | {"ports": "29-60"}, WHOLE | {"ports": "1-28"}, f"{TH5}-P28O72", f"{TH5}-P64"),
+        (HALVES | {"ports": "1-32"}, HALVES | {"ports": "33-64"}, None, None),
+        (HALVES | {"ports": "1-4"}, HALVES | {"ports": "5-8"}, None, None),
+        ({"split": "2", "speed": "400G", "ports": "33-48"}, WHOLE | {"ports": "1-8"}, f"{TH5}-P32O64", f"{TH5}-P64"),
+    ],
+)
+def test_the_hwsku_that_has_the_declared_ports(
+    endpoints: dict[str, str], uplinks: dict[str, str], leaf: str | None, spine: str | None
+) -> None:
+    assert hwskus(th5(endpoints, uplinks)) == (leaf, spine)
+
+
+def test_a_hwsku_that_the_release_does_not_have_is_not_written() -> None:
+    data = th5(HALVES | {"ports": "29-60"}, WHOLE | {"ports": "1-28"})
+    data["topology"]["leaves"]["version"] = "202505"
+    assert hwskus(data) == (None, f"{TH5}-P64")
+
+
+def test_no_cable_changes_the_hwsku() -> None:
+    """Another server, another spine, longer cables: only lists of ports, splits and speeds count."""
+    plan = HALVES | {"ports": "33-64"}, WHOLE | {"ports": "1-32"}
+    found = {
+        hwskus(th5(*plan, **changes))
+        for changes in (
+            {},
+            {"endpoints.gpu.ids": "1"},
+            {"endpoints.gpu.ports": "4"},
+            {"topology.spines.ids": "1-3"},
+            {"topology.uplinks.per_spine": "8"},
+            {"topology.uplinks.length": "300m", "endpoints.gpu.length": "30m"},
+        )
+    }
+    assert found == {(f"{TH5}-P32O64", f"{TH5}-P64")}
+
+
+def test_ports_that_no_hwsku_has_are_noted() -> None:
+    """P32O64 has 800G on ports 1-32: the note says so, and what is written instead."""
+    data = th5(HALVES | {"ports": "1-32"}, WHOLE | {"ports": "33-64"})
+    assert hwskus(data) == (None, f"{TH5}-P64")
+    (note,) = [one for one in design.adaptations(load(data)) if one.path == "leaf*/hwsku"]
+    assert (note.wanted, note.made) == ("2x400G on ports 1-32, 1x800G on ports 33-64", f"{TH5}-O128")
+    assert note.reason == (
+        "no HWSKU of 202511 has these ports, so BREAKOUT_CFG changes those of the base HWSKU; "
+        f"{TH5}-P32O64 has 1x800G on ports 1-32, 2x400G on ports 33-64"
+    )
+
+
+def test_switches_that_compute_their_headroom_keep_the_base_hwsku() -> None:
+    assert {device.hwsku for device in build(shipped("rail-256")).devices} == {None}
+
+
+@pytest.mark.parametrize("model", switches())
+def test_layouts_are_of_the_model(model: str) -> None:
+    box = switch(model)
+    layouts = box.sonic.layouts
+    named = [hwsku for layout in layouts for hwsku in layout.hwskus]
+    assert len(named) == len(set(named))
+    assert not named or set(named) == set(box.sonic.hwskus)
+    for layout in layouts:
+        assert layout.since is None or layout.since in traits("sonic").releases
+        for panel, (into, speed) in layout.ports.items():
+            group = box.group(panel)
+            way = group.split(into) if group else None
+            assert way is not None, (model, layout.hwskus, panel)
+            assert speed in way.speeds, (model, layout.hwskus, panel)
