@@ -227,17 +227,45 @@ def _used(files: SkuFiles, found: Sequence[Interface], hwsku: str) -> dict[int, 
         modes = {by_name.get(name): read_mode(str(row.get("default_brkout_mode"))) for name, row in stated.items()}
         return {panel: [mode] for panel, mode in modes.items() if panel and mode}
     ports = [row for row in files.rows(f"{hwsku}/port_config.ini") if _number(row["name"]) >= 0]
-    rows = [(set(_lanes(row["lanes"])), row.get("speed")) for row in ports]
+    rows = [(_number(row["name"]), set(_lanes(row["lanes"])), row.get("speed")) for row in ports]
+    owners = {one.number: one.panel for one in found}
     used: dict[int, list[Mode]] = {}
     for one in found:
-        parts = [(lanes, speed) for lanes, speed in rows if lanes <= set(one.lanes)]
-        speeds = {speed for _, speed in parts}
+        own = [row for row in rows if owners.get(row[0], one.panel) == one.panel]
+        parts = [(lanes, speed) for _, lanes, speed in own if lanes <= set(one.lanes)]
+        speeds = {speed or _fastest(one, len(parts)) for _, speed in parts}
         if len(speeds) == 1 and (speed := speeds.pop()):
             lanes = sum(len(lanes) for lanes, _ in parts)
             some = f"({lanes})" if lanes != len(one.lanes) else ""
             mode = read_mode(f"{len(parts)}x{units.show_speed(int(speed))}{some}")
             used[one.panel] = [mode] if mode else []
     return used
+
+
+def _fastest(one: Interface, into: int) -> str | None:
+    """Return the fastest speed of a port in so many parts, for a port_config.ini that states none."""
+    way = _ways(one)[0].get(into)
+    return str(way.speeds[0]) if way else None
+
+
+Layout = tuple[tuple[str, tuple[int, ...]], ...]
+"""The panel ports that are used alike, by what Layout.ports of nodrop calls their use: `2x400G`."""
+
+
+def layouts(files: SkuFiles, found: Sequence[Interface], hwskus: Iterable[str]) -> dict[Layout, list[str]]:
+    """Return the HWSKUs by the ports that they have, without ports of which some lanes are unused."""
+    layouts: dict[Layout, list[str]] = {}
+    lanes = {one.panel: len(one.lanes) for one in found}
+    for hwsku in hwskus:
+        panels: dict[str, list[int]] = {}
+        with _reading(f"{hwsku}/hwsku.json or port_config.ini"):
+            used = _used(files, found, hwsku)
+        for panel, modes in sorted(used.items()):
+            for mode in modes:
+                if mode.lanes in (None, lanes[panel]):
+                    panels.setdefault(f"{mode.into}x{units.show_speed(mode.speeds[0])}", []).append(panel)
+        layouts.setdefault(tuple((way, tuple(of)) for way, of in panels.items()), []).append(hwsku)
+    return layouts
 
 
 def index_of(group: Group) -> tuple[int, int] | None:

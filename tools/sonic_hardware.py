@@ -16,7 +16,7 @@ from pathlib import Path
 from nodrop import units
 from sku_buffers import TOPOLOGIES, Defaults, Row, defaults, grows, headroom
 from sku_files import SkuFiles, Unusable
-from sku_ports import Group, aliases_of, groups, index_of, interfaces, lanes_of, lanes_of_two, modes_of_hwskus
+from sku_ports import Group, aliases_of, groups, index_of, interfaces, lanes_of, lanes_of_two, layouts, modes_of_hwskus
 
 _WIDTH = 118
 _NEVER_HERE = (
@@ -24,7 +24,8 @@ _NEVER_HERE = (
     "vendor: the name of the maker",
     "a first line that says what the switch is (ports, Tb/s, the lanes of its fastest ports)",
     "sonic.gcu: generic_config_updater/gcu_field_operation_validators.conf.json of sonic-utilities",
-    "platforms, since, also, troubles, and splits of other network OSes: the vendor's documentation",
+    "platforms, since (of the model, and of sonic.layouts), also, troubles, and splits of other network OSes: the "
+    "vendor's documentation, and SONiC's release branches",
 )
 """What no file of the platform says."""
 
@@ -142,8 +143,20 @@ class HardwareFile:
         yield f"  platform: {self.files.platform}"
         yield f"  hwsku: {_text(self.hwsku)}"
         yield from _wrapped("  hwskus: ", sorted(self.hwskus))
+        yield from self._layouts()
         yield from self._pools()
         yield from self._headroom()
+
+    def _layouts(self) -> Iterator[str]:
+        """Yield the ports of each HWSKU, where there are several."""
+        found, _ = interfaces(self.files, self.hwsku)
+        if len(self.hwskus) > 1:
+            yield "  layouts:"
+            for ways, hwskus in layouts(self.files, found, self.hwskus).items():
+                yield from _wrapped("    - hwskus: ", hwskus)
+                shown = ", ".join(f"{way}: {_text(units.show_ids(panels))}" for way, panels in ways)
+                # a line that breaks within quotes is one space in YAML
+                yield from textwrap.wrap(f"      ports: {{{shown}}}", _WIDTH, subsequent_indent=" " * 14)
 
     def _pools(self) -> Iterator[str]:
         """The pools of the HWSKU that is written, by the topologies whose templates have them."""

@@ -136,6 +136,11 @@ sonic:
   platform: x86_64-acme_5-r0
   hwsku: Acme-C4
   hwskus: [Acme-C4, Acme-D4]
+  layouts:
+    - hwskus: [Acme-C4]
+      ports: {1x100G: 1-4}
+    - hwskus: [Acme-D4]
+      ports: {}
   pools:                      # name, direction, mode, size, of it shared headroom; bytes
     - templates: [t0, t1]
       sources: [Acme-C4/buffers_defaults_t0.j2, Acme-C4/buffers_defaults_t1.j2]

@@ -1,7 +1,7 @@
 """What is written about the ports of a switch: kinds of panel ports, and the ways to break them out."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
@@ -17,6 +17,20 @@ def _each(read: Any) -> Any:
 Speeds = Annotated[tuple[int, ...], BeforeValidator(_each(units.speed_mbps))]
 Ids = Annotated[tuple[int, ...], BeforeValidator(units.ids)]
 _LETTERS = "abcdefghijklmnop"
+
+
+Ways = Mapping[int, tuple[int, int]]
+"""By panel port, into how many ports it is broken out, and their speed in Mb/s."""
+
+
+def show_ways(ports: Ways) -> str:
+    """Return ports by their use: `2x400G on ports 1-32, 1x800G on ports 33-64`."""
+    panels: dict[tuple[int, int], list[int]] = {}
+    for panel in sorted(ports):
+        panels.setdefault(ports[panel], []).append(panel)
+    return ", ".join(
+        f"{into}x{units.show_speed(speed)} on ports {units.show_ids(of)}" for (into, speed), of in panels.items()
+    )
 
 
 def _lane_list(text: str) -> tuple[int, ...]:

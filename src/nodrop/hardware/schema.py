@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, model_validator
 
 from nodrop import units
-from nodrop.hardware.ports import Facts, PortGroup, SonicPort, Speeds, Split, common
+from nodrop.hardware.ports import Facts, PortGroup, SonicPort, Speeds, Split, Ways, common
 
 
 class Asic(Facts):
@@ -116,6 +116,30 @@ class ShippedPools(Facts):
     ]
 
 
+def _by_panel(ports: dict[str, str]) -> dict[int, tuple[int, int]]:
+    """Return by panel port what `2x400G: 1-32` says of it: into how many ports, and their speed in Mb/s."""
+    read = ((panels, *way.split("x")) for way, panels in ports.items())
+    return {panel: (int(into), units.speed_mbps(speed)) for panels, into, speed in read for panel in units.ids(panels)}
+
+
+class Layout(Facts):
+    """The ports that HWSKUs have as they are shipped: hwsku.json, else port_config.ini."""
+
+    hwskus: tuple[str, ...]
+    since: str | None = None
+    """The first release of SONiC that has them, where the HWSKU that is usual is in earlier ones."""
+    ports: Annotated[dict[int, tuple[int, int]], BeforeValidator(_by_panel)]
+    """By panel port, into how many ports it is broken out and their fastest speed in Mb/s.
+
+    A panel port of which some lanes are unused, or that has ports of several kinds, is left out.
+    """
+
+    def has(self, ports: Ways) -> bool:
+        """Return whether all these panel ports are broken out so, at that speed or a faster one."""
+        found = ((self.ports.get(panel, (0, 0)), way) for panel, way in ports.items())
+        return all(own[0] == into and own[1] >= speed for own, (into, speed) in found)
+
+
 class SonicSku(Facts):
     """How SONiC names the model, and the headroom that it ships."""
 
@@ -123,9 +147,12 @@ class SonicSku(Facts):
     platforms: tuple[str, ...] = ()
     """Other platform strings of the same hardware."""
     hwsku: str | None = None
-    """The one that is written; None where SONiC does not know the model."""
+    """The base one, which is written unless another has the ports that an intent declares; None where SONiC does not
+    know the model."""
     hwskus: tuple[str, ...] = ()
     """All that are known, that one among them."""
+    layouts: tuple[Layout, ...] = ()
+    """The ports of all of them; none where the headroom is computed, or there is one HWSKU alone."""
     shared_lanes: tuple[int, ...] = ()
     """Lanes that the vendor's own port files give to two ports, of which the chip makes both."""
     gcu: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -142,9 +169,14 @@ class SonicSku(Facts):
 
     @property
     def headroom_table(self) -> tuple[HeadroomRow, ...]:
-        """The rows of the table of the HWSKU that is written; none where it has no table."""
+        """Return the rows of the table of the base HWSKU; none where it has no table."""
         table = self.table()
         return table.rows if table else ()
+
+    @property
+    def headroom_speeds_mbps(self) -> frozenset[int]:
+        """Return the speeds of which the table of any HWSKU has a row."""
+        return frozenset(row.speed_mbps for table in self.headroom for row in table.rows)
 
     def headroom_row(self, speed_mbps: int | None, cable_m: int | None, hwsku: str | None = None) -> HeadroomRow | None:
         """Return a table's row for a speed and a cable of exactly that length; None where it has none."""
