@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 from nodrop.errors import InputProblems
 from nodrop.formats.places import on_one_line
 from nodrop.formats.yaml import parse
-from nodrop.hardware.headroom import PAUSE_QUANTA
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
 from nodrop.model.states import Unknown
 from nodrop.model.types import meant
@@ -137,16 +136,19 @@ def obstacle(model: Switch, platform: str) -> str | None:
         return f"{model.name} is not known under {platform}"
     if model.buffer_bytes is None:
         return f"the memory of {model.name} is not known"
-    if not asic(model.asic).computes and not model.sonic.headroom_table:
+    if not asic(model.asic).computes and not model.sonic.headroom:
         return f"neither a formula nor a table of the headroom of {model.name} ({model.asic}) is known"
     return None
 
 
-def headroom_speeds_mbps(model: Switch) -> tuple[int, ...]:
-    """Return the speeds of a model's fastest ports of which a headroom is known, whole ports' alone, fastest first."""
-    table = {row.speed_mbps for row in model.sonic.headroom_table}
-    fastest = max((group.speeds for group in model.ports if not group.service), key=lambda speeds: speeds[0])
-    return tuple(speed for speed in fastest if asic(model.asic).computes or speed in table or speed in PAUSE_QUANTA)
+def headroom_ways(model: Switch) -> tuple[tuple[int, int], ...]:
+    """Return the uses of a model's fastest ports with a known headroom: into how many ports, and the speed of each.
+
+    Whole ports are first, and of each way the fastest speed.
+    """
+    fastest = max((group for group in model.ports if not group.service), key=lambda group: group.speeds[0])
+    computes, speeds = asic(model.asic).computes, model.sonic.headroom_speeds_mbps
+    return tuple((way.into, speed) for way in fastest.ways for speed in way.speeds if computes or speed in speeds)
 
 
 def buildable(platform: str) -> tuple[str, ...]:

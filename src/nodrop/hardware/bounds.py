@@ -9,7 +9,7 @@ from typing import NamedTuple
 from nodrop.hardware import switch, switches
 from nodrop.hardware.dynamic import chip, compensates
 from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
-from nodrop.hardware.schema import HeadroomRow
+from nodrop.hardware.schema import HeadroomRow, SonicSku
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.states import Unknown, UnknownFact, known
 
@@ -20,12 +20,15 @@ STATIC_SMALL_PACKET_PERCENT = 50
 Others are made for more, to all packets being small (ACS-SN5600: 1024 bytes, 100 %); RoCE sends packets of up to 4096.
 """
 
+ROW_OF = "a headroom row of"
+"""How the reason begins why a static headroom cannot be compared: its SKU ships no row."""
+
 
 class Bounds(NamedTuple):
     """The least xoff by each source, in bytes; None where it says nothing of the port."""
 
     row: int | None
-    """The SKU's own table, the cable rounded up to its next row."""
+    """The SKU's own table, the cable rounded up to its next row; else the least of the model's other SKUs."""
     formula: int | None
     """The ASIC's published formula, of packets of 4096 bytes among as many small ones."""
     ieee: int | None
@@ -69,11 +72,34 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
 
 
 def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
-    """Return the xoff of the device's own SKU for a cable, rounded up to the next row; None where it has no such row.
+    """Return the xoff of the device's SKU for a cable, rounded up to the next row; None where there is no such row.
 
-    UnknownFact where the device's model is not known.
+    Where its own table has none, it is the least of the model's other SKUs that have ports of that speed. UnknownFact
+    where the device's model is not known.
     """
-    return table_xoff(headroom_rows(device.model, device.hwsku), speed_mbps, length_m)
+    own = table_xoff(headroom_rows(device.model, device.hwsku), speed_mbps, length_m)
+    return _least_of_others(device, speed_mbps, length_m) if own is None else own
+
+
+def _least_of_others(device: Device, speed_mbps: int, length_m: int) -> int | None:
+    model = known(device.model, "device.model")
+    sonic = switch(model).sonic if model in switches() else SonicSku()
+    having = [one for one in sonic.layouts if any(speed == speed_mbps for _, speed in one.ports.values())]
+    tables = [table for one in having for hwsku in one.hwskus if (table := sonic.table(hwsku))]
+    found = [table_xoff(table.rows, speed_mbps, length_m) for table in tables]
+    return min((xoff for xoff in found if xoff is not None), default=None)
+
+
+def missing_row(device: Device, at: str = "") -> str:
+    """Return what a static headroom is compared with and is missing: the model, or a row of the table of its SKU.
+
+    `at` says the speed and the length; without it the SKU has no table at all.
+    """
+    model = known(device.model, "device.model")
+    if model not in switches():
+        return "device.model"
+    hwsku = known(device.hwsku, "device.hwsku") or switch(model).sonic.hwsku
+    return f"{ROW_OF} {hwsku}" + (f" for {at}" if at else "")
 
 
 def headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[HeadroomRow, ...]:

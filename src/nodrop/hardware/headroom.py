@@ -147,11 +147,22 @@ def ieee_bound_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) ->
     if quanta is None:
         return None
     frame_bits = 8 * mtu_bytes + 160
-    cable_bits = 2 * 5e-9 * cable_length_m * speed_mbps * 1e6
-    return math.ceil((2 * frame_bits + 672 + cable_bits + quanta * 512) / 8)
+    cable_bytes = round_trip_bytes(speed_mbps, cable_length_m)
+    return math.ceil((2 * frame_bits + 672 + quanta * 512) / 8 + cable_bytes)
+
+
+def round_trip_bytes(speed_mbps: int, length_m: int) -> float:
+    """Return what is on a cable there and back at 5 ns/m, in bytes (IEEE 802.1Q-2018 Annex N)."""
+    return 2 * 5e-9 * length_m * speed_mbps * 1e6 / 8
+
+
+def next_row(rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> HeadroomRow | None:
+    """Return the row of a speed for the shortest cable that is no shorter; None where the table has none."""
+    reaching = [row for row in rows if row.speed_mbps == speed_mbps and row.cable_m >= length_m]
+    return min(reaching, key=lambda row: row.cable_m, default=None)
 
 
 def table_xoff(rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> int | None:
     """Return the xoff of the SKU's own table for a cable, rounded up to the next row; None where no row reaches."""
-    fitting = [(row.cable_m, row.xoff_bytes) for row in rows if row[0] == speed_mbps and row.cable_m >= length_m]
-    return min(fitting)[1] if fitting else None
+    row = next_row(rows, speed_mbps, length_m)
+    return None if row is None else row.xoff_bytes

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodrop.hardware.bounds import ROW_OF
 from nodrop.lint.finding import UnknownVerdict
 from nodrop.lint.scopes import SCOPES
 from nodrop.model.fabric import Fabric, Host, HostPort, Policy
@@ -66,7 +67,7 @@ class Unknowns:
         tally.others.update(others)
 
     def verdicts(self, *, rdma: bool = True) -> tuple[UnknownVerdict, ...]:
-        """All of it, sorted by rule and missing fact; without RDMA nothing of queues, buffers and balancing."""
+        """Return all of it, sorted by rule and missing fact; without RDMA nothing of queues, buffers and balancing."""
         return tuple(
             UnknownVerdict(
                 rule=rule,
@@ -81,10 +82,12 @@ class Unknowns:
 
 
 def advice(path: str) -> str:
-    """What would supply a fact: where an owner states it, else a file that says it.
+    """Return what would supply a fact: where an owner states it, else a file that says it.
 
     Of what a word works out, as `committed_bytes(device)`, it is what the word is given.
     """
+    if path.startswith(ROW_OF):
+        return "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them"
     _, bracket, given = path.partition("(")
     if bracket:
         facts = [each for each in given.rstrip(")").split(", ") if "." in each]

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
-from nodrop.hardware.ports import Facts, PortGroup, Split
+from nodrop.hardware.ports import Facts, PortGroup, Split, show_ways
 from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
 from nodrop.platforms import default_first
 from nodrop.platforms.traits import traits
@@ -72,7 +72,7 @@ def unknown(box: Switch) -> tuple[str, ...]:
         "port map": not box.sonic_ports,
         "memory": box.buffer_bytes is None,
         "cell": chip.cell_bytes is None,
-        "headroom": not box.sonic.headroom_table and not chip.computes,
+        "headroom": not box.sonic.headroom and not chip.computes,
         "watchdog": chip.watchdog_actions is None,
     }
     return tuple(word for word, lacking in lacks.items() if lacking)
@@ -163,7 +163,7 @@ def _page(box: Switch) -> Iterator[str]:
             ("memory", "not known" if box.buffer_bytes is None else f"{show_bytes(box.buffer_bytes)}"),
             ("cell", "not known" if chip.cell_bytes is None else f"{chip.cell_bytes} B"),
             ("models", ", ".join(chip.buffer_models)),
-            ("headroom", "by formula" if chip.computes else "the table" if sku.headroom_table else "not known"),
+            ("headroom", "by formula" if chip.computes else "the table" if sku.headroom else "not known"),
             ("trimming", "yes" if chip.trimming else "no source says so"),
             ("watchdog", _watchdog(chip.watchdog_actions)),
         ]
@@ -184,6 +184,11 @@ def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     yield "platforms", ", ".join(filter(None, (sku.platform, *sku.platforms))) or "not known"
     others = [name for name in sku.hwskus if name != hwsku]
     yield "HWSKU", hwsku + (f" is written; also {', '.join(others)}" if others else " is written")
+    if sku.layouts:
+        yield "HWSKU's ports", "another HWSKU is written where it alone has the declared ports:"
+    for layout in sku.layouts:
+        since = f", from {layout.since} on" if layout.since else ""
+        yield "ports", f"{', '.join(layout.hwskus)}{since}: {show_ways(layout.ports) or 'none with all lanes'}"
     taken = "; ".join(f"{name}: {', '.join(skus)}" for name, skus in sku.gcu.items())
     yield "GCU", taken or "no HWSKU is in the updater's lists"
 

@@ -1,6 +1,6 @@
 """Words about configured cable lengths: whether the switch has headroom for them."""
 
-from nodrop.hardware.bounds import headroom_rows
+from nodrop.hardware.bounds import headroom_rows, missing_row
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import length, listed, speed
 from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
@@ -13,7 +13,7 @@ from nodrop.model.states import Unknown, UnknownFact, known
 
 @word("function")
 def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
-    """The PFC priorities whose priority group of the same number has no headroom.
+    """Return the PFC priorities whose priority group of the same number has no headroom.
 
     The traditional buffer model gives headroom by the numbers of `pfc_enable`, whatever the maps say (sonic-swss
     cfgmgr/buffermgr.cpp).
@@ -39,7 +39,7 @@ def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bo
 
 @word("function")
 def rows_there_are(device: Device, mbps: int | None) -> str:
-    """The cable lengths that the table of a device's SKU has at a speed, as a sentence lists them."""
+    """Return the cable lengths that the table of a device's SKU has at a speed, as a sentence lists them."""
     lengths = _lengths(device, mbps)
     return listed(tuple(map(length, lengths))) if lengths else f"none at {speed(mbps)}"
 
@@ -47,7 +47,7 @@ def rows_there_are(device: Device, mbps: int | None) -> str:
 def _lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
     rows = headroom_rows(device.model, device.hwsku)
     if not rows:
-        raise UnknownFact("device.model")
+        raise UnknownFact(missing_row(device))
     return tuple(sorted({row.cable_m for row in rows if row.speed_mbps == mbps}))
 
 

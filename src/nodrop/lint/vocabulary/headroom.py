@@ -1,16 +1,17 @@
 """Words about headroom: what a port's cable needs, by the rule that holds for its switch."""
 
-from nodrop.hardware.bounds import bounds, row_xoff
+from nodrop.hardware.bounds import bounds, missing_row, row_xoff
 from nodrop.hardware.dynamic import budget
 from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.units import show_speed
 
 
 @word("function", rests_on=("cables",))
 def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
-    """The length of a port's cable in metres: the stated one, else the configured one."""
+    """Return the length of a port's cable in metres: the stated one, else the configured one."""
     link = index.link(device.name, interface.name)
     length = link.length_m if link else None
     if isinstance(length, Unknown) or length is None:
@@ -22,30 +23,33 @@ def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
 
 @word("function", rests_on=("cables",))
 def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index) -> int:
-    """The least xoff that holds for a port's cable: the dynamic model's formula, else the SKU's own table.
+    """Return the least xoff for a port's cable: the dynamic model's formula, else the SKU's own table.
 
-    UNKNOWN where the switch has no dynamic buffers and its model no table that reaches the length.
+    Where that has no row, it is the least of the model's other SKUs that have ports of that speed. UNKNOWN where none
+    has a row that reaches the length.
     """
     length = cable_m(device, interface, index=index)
     if known(device.buffer_model, "device.buffer_model") == "dynamic":
         return budget(device, interface, length_m=length).xoff
     speed = known(interface.speed_mbps, "interface.speed_mbps")
-    xoff = None if speed is None else row_xoff(device, speed, length)
+    if speed is None:
+        raise UnknownFact("interface.speed_mbps")
+    xoff = row_xoff(device, speed, length)
     if xoff is None:
-        raise UnknownFact("device.model")
+        raise UnknownFact(missing_row(device, f"{show_speed(speed)} and {length} m"))
     return xoff
 
 
 @word("function", rests_on=("cables",))
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
-    """By what `headroom_by_formula_bytes` goes: the formula of the switch's chip, or the bound of IEEE 802.1Q."""
+    """Return by what `headroom_by_formula_bytes` goes: the formula of the chip, or the bound of IEEE 802.1Q."""
     found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
     return "IEEE 802.1Q" if found.formula is None else "the formula of its chip"
 
 
 @word("function", rests_on=("cables",))
 def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: Index) -> int:
-    """The xoff by the ASIC's published formula for a static profile, else the lower bound of IEEE 802.1Q."""
+    """Return the xoff by the ASIC's published formula for a static profile, else the lower bound of IEEE 802.1Q."""
     length = cable_m(device, interface, index=index)
     published = bounds(device, interface, length_m=length).published
     if published is None:

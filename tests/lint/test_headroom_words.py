@@ -1,0 +1,61 @@
+"""What headroom from tables is compared with, and the reason where it is not."""
+
+import pytest
+
+from nodrop.hardware.bounds import row_xoff
+from nodrop.lint.unknowns import advice
+from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.states import UnknownFact
+from nodrop.model.values import changed
+from support.designs import build, port, shipped
+
+FABRIC = build(shipped("broadcom"))
+LEAF, PORT = FABRIC.device("leaf1"), port(FABRIC, "leaf1", "Ethernet224")
+O128, P28O72, C512S2 = (f"Arista-7060X6-64PE-B-{name}" for name in ("O128", "P28O72", "C512S2"))
+
+
+def th5(hwsku: str) -> Device:
+    return changed(LEAF, model="7060X6-64PE-B", hwsku=hwsku)
+
+
+@pytest.mark.parametrize(
+    ("hwsku", "speed_mbps", "length_m", "xoff"),
+    [
+        (O128, 400_000, 40, 445_770),
+        (O128, 800_000, 40, 830_580),
+        (P28O72, 800_000, 40, 830_580),
+        (P28O72, 400_000, 5, 425_958),
+        (O128, 800_000, 301, None),
+        (C512S2, 100_000, 5, None),
+    ],
+)
+def test_other_hwskus_count_where_a_table_has_no_row(
+    hwsku: str, speed_mbps: int, length_m: int, xoff: int | None
+) -> None:
+    """P32V128 has 830580 at 800G, P32O64 more; rows of 100G are in tables of HWSKUs without ports of 100G alone."""
+    assert row_xoff(th5(hwsku), speed_mbps, length_m) == xoff
+
+
+@pytest.mark.parametrize(
+    ("device", "missing", "settled"),
+    [
+        (
+            th5(O128),
+            f"a headroom row of {O128} for 800G and 400 m",
+            "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them",
+        ),
+        (
+            changed(LEAF, model="Other", hwsku=None),
+            "device.model",
+            "models of devices: state them under models in fabric.yaml",
+        ),
+    ],
+)
+def test_the_reason_is_what_is_missing(device: Device, missing: str, settled: str) -> None:
+    far = changed(PORT, name="Ethernet999", speed_mbps=800_000, cable_length_m=400)
+    with pytest.raises(UnknownFact) as raised:
+        headroom_needed_bytes(device, far, index=Index(FABRIC))
+    assert str(raised.value) == missing
+    assert advice(missing) == settled
