@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from nodrop import design
-from nodrop.design.boxes import Boxes, boxes
-from nodrop.design.static_buffers import static_buffers, static_faults, static_notes
+from nodrop.design.static_buffers import static_buffers
 from nodrop.errors import InputProblems
-from nodrop.hardware import asic, switch
+from nodrop.hardware import switch
 from nodrop.lint.vocabulary.admission import pause_threshold_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
@@ -129,23 +128,6 @@ def test_a_cable_beyond_the_table_has_a_profile_of_its_own() -> None:
     assert ("leaf*/*/qos/priority_groups/*/buffer", "a row of the table", made) in notes(changes)
 
 
-def test_a_row_below_the_bound_is_replaced() -> None:
-    """100G in Z9332F's table with a port MTU of 9216: 68580 bytes at 5 m against the bound of 44034 suffice, so a table
-    that has less is made: the bound in whole cells takes the place of its row."""
-    facts = switch("Z9332F")
-    table = facts.sonic.headroom[0]
-    rows = tuple(row._replace(xoff_bytes=1000) if row.cable_m == 40 else row for row in table.rows)
-    poor = facts.model_copy(
-        update={"sonic": facts.sonic.model_copy(update={"headroom": (table.model_copy(update={"rows": rows}),)})}
-    )
-    made = static_buffers(load(INTENT), "leaf", poor)
-    fit = made.fits[400_000, 30]
-    assert asic(poor.asic).cell_bytes == CELL
-    assert (fit.cable_m, fit.row_xoff_bytes, fit.xoff_bytes) == (40, 1000, -(-96476 // CELL) * CELL)
-    found = {(note.path, note.wanted, note.made) for note in static_notes("leaf", poor, made)}
-    assert ("leaf*/*/qos/priority_groups/*/buffer", "1000 bytes", f"{fit.xoff_bytes} bytes") in found
-
-
 def test_without_pfc_there_are_two_lossy_pools() -> None:
     data = shipped("lossy")
     model = {"topology.leaves.model": "Z9332F", "topology.spines.model": "Z9332F"}
@@ -190,13 +172,3 @@ def test_headroom_within_a_table_s_sizes_is_each_port_s_own() -> None:
     fit = made.fits[100_000, 30]
     assert (fit.reserved_bytes, fit.xoff_bytes, fit.shared_bytes) == (56368, 55120, 0)
     assert next(pool.shared_headroom_bytes for pool in made.pools if pool.name == "ingress_lossless") is None
-
-
-def test_a_speed_of_which_neither_row_nor_bound_is_known_is_refused() -> None:
-    """802.3 has no pause quanta for 1.6T, and the table of IXR7220-H6-64 ends at 800G."""
-    changes = {"topology.spines.model": "IXR7220-H6-64", "topology.uplinks.speed": "1.6T"}
-    intent = load(changed(INTENT, {**changes, "topology.uplinks.spine_split": "1"}))
-    spines = boxes(intent, []).spines
-    assert switch("IXR7220-H6-64").sonic.headroom_table
-    found = {problem.where for problem in static_faults(intent, Boxes(leaves=spines, spines=spines))}
-    assert found == {"topology.uplinks.speed"}

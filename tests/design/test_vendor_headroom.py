@@ -8,9 +8,10 @@ import pytest
 
 from nodrop.design.boxes import Boxes, boxes
 from nodrop.design.buffers import Fit
+from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import is_static, static_buffers, static_faults
 from nodrop.errors import InputProblems
-from nodrop.hardware import asic, buildable, headroom_speeds_mbps, switch, switches
+from nodrop.hardware import asic, buildable, headroom_ways, switch, switches
 from nodrop.hardware.schema import HeadroomRow, HeadroomTable, Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.qos import QosProfile
@@ -83,7 +84,7 @@ def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, Fit]:
     """Return the HWSKU of the spines and what their ports have."""
     model = switch(use.model)
     made = static_buffers(intent, "spine", model)
-    return made.hwsku or str(model.sonic.hwsku), made.fits[use.speed_mbps, length_m]
+    return hwsku_of(intent, "spine", model) or str(model.sonic.hwsku), made.fits[use.speed_mbps, length_m]
 
 
 def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> None:
@@ -148,6 +149,7 @@ def mixed(endpoints: str, uplinks: str, **more: Any) -> dict[str, Any]:
         "topology.leaves.ports": {"endpoints": endpoints, "uplinks": uplinks},
         f"{UPLINKS}.spine_split": None,
         f"{UPLINKS}.speed": "800G",
+        f"{UPLINKS}.media": "DR8",
         f"{UPLINKS}.length": "40m",
         f"{GPU}.leaf_ports": None,
         f"{GPU}.split": "2",
@@ -206,4 +208,4 @@ def test_a_speed_without_a_row_of_the_model_is_refused() -> None:
 def test_a_first_intent_has_speeds_with_rows(model: str) -> None:
     rows = {row.speed_mbps for table in switch(model).sonic.headroom for row in table.rows}
     assert not asic(switch(model).asic).computes
-    assert set(headroom_speeds_mbps(switch(model))) <= rows
+    assert {speed for _, speed in headroom_ways(switch(model))} <= rows

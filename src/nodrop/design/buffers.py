@@ -11,6 +11,7 @@ from nodrop.hardware import asic
 from nodrop.hardware.dynamic import is_early
 from nodrop.hardware.headroom import computed
 from nodrop.hardware.schema import Switch
+from nodrop.hardware.tables import TableHeadroom
 from nodrop.intent.schema import Intent
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.qos import PriorityGroup
@@ -38,15 +39,21 @@ class Fit(NamedTuple):
     """The lossless priority group of a kind of links where headroom comes from tables."""
 
     buffer: BufferProfile
-    cable_m: int
-    """The length that the switch is told."""
-    xoff_bytes: int
+    of: TableHeadroom
     reserved_bytes: int
     """What it has of its own; with all of its headroom, where a table's sizes hold that."""
     shared_bytes: int
     """What it takes of the shared headroom."""
-    row_xoff_bytes: int | None
-    """What the table has; None where it has no row."""
+
+    @property
+    def xoff_bytes(self) -> int:
+        """Return the headroom."""
+        return self.of.xoff_bytes
+
+    @property
+    def cable_m(self) -> int:
+        """Return the length that the switch is configured with."""
+        return self.of.cable_m
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

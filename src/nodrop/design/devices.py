@@ -10,6 +10,7 @@ from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
+from nodrop.design.hwskus import hwsku_of
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
@@ -52,6 +53,7 @@ class Devices:
         self._interner = Interner()
         self._models = models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
         self._buffers = {role: _buffers(intent, role, model) for role, model in models.items()}
+        self._hwskus = {role: hwsku_of(intent, role, model) for role, model in models.items()}
         self._profiles = {role: Profiles(intent, classes, timers, buffers) for role, buffers in self._buffers.items()}
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
         self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
@@ -69,7 +71,9 @@ class Devices:
     def notes(self) -> tuple[Adaptation, ...]:
         """What the tables of switches without a dynamic model made of true cables and headroom."""
         return tuple(
-            note for role, model in self._models.items() for note in static_notes(role, model, self._buffers[role])
+            note
+            for role, model in self._models.items()
+            for note in static_notes(self._intent, role, model, self._buffers[role])
         )
 
     def _adapter(self, node: Node) -> Adapter:
@@ -88,6 +92,7 @@ class Devices:
             platform=node.tier.platform,
             version=named(node.tier.platform, node.tier.version),
             model=node.model.name,
+            hwsku=self._hwskus[node.role],
             role=node.role,
             interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
             loopbacks=(Loopback(name=LOOPBACK, addresses=plan.loopback(node)),),

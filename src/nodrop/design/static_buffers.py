@@ -1,8 +1,8 @@
-"""Buffers of switches that do not work their headroom out: the traditional model, headroom by tables.
+"""Buffers of switches that do not compute their headroom: the traditional model, headroom by tables.
 
-A lossless port gets the row of its SKU's table for its speed and the next cable length that the table has, or where
-there is no row, or one below the published bound, a profile of its own. All are written out, so that what the switch
-has is what was designed, whatever table its release ships.
+A lossless port gets what `hardware/tables.py` says: the row of its HWSKU for its speed and the next cable length, or
+what the rows of its model's other HWSKUs ask for. All are written out, so that what the switch has is what was
+designed, whatever table its release ships.
 """
 
 import math
@@ -20,12 +20,13 @@ from nodrop.design.buffers import (
     Buffers,
     Fit,
 )
+from nodrop.design.hwskus import hwsku_notes, hwsku_of
 from nodrop.design.kinds import Kind, kinds
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.hardware import asic
-from nodrop.hardware.headroom import ieee_bound_bytes
-from nodrop.hardware.schema import HeadroomRow, Switch
+from nodrop.hardware.schema import Switch
+from nodrop.hardware.tables import cell_bytes, table_headroom
 from nodrop.intent.schema import Intent
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
@@ -33,9 +34,6 @@ from nodrop.units import show_bytes, show_speed
 LOSSY_THRESHOLD = 1
 LOSSY_RESERVE_CELLS = 7
 """Of an egress queue: 1778 bytes on chips with cells of 254 (device/dell/.../DellEMC-Z9332f-O32, Dell-Z9864f-O64)."""
-_FALLBACK_CELL_BYTES = 256
-_WIRE_BYTES = 84
-"""The least packet on the wire, 64 bytes, with preamble and gap: in the worst case each fills a cell."""
 
 
 def is_static(model: Switch) -> bool:
@@ -52,23 +50,23 @@ def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
 
 
 def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem]:
-    links = kinds(intent, role, model)
-    plan = _Plan(intent, model, links)
-    yield from _sharing_faults(intent, role, model, plan)
-    for kind in links:
-        if plan.fits[kind.speed_mbps, kind.length_m].xoff_bytes == 0:
-            found = (
-                f"{show_speed(kind.speed_mbps)} has no row in the table of {model.sonic.hwsku}, and no bound is known"
-            )
-            speeds = sorted({row.speed_mbps for row in model.sonic.headroom_table})
+    links, hwsku = kinds(intent, role, model), hwsku_of(intent, role, model)
+    speeds = sorted(model.sonic.headroom_speeds_mbps)
+    if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
+        for kind in lacking:
+            lost = f"no HWSKU of {model.name} has a headroom row for {show_speed(kind.speed_mbps)}"
+            found = f"{lost} in its pg_profile_lookup.ini"
             yield intent.problem((*kind.keys, "speed"), found, ", ".join(map(show_speed, speeds)))
+        return
+    plan = _Plan(intent, model, hwsku, links)
+    yield from _sharing_faults(intent, role, model, plan)
     if plan.shared_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
 
     def fills(length_m: int) -> bool:
         cut = tuple(kind._replace(length_m=min(kind.length_m, length_m)) for kind in links)
-        return _Plan(intent, model, cut).shared_bytes <= 0
+        return _Plan(intent, model, hwsku, cut).shared_bytes <= 0
 
     fits = bisect_left(range(1, longest.length_m), True, key=fills)
     found = f"the headroom of {role}s' ports at {longest.length_m}m fills the {show_bytes(model.buffer_bytes or 0)}"
@@ -80,7 +78,7 @@ def _sharing_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> 
     """Yield a ratio by which shared headroom does not hold what one port needs, or that shares nothing."""
     ratio, keys = intent.buffers.over_subscription, ("buffers", "shared_headroom")
     if ratio is not None and not plan.most_bytes:
-        found = f"the table of {model.sonic.hwsku} has all headroom in each port's own"
+        found = f"the table of {plan.hwsku} has all headroom in each port's own"
         yield intent.problem(keys, found, "off")
     elif ratio is not None and plan.headroom_bytes < plan.most_bytes:
         least = show_bytes(plan.most_bytes)
@@ -94,7 +92,7 @@ def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
     if not has_pfc(intent):
         return _lossy_buffers(model, model.buffer_bytes)
     links = kinds(intent, role, model)
-    plan = _Plan(intent, model, links)
+    plan = _Plan(intent, model, hwsku_of(intent, role, model), links)
     memory = model.buffer_bytes
     lossy = plan.whole_cells(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
     pools = (
@@ -150,8 +148,9 @@ def _maps_pause_to_groups(model: Switch) -> bool:
 class _Plan:
     """What the ports of a tier's switches need of the memory."""
 
-    def __init__(self, intent: Intent, model: Switch, links: tuple[Kind, ...]) -> None:
-        self._cell = asic(model.asic).cell_bytes or _FALLBACK_CELL_BYTES
+    def __init__(self, intent: Intent, model: Switch, hwsku: str | None, links: tuple[Kind, ...]) -> None:
+        self.hwsku = hwsku or model.sonic.hwsku
+        self._cell = cell_bytes(model)
         lossless = [one for one in intent.classes.values() if one.lossless]
         self.fits = {(one.speed_mbps, one.length_m): self._fit(intent, model, one) for one in links}
         ports = [(one.ports * len(lossless), self.fits[one.speed_mbps, one.length_m]) for one in links]
@@ -176,53 +175,42 @@ class _Plan:
         return math.ceil(count / self._cell) * self._cell
 
     def _fit(self, intent: Intent, model: Switch, kind: Kind) -> Fit:
-        table = model.sonic.table()
-        assert table is not None
-        row = _row(table.rows, kind)
-        length_m = kind.length_m if row is None else row.cable_m
-        bound = ieee_bound_bytes(speed_mbps=kind.speed_mbps, mtu_bytes=intent.mtu, cable_length_m=length_m) or 0
-        like = row or min(table.rows, key=lambda one: (abs(one.speed_mbps - kind.speed_mbps), -one.cable_m))
-        wanted = bound * max(self._cell / _WIRE_BYTES, 1) if row is None else bound
-        xoff = row.xoff_bytes if row is not None and row.xoff_bytes >= bound else self._up(wanted)
+        made = table_headroom(
+            model, self.hwsku, speed_mbps=kind.speed_mbps, length_m=kind.length_m, mtu_bytes=intent.mtu
+        )
+        assert made is not None
+        like, xoff = made.row, made.xoff_bytes
         headroom = Headroom(
             xoff_bytes=xoff, xon_bytes=like.xon_bytes, xon_offset_bytes=like.xon_offset_bytes, computed=False
         )
-        static, own = table.kind == "static", like.size_bytes >= like.xoff_bytes
+        own = like.size_bytes >= like.xoff_bytes
         size = like.size_bytes + (xoff - like.xoff_bytes if own else 0)
         buffer = BufferProfile(
             pool=INGRESS_LOSSLESS,
             size_bytes=size,
-            dynamic_th=None if static else ALPHA_EXPONENT[intent.buffers.alpha],
-            static_th_bytes=like.threshold if static else None,
+            dynamic_th=None if made.static else ALPHA_EXPONENT[intent.buffers.alpha],
+            static_th_bytes=like.threshold if made.static else None,
             headroom=headroom,
         )
-        shared = 0 if own else xoff
-        return Fit(buffer, length_m, xoff, size, shared, None if row is None else row.xoff_bytes)
+        return Fit(buffer, made, size, 0 if own else xoff)
 
 
-def _row(rows: tuple[HeadroomRow, ...], kind: Kind) -> HeadroomRow | None:
-    """Return the row of a speed for the shortest cable that is no shorter; None where the table has none."""
-    reaching = [row for row in rows if row.speed_mbps == kind.speed_mbps and row.cable_m >= kind.length_m]
-    return min(reaching, key=lambda row: row.cable_m, default=None)
-
-
-def static_notes(role: str, model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
-    """Yield what the tables made of true cables and of headroom."""
+def static_notes(intent: Intent, role: str, model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
+    """Yield what was made of true cables, headroom and ports that no table or HWSKU of the model has."""
+    yield from hwsku_notes(intent, role, model)
     if not buffers.fits:
         return
-    table = f"the table of {model.sonic.hwsku}"
+    table = f"the table of {hwsku_of(intent, role, model) or model.sonic.hwsku}"
     rounded = sorted((length, fit.cable_m) for (_, length), fit in buffers.fits.items() if length != fit.cable_m)
     if rounded:
         wanted, made = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))
         reason = f"the traditional buffer model knows the cables of {table}; the true ones stay in the fabric"
         yield Adaptation(f"{role}*/*/cable_length_m", wanted, made, reason)
-    for (speed, length), fit in sorted(buffers.fits.items()):
-        if fit.row_xoff_bytes == fit.xoff_bytes:
+    for (speed, length), fit in sorted(buffers.fits.items(), key=lambda item: item[0]):
+        if not fit.of.derived:
             continue
-        at, path = f"{show_speed(speed)} and {length} m", f"{role}*/*/qos/priority_groups/*/buffer"
-        if fit.row_xoff_bytes is None:
-            reason = f"{table} has no row for {at}: the IEEE 802.1Q bound, each of its packets in cells of its own"
-            yield Adaptation(path, "a row of the table", f"{fit.xoff_bytes} bytes", reason)
-        else:
-            reason = f"the row of {table} for {at} is below the bound of IEEE 802.1Q"
-            yield Adaptation(path, f"{fit.row_xoff_bytes} bytes", f"{fit.xoff_bytes} bytes", reason)
+        row = f"row of {fit.of.hwsku} for {fit.of.row.cable_m} m"
+        reason = f"{table} has no row for {show_speed(speed)} and {length} m: derived from the {row}, and no less than "
+        reason += "any row of the model at that speed and length, or lower ones"
+        made = f"{fit.xoff_bytes} bytes"
+        yield Adaptation(f"{role}*/*/qos/priority_groups/*/buffer", "a row of the table", made, reason)

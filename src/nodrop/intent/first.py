@@ -2,7 +2,8 @@
 
 from string import Template
 
-from nodrop.hardware import headroom_speeds_mbps, media, nic, switch
+from nodrop.hardware import headroom_ways, media, nic, switch
+from nodrop.hardware.schema import Switch
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
 from nodrop.units import show_speed
@@ -24,11 +25,12 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     that its schema lies in `SCHEMA`.
     """
     box = switch(model)
-    held, uplink = traits(platform), headroom_speeds_mbps(box)[0]
-    panels = box.usable(1, uplink)
+    held, (into, uplink) = traits(platform), headroom_ways(box)[0]
+    panels = box.usable(into, uplink)
     half = len(panels) // 2
     speed = max(one for one in nic(NIC).lanes if one <= uplink)
-    split = uplink // speed
+    split = into * uplink // speed
+    down, up = _halves(box, panels[: 2 * half], (split, speed), (into, uplink))
     servers = half * split
     return Template((home("templates") / "intent" / "first.yaml").read_text("utf-8")).substitute(
         schema=SCHEMA,
@@ -40,9 +42,10 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
         if max(group.speeds[0] for group in box.ports) <= _FASTEST_OF_ALL_MBPS
         else held.releases[-1],
         servers=servers,
-        down=_range(panels, 0, half),
-        up=_range(panels, half, 2 * half),
-        per_spine=half // 2,
+        down=f"{down[0]}-{down[-1]}",
+        up=f"{up[0]}-{up[-1]}",
+        per_spine=half * into // 2,
+        uplink_split=f"split: {into}, " if into > 1 else "",
         uplink_speed=show_speed(uplink),
         uplink_media=_medium(uplink, _UPLINK_M),
         nic=NIC,
@@ -52,8 +55,16 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     )
 
 
-def _range(panels: tuple[int, ...], start: int, end: int) -> str:
-    return f"{panels[start]}-{panels[end - 1]}"
+def _halves(
+    box: Switch, panels: tuple[int, ...], down: tuple[int, int], up: tuple[int, int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the ports towards servers and those towards spines: halves that a HWSKU has so, where one has them."""
+    first, second = panels[: len(panels) // 2], panels[len(panels) // 2 :]
+    for servers, spines in ((first, second), (second, first)):
+        ports = dict.fromkeys(servers, down) | dict.fromkeys(spines, up)
+        if any(layout.has(ports) for layout in box.sonic.layouts):
+            return servers, spines
+    return first, second
 
 
 def _medium(speed_mbps: int, length_m: int) -> str:

@@ -1,0 +1,85 @@
+"""The HWSKU that a switch is written with, by the ports that the intent declares; cables never count.
+
+Where headroom comes from tables, a HWSKU decides which table, and its files name the lanes of the ports that the chip
+starts with. Where the switch computes its headroom, the base HWSKU is written and BREAKOUT_CFG says what is broken out.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.design.adapting import Adaptation
+from nodrop.design.boxes import LEAF
+from nodrop.design.splits import group_panels, spine_panels, spine_split
+from nodrop.hardware import asic
+from nodrop.hardware.ports import Ways, show_ways
+from nodrop.hardware.schema import Layout, Switch
+from nodrop.intent.schema import Intent, Tier
+
+
+def hwsku_of(intent: Intent, role: str, model: Switch) -> str | None:
+    """Return the HWSKU of a tier's switches; None for the base one of the model.
+
+    Of those that have the declared ports: one whose table has rows for all their speeds, the base one, one of the very
+    speeds, and one that breaks out the fewest of the other ports, which are written whole.
+    """
+    declared = _declared(intent, role, model)
+    speeds = {speed for _, speed in declared.values()}
+    order = model.sonic.hwskus.index
+
+    def rank(one: tuple[str, Layout]) -> tuple[int, bool, int, int, int]:
+        hwsku, layout = one
+        table = model.sonic.table(hwsku)
+        lacking = speeds - {row.speed_mbps for row in table.rows} if table else speeds
+        slower = sum(layout.ports[panel][1] != speed for panel, (_, speed) in declared.items())
+        others = sum(into > 1 for panel, (into, _) in layout.ports.items() if panel not in declared)
+        return len(lacking), hwsku != model.sonic.hwsku, slower, others, order(hwsku)
+
+    fitting = [
+        (hwsku, layout) for layout in _layouts(intent, role, model) if layout.has(declared) for hwsku in layout.hwskus
+    ]
+    chosen = min(fitting, key=rank)[0] if fitting else model.sonic.hwsku
+    return None if chosen == model.sonic.hwsku else chosen
+
+
+def hwsku_notes(intent: Intent, role: str, model: Switch) -> Iterator[Adaptation]:
+    """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
+    declared, layouts = _declared(intent, role, model), tuple(_layouts(intent, role, model))
+    if not layouts or any(layout.has(declared) for layout in layouts):
+        return
+    reason = (
+        f"no HWSKU of {_tier(intent, role).version} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
+    )
+    if elsewhere := next((one for one in layouts if _has_as_many(one, declared)), None):
+        reason += f"; {elsewhere.hwskus[0]} has {show_ways(elsewhere.ports)}"
+    yield Adaptation(f"{role}*/hwsku", show_ways(declared), str(model.sonic.hwsku), reason)
+
+
+def _tier(intent: Intent, role: str) -> Tier:
+    return intent.topology.leaves if role == LEAF else intent.topology.spines
+
+
+def _declared(intent: Intent, role: str, model: Switch) -> Ways:
+    """Return how a tier's panel ports are used by the lists, splits and speeds of the intent."""
+    uplinks = intent.topology.uplinks
+    if role != LEAF:
+        return dict.fromkeys(spine_panels(intent, model), (spine_split(intent), uplinks.speed))
+    found = dict.fromkeys(intent.topology.leaves.ports.uplinks, (uplinks.split, uplinks.speed))
+    for name, group in intent.endpoints.items():
+        for panel in group_panels(intent, name):
+            found[panel] = max((group.split, group.speed), found.get(panel, (0, 0)))
+    return found
+
+
+def _layouts(intent: Intent, role: str, model: Switch) -> Iterator[Layout]:
+    """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
+    if not asic(model.asic).computes:
+        release = _tier(intent, role).version
+        yield from (one for one in model.sonic.layouts if one.since is None or one.since <= release)
+
+
+def _has_as_many(layout: Layout, declared: Ways) -> bool:
+    """Return whether a HWSKU has as many ports of each way, whichever panel ports they are on."""
+    return all(_count(layout.ports, way) >= _count(declared, way) for way in set(declared.values()))
+
+
+def _count(ports: Ways, way: tuple[int, int]) -> int:
+    return sum(into == way[0] and speed >= way[1] for into, speed in ports.values())
