@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+import nodrop
 from nodrop import design
 from nodrop.hardware import switch, switches
+from nodrop.judging import built
 from nodrop.platforms.traits import traits
+from nodrop.report.plan_words import lines
 from support.designs import build, load, shipped
 
 ARISTA = "7060X6-64PE-B"
@@ -88,6 +91,25 @@ def test_ports_that_no_hwsku_has_are_noted() -> None:
         "no HWSKU of 202511 has these ports, so BREAKOUT_CFG changes those of the base HWSKU; "
         f"{TH5}-P32O64 has 1x800G on ports 1-32, 2x400G on ports 33-64"
     )
+
+
+def test_a_plan_says_that_another_hwsku_needs_a_reboot() -> None:
+    """Uplinks at 800G in place of 2 x 400G: the ports and the HWSKU of all switches change."""
+    halves = th5(HALVES | {"ports": "33-64"}, HALVES | {"ports": "1-32"})
+    whole = th5(HALVES | {"ports": "33-64"}, WHOLE | {"ports": "1-32"})
+    before, after = (built(load(data), "intent.yaml", "build")[1] for data in (halves, whole))
+    made = nodrop.plan(before, after)
+    found = {
+        (block.devices, line, fact.effect.risk, fact.effect.means)
+        for block in made.told
+        for fact in block.facts
+        for line in lines(fact)
+        if "HWSKU" in line
+    }
+    assert found == {
+        (("leaf1", "leaf2"), f"HWSKU: the base one of the model -> {TH5}-P32O64", "reboot", "by hand"),
+        (("spine1", "spine2"), f"HWSKU: the base one of the model -> {TH5}-P64", "reboot", "by hand"),
+    }
 
 
 def test_switches_that_compute_their_headroom_keep_the_base_hwsku() -> None:

@@ -117,7 +117,7 @@ def value(part: str, given: Any) -> str:
         case Unknown():
             return "unknown"
         case None:
-            return "none"
+            return "the base one of the model" if part == "hwsku" else "none"
         case bool():
             return "on" if given else "off"
         case int() | float() if part.endswith("_mbps"):
