@@ -81,6 +81,16 @@ def test_no_cable_changes_the_hwsku() -> None:
     assert found == {(f"{TH5}-P32O64", f"{TH5}-P64")}
 
 
+def test_ports_without_a_cable_are_as_the_hwsku_ships_them() -> None:
+    """P32O64 breaks out ports 33-64: a cable more on port 40 changes its two ports, and no other has other lanes."""
+    fabric = build(th5(HALVES | {"ports": "33-64"}, WHOLE | {"ports": "1-32"}))
+    for name, broken in (("leaf1", range(33, 65)), ("spine1", range(0))):
+        lanes = {(one.port.panel, one.lanes) for one in fabric.device(name).interfaces if one.port}  # type: ignore[union-attr]
+        assert {(panel, each) for panel, each in lanes if panel <= 64} == {
+            (panel, 4 if panel in broken else 8) for panel in range(1, 65)
+        }
+
+
 def test_ports_that_no_hwsku_has_are_noted() -> None:
     """P32O64 has 800G on ports 1-32: the note says so, and what is written instead."""
     data = th5(HALVES | {"ports": "1-32"}, WHOLE | {"ports": "33-64"})

@@ -40,6 +40,16 @@ def test_a_page_says_what_there_is() -> None:
         assert words in text, words
 
 
+def test_a_page_says_which_hwsku_has_which_ports() -> None:
+    text = page("7060X6-64PE-B", "text")
+    for words in (
+        "HWSKU by ports  where the base one does not have the declared ports, one that has them is written",
+        "ports           Arista-7060X6-64PE-B-P28O72, from 202511 on: 1x800G on ports 1-28, 2x400G on ports 29-64",
+    ):
+        assert words in text, words
+    assert "HWSKU by ports" not in page("SN4700", "text")
+
+
 @pytest.mark.parametrize(
     ("model", "paths"),
     [

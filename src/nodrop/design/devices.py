@@ -10,7 +10,7 @@ from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
-from nodrop.design.hwskus import hwsku_of
+from nodrop.design.hwskus import hwsku_of, shipped_splits
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
@@ -54,6 +54,7 @@ class Devices:
         self._models = models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
         self._buffers = {role: _buffers(intent, role, model) for role, model in models.items()}
         self._hwskus = {role: hwsku_of(intent, role, model) for role, model in models.items()}
+        self._shipped = {role: shipped_splits(intent, role, model) for role, model in models.items()}
         self._profiles = {role: Profiles(intent, classes, timers, buffers) for role, buffers in self._buffers.items()}
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
         self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
@@ -94,7 +95,7 @@ class Devices:
             model=node.model.name,
             hwsku=self._hwskus[node.role],
             role=node.role,
-            interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
+            interfaces=interfaces(self._intent, node, cables, self._profiles[node.role], self._shipped[node.role]),
             loopbacks=(Loopback(name=LOOPBACK, addresses=plan.loopback(node)),),
             port_channels=port_channels(self._intent, node, cables),
             vlans=vlans(self._intent, plan, node, cables),

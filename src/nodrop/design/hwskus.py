@@ -4,7 +4,7 @@ Where headroom comes from tables, a HWSKU decides which table, and its files nam
 starts with. Where the switch computes its headroom, the base HWSKU is written and BREAKOUT_CFG says what is broken out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nodrop.design.adapting import Adaptation
 from nodrop.design.boxes import LEAF
@@ -19,7 +19,7 @@ def hwsku_of(intent: Intent, role: str, model: Switch) -> str | None:
     """Return the HWSKU of a tier's switches; None for the base one of the model.
 
     Of those that have the declared ports: one whose table has rows for all their speeds, the base one, one of the very
-    speeds, and one that breaks out the fewest of the other ports, which are written whole.
+    speeds, and one that breaks out the fewest of the other ports.
     """
     declared = _declared(intent, role, model)
     speeds = {speed for _, speed in declared.values()}
@@ -38,6 +38,13 @@ def hwsku_of(intent: Intent, role: str, model: Switch) -> str | None:
     ]
     chosen = min(fitting, key=rank)[0] if fitting else model.sonic.hwsku
     return None if chosen == model.sonic.hwsku else chosen
+
+
+def shipped_splits(intent: Intent, role: str, model: Switch) -> Mapping[int, int]:
+    """Return the panel ports that the HWSKU of a tier's switches breaks out, and into how many ports each."""
+    hwsku = hwsku_of(intent, role, model) or model.sonic.hwsku
+    layout = next((one for one in _layouts(intent, role, model) if hwsku in one.hwskus), None)
+    return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
 def hwsku_notes(intent: Intent, role: str, model: Switch) -> Iterator[Adaptation]:

@@ -185,12 +185,15 @@ class Profiles:
         )
 
 
-def interfaces(intent: Intent, node: Node, cables: Wires, profiles: Profiles) -> tuple[Interface, ...]:
+def interfaces(
+    intent: Intent, node: Node, cables: Wires, profiles: Profiles, shipped: Mapping[int, int]
+) -> tuple[Interface, ...]:
     """Return all ports of a switch, in the order of its panel.
 
-    A panel port is split where a cable needs it to be; one that has no cable stays whole.
+    A panel port is split where a cable needs it to be; one that has no cable is as `shipped` has it, else whole.
     """
-    splits = frozenset((wire.port.panel, wire.splits) for wire in cables.values() if wire.splits > 1)
+    into = {**shipped, **{wire.port.panel: wire.splits for wire in cables.values()}}
+    splits = frozenset((panel, parts) for panel, parts in into.items() if parts > 1)
     return tuple(
         _cabled(intent, name_of(node, jack), way, wire, profiles)
         if (wire := cables.get(port))

@@ -185,7 +185,7 @@ def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     others = [name for name in sku.hwskus if name != hwsku]
     yield "HWSKU", hwsku + (f" is written; also {', '.join(others)}" if others else " is written")
     if sku.layouts:
-        yield "HWSKU's ports", "another HWSKU is written where it alone has the declared ports:"
+        yield "HWSKU by ports", "where the base one does not have the declared ports, one that has them is written"
     for layout in sku.layouts:
         since = f", from {layout.since} on" if layout.since else ""
         yield "ports", f"{', '.join(layout.hwskus)}{since}: {show_ways(layout.ports) or 'none with all lanes'}"
