@@ -6,6 +6,7 @@ import pytest
 
 import nodrop
 from nodrop import design
+from nodrop.design.hwskus import hwsku_of
 from nodrop.hardware import switch, switches
 from nodrop.judging import built
 from nodrop.platforms.traits import traits
@@ -59,6 +60,15 @@ def test_the_hwsku_that_has_the_declared_ports(
     assert hwskus(th5(endpoints, uplinks)) == (leaf, spine)
 
 
+def test_of_several_the_one_with_rows_and_the_fewest_other_splits() -> None:
+    """Seastone-DX010-50-40 has these ports too and breaks out fewer others, but ships no table; P32O64 has ports 1-8
+    whole as P64 has, and breaks out others."""
+    halves, whole = {"split": "2", "speed": "50G", "ports": "1-4"}, {"speed": "100G", "ports": "19-22"}
+    assert hwsku_of(load(th5(halves, whole)), "leaf", switch("DX010")) == "Celestica-DX010-D48C8"
+    plain = th5(WHOLE | {"ports": "1-4"}, WHOLE | {"ports": "5-8"})
+    assert hwsku_of(load(plain), "leaf", switch(ARISTA)) == f"{TH5}-P64"
+
+
 def test_a_hwsku_that_the_release_does_not_have_is_not_written() -> None:
     data = th5(HALVES | {"ports": "29-60"}, WHOLE | {"ports": "1-28"})
     data["topology"]["leaves"]["version"] = "202505"
@@ -95,11 +105,18 @@ def test_ports_that_no_hwsku_has_are_noted() -> None:
     """P32O64 has 800G on ports 1-32: the note says so, and what is written instead."""
     data = th5(HALVES | {"ports": "1-32"}, WHOLE | {"ports": "33-64"})
     assert hwskus(data) == (None, f"{TH5}-P64")
-    (note,) = [one for one in design.adaptations(load(data)) if one.path == "leaf*/hwsku"]
+    notes = design.adaptations(load(data))
+    (note,) = [one for one in notes if one.path == "leaf*/hwsku"]
     assert (note.wanted, note.made) == ("2x400G on ports 1-32, 1x800G on ports 33-64", f"{TH5}-O128")
     assert note.reason == (
         "no HWSKU of 202511 has these ports, so BREAKOUT_CFG changes those of the base HWSKU; "
         f"{TH5}-P32O64 has 1x800G on ports 1-32, 2x400G on ports 33-64"
+    )
+    (headroom,) = [one for one in notes if one.path == "leaf*/*/qos/priority_groups/*/buffer"]
+    assert (headroom.wanted, headroom.made) == ("a row of the table", "833536 bytes")
+    assert headroom.reason == (
+        f"the table of {TH5}-O128 has no row for 800G and 30 m: derived from the row of {TH5}-P32O64 for 40 m, "
+        "and no less than any row of the model at that speed and length, or lower ones"
     )
 
 
