@@ -160,10 +160,11 @@ def test_a_row_without_a_source_is_none() -> None:
 
 
 def test_what_somebody_has_set_is_not_the_switches_own() -> None:
-    """A group of counters that is off, and a MAC address where another one is wanted, are drift."""
+    """A group of counters that is off, one that no image turns on, and another MAC address are drift."""
     counter = nodrop.drift(running(reading(), 3), reading()).own[0].facts[-1].entries[0].old
     assert own("sonic", ("counters", "ACL"), False, counter, None)
     assert not own("sonic", ("counters", "ACL"), False, replace(counter, enabled=False), None)
+    assert not own("sonic", ("counters", "WRED_ECN_QUEUE"), False, counter, None)
     assert not own("sonic", ("mac",), False, "02:00:5e:10:00:01", "02:00:5e:10:00:02")
     assert not own("sonic", ("mac",), True, "02:00:5e:10:00:01", None)
 

@@ -38,6 +38,8 @@ COUNTER_GROUPS = (
     "QUEUE",
     "QUEUE_WATERMARK",
     "RIF",
+    "WRED_ECN_PORT",
+    "WRED_ECN_QUEUE",
 )
 """The groups of counters that every switch polls, where its platform has groups (`Counter.group`)."""
 

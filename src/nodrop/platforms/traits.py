@@ -84,6 +84,8 @@ class Traits:
     """Name of the loopback interface for the device's own address; None where it is a choice."""
     counters: tuple[str, ...]
     """Groups of counters that are turned on by name; none where the platform counts all by itself."""
+    mark_counters: str | None = None
+    """The one of them that counts ECN marks by queue, and is off by default."""
     qos_on_every_port: bool
     """Whether ports that are shut have the switch's QoS too, and so a cable length."""
     lossy_cable_length: bool

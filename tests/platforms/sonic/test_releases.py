@@ -106,6 +106,20 @@ def test_pools_without_shares_are_noted_and_even() -> None:
 
 
 @pytest.mark.parametrize("release", WRITTEN)
+def test_marks_are_counted_where_orchagent_counts_them(release: str) -> None:
+    """The YANG models have the two groups since 202305, orchagent/flexcounterorch.cpp since 202505."""
+    groups = config("two-by-two", release)["FLEX_COUNTER_TABLE"]
+    of_marks = {"WRED_ECN_PORT", "WRED_ECN_QUEUE"} & groups.keys()
+    assert of_marks == (set() if release < "202505" else {"WRED_ECN_PORT", "WRED_ECN_QUEUE"})
+    assert {row["FLEX_COUNTER_STATUS"] for row in groups.values()} == {"enable"}
+
+
+def test_marks_that_are_not_counted_are_noted() -> None:
+    text = (home("intents") / "two-by-two.yaml").read_text().replace('version: "202505"', 'version: "202411"')
+    assert {one.path for one in adaptations(loads(text.encode(), "x.yaml"))} == {"leaf*/@counters", "spine*/@counters"}
+
+
+@pytest.mark.parametrize("release", WRITTEN)
 def test_polling_is_bounded_by_the_release(release: str) -> None:
     most = 3000 if release < "202511" else 1000
     assert traits("sonic", release).watchdog.polling_ms == (100, most)

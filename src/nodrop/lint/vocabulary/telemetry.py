@@ -3,7 +3,10 @@
 from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Collector, Counter, Device
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown
+from nodrop.model.qos import QosProfile, WredProfile
+from nodrop.model.states import Unknown, known
+from nodrop.model.values import changed
+from nodrop.platforms.traits import first_release, traits
 
 STORM_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "PG_WATERMARK", "QUEUE_WATERMARK", "PORT_BUFFER_DROP"})
 """The groups that show a pause storm: frames of PFC by port, packets and drops by queue and priority group, and how
@@ -15,18 +18,54 @@ peak of a watermark until it is read, however seldom that is."""
 
 @word("function")
 def storm_counters_off(counters: tuple[Counter, ...]) -> tuple[str, ...]:
-    """The groups of counters that show a pause storm and are turned off; those that are not named are on."""
+    """Return the groups of counters that show a pause storm and are turned off; those that are not named are on."""
     return tuple(one.group for one in counters if not one.enabled and one.group in STORM_COUNTERS)
 
 
 @word("function")
 def slow_counters(counters: tuple[Counter, ...], slowest_ms: int) -> tuple[str, ...]:
-    """The groups of counters that are read more seldom than every `slowest_ms`, each with its interval."""
+    """Return the groups of counters that are read more seldom than every `slowest_ms`, each with its interval."""
     return tuple(
         f"{one.group} every {one.interval_ms} ms"
         for one in counters
         if one.enabled and one.group in FAST_COUNTERS and one.interval_ms is not None and one.interval_ms > slowest_ms
     )
+
+
+@word("function")
+def mark_counters(device: Device) -> str:
+    """Return the group of counters of ECN marks, off by default, that the switch's release has; else nothing."""
+    first = first_release(device.platform, lambda held: held.mark_counters is not None)
+    if first is None or str(known(device.version, "device.version")) < first:
+        return ""
+    return traits(device.platform).mark_counters or ""
+
+
+@word("function")
+def marking_ports(device: Device) -> tuple[str, ...]:
+    """Return the ports of a switch that are not shut and have a queue that marks, as far as is known."""
+    return tuple(port.name for port in device.interfaces if port.enabled is True and _marking(port.qos))
+
+
+def _marking(qos: QosProfile | None | Unknown) -> bool:
+    queues = qos.queues if isinstance(qos, QosProfile) else ()
+    found = () if isinstance(queues, Unknown) else queues
+    return any(isinstance(one.wred, WredProfile) and one.wred.ecn_colors for one in found)
+
+
+@word("function")
+def counts(counters: tuple[Counter, ...], group: str) -> bool:
+    """Whether a group of counters is on that is off by default."""
+    return any(one.enabled for one in counters if one.group == group)
+
+
+@word("function")
+def counted_too(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...]:
+    """Return the counters of a switch, with a group that is on."""
+    on = next(
+        (changed(one, enabled=True) for one in counters if one.group == group), Counter(group=group, enabled=True)
+    )
+    return tuple(sorted((*(one for one in counters if one.group != group), on), key=lambda one: one.group))
 
 
 @word("function", whole=True)

@@ -1,8 +1,9 @@
 """What SONiC can hold: timers for each port, traffic patterns, trimming.
 
 Sources: sonic-pfcwd.yang of every branch (watchdog; polling up to 3000 ms before 202511), init_cfg.json.j2 (counters),
-sonic-trimming.yang (from 202505) and the HLD of packet trimming, sonic-utilities scripts/db_migrator.py (master's
-database is that of 202605).
+sonic-swss orchagent/flexcounterorch.cpp (groups of counters that orchagent knows),
+files/build_templates/buffers_config.j2 (share of small packets), sonic-trimming.yang (from 202505) and the HLD of
+packet trimming, sonic-utilities scripts/db_migrator.py (master's database is that of 202605).
 """
 
 from dataclasses import replace
@@ -19,6 +20,12 @@ _TRIMMING = TrimmingTraits(
     by_service_port=False,
 )
 
+_MARKS = frozenset({"WRED_ECN_PORT", "WRED_ECN_QUEUE"})
+"""The groups of counters that are off by default."""
+_MARKS_COUNTED_SINCE = "202505"
+"""orchagent/flexcounterorch.cpp and `counterpoll` have WRED_ECN_QUEUE and WRED_ECN_PORT since then. The YANG models
+have them since 202305: an older switch accepts the rows and ignores them."""
+
 TRAITS = Traits(
     title="SONiC",
     releases=(*RELEASES, *SAME_AS),
@@ -32,6 +39,10 @@ TRAITS = Traits(
                     polling_ms=(100, 3000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
                 )
             },
+        ),
+        Before(
+            release=_MARKS_COUNTED_SINCE,
+            traits={"counters": tuple(one for one in COUNTER_GROUPS if one not in _MARKS), "mark_counters": None},
         ),
         Before(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
         Before(
@@ -50,6 +61,7 @@ TRAITS = Traits(
     trimming=_TRIMMING,
     loopback=None,
     counters=COUNTER_GROUPS,
+    mark_counters="WRED_ECN_QUEUE",
     qos_on_every_port=False,
     lossy_cable_length=True,
     pool_shares=True,
@@ -73,6 +85,7 @@ TRAITS = Traits(
     additions=frozenset({"tables", "lines"}),
     taken={},
     reasons={
+        "@counters": f"SONiC counts ECN marks since {_MARKS_COUNTED_SINCE}",
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
         "@watchdog_conditions": "SONiC's watchdog goes by what its daemon has for the ASIC",
         "@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI",
