@@ -65,7 +65,7 @@ MEANT = {
     "dscp-of-two-classes": {"classes.storage.dscp": ["10", "24-25"]},
     "ecn-backwards": {"classes.rdma.ecn.max": "1501kB"},
     "endpoints-without-ports": {"endpoints.gpu.leaf_ports": "1, 4"},
-    "headroom-fills-the-memory": {"topology.uplinks.length": "2665m"},
+    "headroom-fills-the-memory": {"topology.uplinks.length": "2636m"},
     "hosts-named-alike": {"endpoints.gpu1.ids": "5-6", "endpoints.gpu1.leaf_group": "4"},
     "hosts-set-by-default": {"hosts": {"cnp_dscp": "46", "pfc": ["4"], "tos": "122"}},
     "hosts-set-otherwise": {"hosts": {"cnp_dscp": "48", "pfc": ["3"], "tos": "106"}},

@@ -131,6 +131,8 @@ class Adapter:
             changes["pfc_watchdog"] = watchdog
         if not held.port_buffers:
             changes |= {"ingress_buffers": (), "egress_buffers": ()}
+        if not held.queue_reserves and isinstance(qos.queues, tuple):
+            qos = changed(qos, queues=tuple(map(_without_reserve, qos.queues)))
         if not held.red_marks and isinstance(qos.queues, tuple):
             changes["queues"] = tuple(map(_without_red, qos.queues if side else map(_untrimmed, qos.queues)))
         return changed(qos, **changes) if changes else qos
@@ -170,6 +172,12 @@ def _without_red(queue: Queue) -> Queue:
         return queue
     green, yellow, red = (changed(color, enabled=False) for color in (wred.green, wred.yellow, wred.red))
     return changed(queue, wred=changed(wred, green=green, yellow=yellow, red=red))
+
+
+def _without_reserve(queue: Queue) -> Queue:
+    """Return a queue that has nothing of its pool for itself."""
+    buffer = queue.buffer
+    return changed(queue, buffer=changed(buffer, size_bytes=0)) if isinstance(buffer, BufferProfile) else queue
 
 
 def _untrimmed(queue: Queue) -> Queue:

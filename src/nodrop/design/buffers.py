@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from nodrop.design.boxes import LEAF
 from nodrop.design.kinds import kinds
 from nodrop.design.modes import has_pfc
+from nodrop.design.reserves import PORT_RESERVE_BYTES, queue_reserve
 from nodrop.hardware import asic
 from nodrop.hardware.dynamic import is_early
 from nodrop.hardware.headroom import computed
@@ -28,8 +29,7 @@ DEFAULT_SMALL_PACKET_PERCENT = 50
 WITHOUT_LIMIT = 7
 """`dynamic_th` by which a queue may take the whole pool on NVIDIA ASICs: lossless traffic bypasses egress admission."""
 LOSSY_THRESHOLD = 3
-EGRESS_LOSSY_RESERVE_BYTES = 9216
-"""The thresholds and reserve of the vendor's defaults (device/mellanox/.../buffers_defaults_objects.j2)."""
+"""The thresholds of the vendor's defaults (device/mellanox/.../buffers_defaults_objects.j2)."""
 
 INGRESS_LOSSLESS, INGRESS_LOSSY = "ingress_lossless", "ingress_lossy"
 EGRESS_LOSSLESS, EGRESS_LOSSY = "egress_lossless", "egress_lossy"
@@ -69,6 +69,8 @@ class Buffers:
     """Of every kind of links; None where `fits` has one for each."""
     lossless_queue: BufferProfile | None = None
     lossy_queue: BufferProfile
+    reserved_queue: BufferProfile
+    """Of a lossy queue with a reserve."""
     ingress: tuple[BufferProfile, ...] = ()
     egress: tuple[BufferProfile, ...] = ()
     fits: Mapping[tuple[int, int], Fit] = field(default_factory=dict)
@@ -88,10 +90,12 @@ class Buffers:
         fit = self.fits.get((speed_mbps, length_m))
         return fit.cable_m if fit else length_m
 
-    def queue(self, lossless: bool, *, trimmed: bool) -> BufferProfile | None:
+    def queue(self, lossless: bool, *, trimmed: bool, reserved: bool) -> BufferProfile | None:
         """Return the buffer of an egress queue; of one that is trimmed, packets that do not fit are cut."""
         if lossless:
             return self.lossless_queue
+        if reserved:
+            return self.reserved_queue
         return changed(self.lossy_queue, discard="trim") if trimmed else self.lossy_queue
 
 
@@ -110,14 +114,16 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         dynamic_th=exponent,
         headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
     )
+    reserved_queue = _lossy(EGRESS_LOSSY, queue_reserve(model, static=False).size_bytes, LOSSY_THRESHOLD)
     ingress = (lossy_group,)
-    egress = (_lossy(EGRESS_LOSSY, EGRESS_LOSSY_RESERVE_BYTES, WITHOUT_LIMIT),)
+    egress = (_lossy(EGRESS_LOSSY, PORT_RESERVE_BYTES, WITHOUT_LIMIT),)
     if not has_pfc(intent):
         return Buffers(
             pools=(_pool(EGRESS_LOSSY, "egress", 100), _pool(INGRESS_LOSSY, "ingress", 100)),
             dynamic=None,
             lossy_group=lossy_group,
             lossy_queue=lossy_queue,
+            reserved_queue=reserved_queue,
             ingress=ingress,
             egress=egress,
         )
@@ -139,6 +145,7 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         lossless_group=lossless,
         lossless_queue=_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT),
         lossy_queue=lossy_queue,
+        reserved_queue=reserved_queue,
         ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),
         egress=(_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *egress),
     )

@@ -12,6 +12,7 @@ from nodrop.design.buffers import Buffers
 from nodrop.design.cabling import Cabling, HostCable
 from nodrop.design.classes import Classes, scheduler, wred
 from nodrop.design.layout import Layout
+from nodrop.design.reserves import RESERVED
 from nodrop.design.splits import Jack, blocked, jacks
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
@@ -162,7 +163,11 @@ class Profiles:
                 index=wanted.priority,
                 scheduler=scheduler(wanted, speed_mbps),
                 wred=wred(wanted),
-                buffer=buffers.queue(wanted.lossless, trimmed=purpose == "rdma" and self._intent.mode == "trim"),
+                buffer=buffers.queue(
+                    wanted.lossless,
+                    trimmed=purpose == "rdma" and self._intent.mode == "trim",
+                    reserved=purpose in RESERVED,
+                ),
             )
             for wanted, purpose in self._classes.wanted
         )

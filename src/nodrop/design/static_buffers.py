@@ -23,6 +23,7 @@ from nodrop.design.buffers import (
 from nodrop.design.hwskus import hwsku_notes, hwsku_of
 from nodrop.design.kinds import Kind, kinds
 from nodrop.design.modes import has_pfc
+from nodrop.design.reserves import queue_reserve
 from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
@@ -32,8 +33,6 @@ from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
 
 LOSSY_THRESHOLD = 1
-LOSSY_RESERVE_CELLS = 7
-"""Of an egress queue: 1778 bytes on chips with cells of 254 (device/dell/.../DellEMC-Z9332f-O32, Dell-Z9864f-O64)."""
 
 
 def is_static(model: Switch) -> bool:
@@ -113,6 +112,7 @@ def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         lossy_group=BufferProfile(pool=INGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
         lossless_queue=BufferProfile(pool=EGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
         lossy_queue=_lossy_queue(model),
+        reserved_queue=_lossy_queue(model),
         fits=plan.fits,
         maps_pause_to_groups=_maps_pause_to_groups(model),
     )
@@ -128,16 +128,14 @@ def _lossy_buffers(model: Switch, memory: int) -> Buffers:
         dynamic=None,
         lossy_group=BufferProfile(pool=INGRESS_LOSSY, size_bytes=0, static_th_bytes=memory),
         lossy_queue=_lossy_queue(model),
+        reserved_queue=_lossy_queue(model),
         maps_pause_to_groups=_maps_pause_to_groups(model),
     )
 
 
 def _lossy_queue(model: Switch) -> BufferProfile:
-    return BufferProfile(pool=EGRESS_LOSSY, size_bytes=_reserve_bytes(model), dynamic_th=LOSSY_THRESHOLD)
-
-
-def _reserve_bytes(model: Switch) -> int:
-    return LOSSY_RESERVE_CELLS * (asic(model.asic).cell_bytes or 0)
+    reserve = queue_reserve(model, static=True)
+    return BufferProfile(pool=EGRESS_LOSSY, size_bytes=reserve.size_bytes, dynamic_th=LOSSY_THRESHOLD)
 
 
 def _maps_pause_to_groups(model: Switch) -> bool:
@@ -161,7 +159,7 @@ class _Plan:
         self.headroom_bytes = self._up(self.needed_bytes / (intent.buffers.over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
         queues = sum(one.ports for one in links) * (len(intent.classes) - len(lossless))
-        reserved += queues * _reserve_bytes(model)
+        reserved += queues * queue_reserve(model, static=True).size_bytes
         self.pool_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
         """The ingress pool, the shared headroom within."""
         self.shared_bytes = self.pool_bytes - self.headroom_bytes

@@ -115,6 +115,8 @@ class Traits:
     """How long a resolved neighbor counts as reachable then."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
+    queue_reserves: bool
+    """Whether a lossy queue can have reserved memory."""
     red_marks: bool
     """Whether ECN marks only where the WRED flag is on too."""
     relative_marking: frozenset[str] = frozenset()

@@ -123,6 +123,7 @@ PORTS: Table = {
         "scheduler": Field(key=f"{CLASS}.strict {CLASS}.share; classes", aspect="scheduling"),
         "wred": Field("ECN and WRED", key=f"{CLASS}.ecn; classes", aspect="marking", heading=True),
         "buffer": Field(key="classes.{pausing}.lossless; buffers", aspect="buffers"),
+        "buffer/size_bytes": Field(key="classes; topology.{tier}.model"),
         "buffer/discard": Field(key="mode"),
     },
     Scheduler: {

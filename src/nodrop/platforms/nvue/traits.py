@@ -2,7 +2,8 @@
 
 Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (watchdog, profiles, small-packet-probability) and RoCE; 5.6
 What's New (ranges of polling and robustness); 5.19, Switch Port Attributes (how many ports); Packet Trimming (sizes,
-ASICs); Open Telemetry Export, gNMI Streaming.
+ASICs); Open Telemetry Export, gNMI Streaming; 5.10, `nv show qos advance-buffer-config default-global
+egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD).
 """
 
 from dataclasses import replace
@@ -62,6 +63,7 @@ TRAITS = Traits(
     mac_ageing_s=USUAL_MAC_AGEING_S,
     reachable_s=USUAL_REACHABLE_S,
     session_dscp=False,
+    queue_reserves=False,
     red_marks=False,
     relative_marking=frozenset({"spectrum-4", "spectrum-5", "spectrum-6"}),
     autoneg=True,
@@ -139,6 +141,8 @@ TRAITS = Traits(
         "*/qos/pfc_watchdog": _OF_SWITCH,
         "*/qos/priority_groups/*/buffer/size_bytes": _HEADROOM,
         "*/qos/priority_groups/*/buffer/headroom": _HEADROOM,
+        "*/qos/queues/*/buffer/size_bytes": "nodrop reserves nothing by queue in NVUE; packets of BGP and BFD that the "
+        "switch sends have a separate pool (traffic class 16)",
         "*/qos/queues/*/wred/*/enabled": "NVUE marks without RED, so that packets without ECN are not dropped early",
         "*/qos/ingress_buffers": "NVUE has buffers for priority groups and queues only",
         "*/qos/egress_buffers": "NVUE has buffers for priority groups and queues only",

@@ -4,7 +4,7 @@
 called ingress_lossless_pool (sonic-utilities scripts/ecnconfig, sonic-swss cfgmgr/buffermgr.h).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 from nodrop.model.buffers import BufferProfile
@@ -98,8 +98,10 @@ class Spelling:
             value = known(getattr(qos, attribute))
             if value is not None:
                 self.map(attribute, value)
+        buffers = [buffer for queue in known(qos.queues) if (buffer := known(queue.buffer)) is not None]
+        unreserved = {buffer.pool for buffer in buffers if known(buffer.size_bytes) == 0}
         for queue in known(qos.queues):
-            self._queue(port, queue, queue.index in known(qos.pfc_tx_priorities))
+            self._queue(port, queue, queue.index in known(qos.pfc_tx_priorities), unreserved)
         for group in known(qos.priority_groups):
             self.group(port, group)
         for direction in ("ingress", "egress"):
@@ -107,13 +109,16 @@ class Spelling:
                 kind = "lossless" if "lossless" in (value.pool or "") else "lossy"
                 self.buffer(value, f"{direction}_{kind}_profile")
 
-    def _queue(self, port: Interface, queue: Queue, pausing: bool) -> None:
+    def _queue(self, port: Interface, queue: Queue, pausing: bool, unreserved: Set[str | None]) -> None:
+        """Name what a queue has; `unreserved` are the pools in which some queues of the port have no reserve."""
         if (scheduler := known(queue.scheduler)) is not None:
             self.scheduler(port, queue.index, scheduler)
         if (wred := known(queue.wred)) is not None:
             self.wreds.name(wred, "AZURE_LOSSLESS" if pausing else "AZURE_LOSSY")
         if (buffer := known(queue.buffer)) is not None:
-            self.buffer(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else "q_lossy_profile")
+            reserved = buffer.size_bytes != 0 and buffer.pool in unreserved
+            lossy = "q_reserved_profile" if reserved else "q_lossy_profile"
+            self.buffer(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else lossy)
 
 
 def lossless_name(port: Interface) -> str:

@@ -73,6 +73,7 @@ TRAITS = Traits(
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
     port_channel="PortChannel{}",
     session_dscp=True,
+    queue_reserves=True,
     red_marks=True,
     autoneg=None,
     fec=None,
