@@ -104,6 +104,7 @@ watchdogs = st.builds(
     detection_ms=maybe(st.integers(100, 5000)),
     restoration_ms=maybe(st.integers(100, 60000)),
     action=maybe(st.sampled_from(["drop", "forward", "alert"])),
+    history=maybe(st.booleans()),
 )
 
 
@@ -429,6 +430,8 @@ def _first(part: Any) -> Any:
         return replace(part, percentage=None, direction="ingress" if part.direction == "both" else part.direction)
     if isinstance(part, BufferProfile):
         return replace(part, discard=None)
+    if isinstance(part, PfcWatchdog):
+        return replace(part, history=None)
     if isinstance(part, QosProfile):
         queues = part.tc_to_queue and tuple(None if queue is None else min(queue, 7) for queue in part.tc_to_queue)
         return replace(part, tc_to_dscp=None, tc_to_queue=queues)

@@ -17,7 +17,7 @@ from nodrop.design.routing import bgp, static_routes
 from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, stuck, watched
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.vlans import vlans
-from nodrop.design.watchdog import Timers
+from nodrop.design.watchdog import Timers, has_history, platforms
 from nodrop.hardware.dynamic import Resolved, resolve
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
@@ -55,7 +55,11 @@ class Devices:
         self._buffers = {role: _buffers(intent, role, model) for role, model in models.items()}
         self._hwskus = {role: hwsku_of(intent, role, model) for role, model in models.items()}
         self._shipped = {role: shipped_splits(intent, role, model) for role, model in models.items()}
-        self._profiles = {role: Profiles(intent, classes, timers, buffers) for role, buffers in self._buffers.items()}
+        held = platforms(intent)
+        self._profiles = {
+            role: Profiles(intent, classes, timers, buffers, history=has_history(held[role], models[role]))
+            for role, buffers in self._buffers.items()
+        }
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
         self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
 

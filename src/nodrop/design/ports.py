@@ -135,7 +135,11 @@ PriorityGroups = tuple[PriorityGroup, ...]
 class Profiles:
     """Makes each distinct QoS profile of a tier once."""
 
-    def __init__(self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers) -> None:
+    def __init__(
+        self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers, *, history: bool
+    ) -> None:
+        """`history` says whether the switches estimate the history of pauses."""
+        self._history = history
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
         self._made: dict[tuple[Side, int, PriorityGroups], QosProfile] = {}
         self._of: dict[tuple[Side, int, int], QosProfile] = {}
@@ -182,7 +186,7 @@ class Profiles:
             pfc_to_priority_group=classes.pfc_to_priority_group if groups_map else None,
             pfc_rx_priorities=classes.lossless,
             pfc_tx_priorities=classes.lossless,
-            pfc_watchdog=timers.watchdog(classes.lossless) if timers else None,
+            pfc_watchdog=timers.watchdog(classes.lossless, history=self._history) if timers else None,
             priority_groups=groups,
             queues=queues,
             ingress_buffers=buffers.ingress,

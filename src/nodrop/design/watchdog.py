@@ -7,6 +7,8 @@ from typing import Literal
 from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
+from nodrop.hardware import asic
+from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, Tier, WatchdogTimers
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.timeouts import QP_TIMEOUT_MS
@@ -35,13 +37,14 @@ class Side:
     restoration_ms: int
     action: Literal["drop", "forward", "alert"]
 
-    def watchdog(self, lossless: tuple[int, ...]) -> PfcWatchdog:
+    def watchdog(self, lossless: tuple[int, ...], *, history: bool = False) -> PfcWatchdog:
         """Return the watchdog of a port."""
         return PfcWatchdog(
             priorities=lossless,
             detection_ms=self.detection_ms,
             restoration_ms=self.restoration_ms,
             action=self.action,
+            history=history or None,
         )
 
 
@@ -99,6 +102,11 @@ def _watched(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
         for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))
     )
     return {"hosts": (leaf,), "fabric": (spine,) if leaf.of.robustness else (leaf, spine)}
+
+
+def has_history(held: Traits, model: Switch) -> bool:
+    """Whether the switches of a tier can estimate the history of pauses."""
+    return asic(model.asic).sonic_type in held.watchdog.history
 
 
 def scale(ports: int) -> int:

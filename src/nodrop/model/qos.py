@@ -29,6 +29,8 @@ class PfcWatchdog:
     detection_ms: int | None | Unknown
     restoration_ms: int | None | Unknown
     action: Literal["drop", "forward", "alert"] | None | Unknown
+    history: bool | None | Unknown = None
+    """Whether the switch estimates since when and for how long each priority was paused."""
 
 
 @value

@@ -37,6 +37,8 @@ class WatchdogTraits:
     """The same of restoration: after how many pollings without pause such a switch frees a queue."""
     conditions: WatchdogConditions | None = None
     """What a switch goes by that is told nothing; None where it has no setting for it."""
+    history: frozenset[str] = frozenset()
+    """On which ASICs, by their `sonic_type`, a switch can estimate the history of pauses."""
     queue_polling_ms: int = 0
     """How often of ms a switch that looks at the fill of queues looks at most: polling is slower than that."""
 

@@ -320,6 +320,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "NVUE has a time of restoration since 5.19, and this is 5.14",
     ),
     "action": (watchdog(action="drop"), f"{Q}/pfc_watchdog/action", "NVUE has no choice of action"),
+    "history": (watchdog(history=True), f"{Q}/pfc_watchdog/history", "NVUE estimates no history of pauses"),
     "detection": (
         watchdog(detection_ms=250),
         f"{Q}/pfc_watchdog/detection_ms",

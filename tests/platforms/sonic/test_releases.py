@@ -120,6 +120,17 @@ def test_marks_that_are_not_counted_are_noted() -> None:
 
 
 @pytest.mark.parametrize("release", WRITTEN)
+@pytest.mark.parametrize(("intent", "since"), [("broadcom", "202511"), ("two-by-two", None)])
+def test_a_history_of_pauses_is_kept_where_the_release_and_the_asic_have_one(
+    intent: str, since: str | None, release: str
+) -> None:
+    """Of all ASICs, orchagent/pfc_detect_broadcom.lua alone estimates one, since 202511."""
+    rows = config(intent, release)["PFC_WD"]
+    kept = {row.get("pfc_stat_history") for port, row in rows.items() if port != "GLOBAL"}
+    assert kept == ({"enable"} if since and release >= since else {None})
+
+
+@pytest.mark.parametrize("release", WRITTEN)
 def test_polling_is_bounded_by_the_release(release: str) -> None:
     most = 3000 if release < "202511" else 1000
     assert traits("sonic", release).watchdog.polling_ms == (100, most)
@@ -153,6 +164,12 @@ NEEDED = [
         f"{QOS}/queues/0/buffer/discard",
         "trim",
         f"{QOS}/queues/0/buffer/discard",
+    ),
+    (
+        "a history of pauses",
+        f"{QOS}/pfc_watchdog/history",
+        True,
+        f"{QOS}/pfc_watchdog/history",
     ),
 ]
 

@@ -55,6 +55,17 @@ def dumped(data: Any) -> str:
     return json.dumps(data, indent=4)
 
 
+@pytest.mark.parametrize(("new", "word"), [(True, "enable"), (False, "disable")])
+def test_a_history_of_pauses_is_changed_since_202511(new: bool, word: str) -> None:
+    subject, version = "Ethernet0/qos/pfc_watchdog/history", {"DATABASE": {"VERSION": "version_202511_01"}}
+    one = made(dumped(watched(VERSIONS=version)), (subject, new))
+    assert (one.by_hand, patched(one, "PFC_WD")) == ((), {"/Ethernet0/pfc_stat_history": word})
+    again = made(one.files["config_db.json"].decode(), (subject, None))
+    assert (again.by_hand, patched(again, "PFC_WD")) == ((), {"/Ethernet0/pfc_stat_history": None})
+    (refused,) = made(dumped(watched()), (subject, new)).by_hand
+    assert "PFC_WD/Ethernet0/pfc_stat_history, release 202505" in refused.line
+
+
 @pytest.mark.parametrize(
     ("subject", "new", "table", "operations"),
     [

@@ -99,6 +99,7 @@ PORTS: Table = {
         "pfc_watchdog/detection_ms": Field(key=f"{_TIMER}.detection"),
         "pfc_watchdog/restoration_ms": Field(key=f"{_TIMER}.restoration {_TIMER}.detection"),
         "pfc_watchdog/action": Field(key=f"{_TIMER}.action"),
+        "pfc_watchdog/history": Field(no_key="it is on wherever the release and the ASIC have one"),
         "priority_groups": Field(key="classes.{pausing}.lossless; classes"),
         "queues": Field(key=f"{CLASS}; classes"),
         "ingress_buffers": Field(key=BUFFERS),
@@ -109,6 +110,7 @@ PORTS: Table = {
         "detection_ms": Field(aspect="watchdog"),
         "restoration_ms": Field(aspect="watchdog"),
         "action": Field(aspect="watchdog"),
+        "history": Field("history of pauses", aspect="watchdog"),
     },
     PriorityGroup: {
         "index": Field(),

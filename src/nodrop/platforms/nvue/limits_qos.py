@@ -243,6 +243,8 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
         )
     if watchdog.action is not None:
         raise refuse((*path, "action"), "NVUE has no choice of action")
+    if watchdog.history is not None:
+        raise refuse((*path, "history"), "NVUE estimates no history of pauses")
     if polling is None:
         raise refuse(["watchdog_polling_ms"], "a switch that watches polls")
     _check_restoration(device, known(watchdog.restoration_ms), polling, (*path, "restoration_ms"))

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.qos import PriorityGroup, QosProfile, Queue
-from nodrop.model.states import Unknown
+from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue
+from nodrop.model.states import Unknown, known
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.config import bare
@@ -22,7 +22,7 @@ from nodrop.platforms.sonic.edit_profiles import (
     wred_fields,
 )
 from nodrop.platforms.sonic.spelling import lossless_name
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, MAPS
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, MAPS, WORD_OF
 from nodrop.units import whole_number
 
 SWITCH = "global"
@@ -104,6 +104,11 @@ def _pause(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
         draft.update("PORT", b.name, {"pfc_asym": "on" if asymmetric else "off"})
 
 
+def _history(watchdog: PfcWatchdog) -> str | None:
+    """Return the word by which a row says whether the switch estimates the history of pauses."""
+    return None if watchdog.history is None else WORD_OF[known(watchdog.history)]
+
+
 def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
     old, new, cell = _qos(a).pfc_watchdog, _qos(b).pfc_watchdog, (b.name, None)
     if same(old, new) or isinstance(new, Unknown):
@@ -113,11 +118,17 @@ def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
         return
     before: dict[str, Any] = {}
     if old is not None and not isinstance(old, Unknown):
-        before = {"detection": old.detection_ms, "restoration": old.restoration_ms, "action": old.action}
+        before = {
+            "detection": old.detection_ms,
+            "restoration": old.restoration_ms,
+            "action": old.action,
+            "history": _history(old),
+        }
     wanted = {
         field: text(value)
         for field, key, value in (
             ("action", "action", new.action),
+            ("pfc_stat_history", "history", _history(new)),
             ("detection_time", "detection", new.detection_ms),
             ("restoration_time", "restoration", new.restoration_ms),
         )
@@ -220,7 +231,7 @@ def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
 
 
 def _by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
-    """The rows of a table by port and index."""
+    """Return the rows of a table by port and index."""
     found: dict[str, dict[int | None, Any]] = {}
     for _, (port, index), row in draft.cells(table):
         found.setdefault(port, {})[index] = row

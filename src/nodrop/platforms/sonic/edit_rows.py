@@ -12,7 +12,7 @@ from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_profiles import text
 from nodrop.platforms.sonic.read_buffers import pool_identity
 from nodrop.platforms.sonic.spelling import pool_name
-from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_OF_ROLE
+from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_OF_ROLE, WORD_OF
 
 _ON = {True: "on", False: "off"}
 _ROW = "AZURE"
@@ -169,7 +169,7 @@ def _counters(draft: Draft, old: Device, new: Device) -> None:
     for group, counter in after.items():
         was = before.get(group)
         if was is None or was.enabled != counter.enabled:
-            draft.update(_COUNTERS, group, {"FLEX_COUNTER_STATUS": "enable" if counter.enabled else "disable"})
+            draft.update(_COUNTERS, group, {"FLEX_COUNTER_STATUS": WORD_OF[counter.enabled]})
         if (was.interval_ms if was else None) != counter.interval_ms:
             draft.update(_COUNTERS, group, {"POLL_INTERVAL": text(counter.interval_ms)})
 

@@ -16,7 +16,12 @@ from nodrop.units import whole_number
 Path = tuple[str, ...]
 
 _PORT_FIELDS = {**PORT_FIELDS, "lanes": "lanes", "macsec": "macsec", "lane_mbps": "speed"}
-_WATCHDOG_FIELDS = {"detection_ms": "detection_time", "restoration_ms": "restoration_time", "action": "action"}
+_WATCHDOG_FIELDS = {
+    "detection_ms": "detection_time",
+    "restoration_ms": "restoration_time",
+    "action": "action",
+    "history": "pfc_stat_history",
+}
 _QOS_FIELDS = {"pfc_rx_priorities": "pfc_enable", "pfc_tx_priorities": "pfc_enable", "pfc_priorities": "pfc_enable"}
 _SCHEDULER_FIELDS = {
     "type": "type",

@@ -22,7 +22,7 @@ from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
 from nodrop.platforms.sonic.read_faults import rejected, remark_qos
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS, TARGETS
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, ENABLED, MAPS, TARGETS
 
 _T = TypeVar("_T")
 _INDEX = re.compile(r"[0-9]{1,3}")
@@ -216,6 +216,7 @@ class QosReader:
             detection_ms=config.integer(keys, row, "detection_time"),
             restoration_ms=config.integer(keys, row, "restoration_time"),
             action=config.word(keys, row, "action", ACTIONS),
+            history=config.word(keys, row, "pfc_stat_history", ENABLED),
         )
 
     def _queues(self, port: str, rows: list[Any], buffers: list[Any]) -> tuple[Queue, ...] | Unknown:

@@ -3,8 +3,7 @@
 from nodrop.model.fabric import HASH_FIELDS, Counter, HashField, Loopback, Management
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.sonic.config import Config
-
-_ENABLE = {"enable": True, "disable": False}
+from nodrop.platforms.sonic.tables import ENABLED
 
 
 def watchdog_polling(config: Config) -> int | None | Unknown:
@@ -21,7 +20,7 @@ def counters(config: Config) -> tuple[Counter, ...] | Unknown:
     found = []
     for group, row in sorted(config.rows("FLEX_COUNTER_TABLE").items()):
         keys = ("FLEX_COUNTER_TABLE", group)
-        enabled = config.word(keys, row, "FLEX_COUNTER_STATUS", _ENABLE)
+        enabled = config.word(keys, row, "FLEX_COUNTER_STATUS", ENABLED)
         interval = config.integer(keys, row, "POLL_INTERVAL")
         found.append(Counter(group=group, enabled=enabled is True, interval_ms=interval))
     return tuple(found)

@@ -43,7 +43,7 @@ from nodrop.platforms.sonic.read_services import (
     watchdog_polling,
 )
 from nodrop.platforms.sonic.schema_check import check
-from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, ROLE_OF_TYPE
+from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (), (".json",)
 DEFAULT_NAME = "sonic"
@@ -58,9 +58,6 @@ _OPENING = re.compile(rb"^\{", re.MULTILINE)
 _FECS: dict[str, Any] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
 _ON_OFF = {"on": True, "off": False}
 _UP_DOWN = {"up": True, "down": False}
-
-
-_ENABLE = {"enable": True, "disable": False}
 
 
 def detect(name: str, head: bytes) -> bool:
@@ -355,7 +352,7 @@ class _Device:
         row = config.rows("INTERFACE").get(name)
         if not row:
             return False if row is not None or config.covers("INTERFACE") else UNKNOWN
-        return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", _ENABLE) is True
+        return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", ENABLED) is True
 
     def _neighbor(self, name: str) -> str:
         """Return a neighbor's name; the ASICs of a chassis know each other as ASIC0, ASIC1 …"""

@@ -56,6 +56,9 @@ def _of_port(port: Interface) -> Iterator[_Need]:
 
 
 def _of_profile(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_Need]:
+    watchdog = known(qos.pfc_watchdog)
+    if watchdog is not None and known(watchdog.history) is not None:
+        yield "a history of pauses", (*path, "pfc_watchdog", "history")
     if qos.tc_to_dscp is not None:
         yield "a map of traffic classes to DSCPs", (*path, "tc_to_dscp")
     for name in ("tc_to_queue", "pfc_to_queue"):

@@ -32,6 +32,7 @@ SINCE = {
     "a packet's discard action": "202505",
     "hashes of the IPv6 flow label": "202505",
     "speeds above 800G": "202511",
+    "a history of pauses": "202511",
 }
 """The first release whose models hold something; what is not here they all hold."""
 

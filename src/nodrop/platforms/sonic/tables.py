@@ -71,3 +71,7 @@ DYNAMIC_FIELDS = {
 
 TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
 """Trimming attribute: field of SWITCH_TRIMMING."""
+
+ENABLED = {"enable": True, "disable": False}
+"""The words of switches of features; `WORD_OF` has them by value."""
+WORD_OF = {value: word for word, value in ENABLED.items()}

@@ -1,7 +1,8 @@
 """What SONiC can hold: timers for each port, traffic patterns, trimming.
 
 Sources: sonic-pfcwd.yang of every branch (watchdog; polling up to 3000 ms before 202511), init_cfg.json.j2 (counters),
-sonic-swss orchagent/flexcounterorch.cpp (groups of counters that orchagent knows),
+sonic-swss orchagent/flexcounterorch.cpp (groups of counters that orchagent knows) and orchagent/pfc_detect_broadcom.lua
+(history of pauses; the Lua of no other ASIC estimates one),
 files/build_templates/buffers_config.j2 (share of small packets), sonic-trimming.yang (from 202505) and the HLD of
 packet trimming, sonic-utilities scripts/db_migrator.py (master's database is that of 202605).
 """
@@ -56,7 +57,11 @@ TRAITS = Traits(
         Before(release=SINCE["name servers"], traits={"most_dns_servers": 0}),
     ),
     watchdog=WatchdogTraits(
-        polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
+        polling_ms=(100, 1000),
+        detection_ms=(100, 5000),
+        restoration_ms=(100, 60000),
+        actions=True,
+        history=frozenset({"broadcom"}),
     ),
     trimming=_TRIMMING,
     loopback=None,
