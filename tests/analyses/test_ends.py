@@ -52,6 +52,29 @@ def test_lanes_matter_where_a_copper_cable_is_all_that_is_known() -> None:
     assert look("ends", changes, what="lanes") == {UPLINK: "interface.lanes"}
 
 
+HALVED = {
+    f"{TO_HOST}/media": "DAC",
+    "leaf1/Ethernet0/speed_mbps": 200_000,
+    "@fabric/hosts/gpu1/ports/nic1/speed_mbps": 200_000,
+}
+
+
+def test_a_qsfp_cable_uses_four_of_the_eight_lanes_of_a_qsfp_dd_port() -> None:
+    """At 400G the lanes of an SN4700 are too slow for those of a ConnectX-7, at 200G they are not."""
+    assert look("ends", HALVED, what="lanes") == {}
+    (facts,) = look("ends", {f"{TO_HOST}/media": "DAC"}, what="lanes").values()
+    assert (facts["lanes_a"], facts["lanes_b"], facts["speed"]) == (4, 8, 400_000)
+    two = HALVED | {"@fabric/hosts/gpu1/ports/nic1/lanes": 2}
+    (facts,) = look("ends", two, what="lanes").values()
+    assert (facts["lanes_a"], facts["lanes_b"], facts["speed"]) == (2, 8, 200_000), "two lanes of 100 Gb/s each"
+
+
+def test_a_model_that_is_not_known_leaves_unequal_lanes_open() -> None:
+    assert look("ends", HALVED | {"leaf1/@model": UNKNOWN}, what="lanes") == {TO_HOST: "device.model"}
+    foreign = look("ends", HALVED | {"leaf1/@model": "a switch of another maker"}, what="lanes")
+    assert set(foreign) == {TO_HOST}, "as many lanes as the port states"
+
+
 def test_where_speeds_differ_lanes_follow_and_are_not_told_again() -> None:
     changes = {f"{UPLINK}/media": "DAC", "leaf1/Ethernet224/lanes": 4, "leaf1/Ethernet224/speed_mbps": 200_000}
     assert look("ends", changes, what="lanes") == {}

@@ -1,6 +1,6 @@
 """Cables that join a port of a leaf and a server, and those that cannot: lanes, reach and FEC, each case with a source.
 
-A case is built for both network OSes that write the model, written, and read back.
+Cases of each FEC are written for both network OSes and read back.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,8 @@ import nodrop
 from nodrop.design import build as design
 from nodrop.errors import InputProblems
 from nodrop.hardware import medium
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import shipped as shipped_rules
 from nodrop.model.fabric import Fabric
 from support.designs import Data, build, load, port, shipped
 
@@ -166,12 +168,12 @@ FITTING: dict[str, tuple[Cable, Fits, str]] = {
         "IEEE 802.3ba clause 88 (100GBASE-LR4, a bit error ratio of 1e-12 without FEC)",
     ),
     "100G on one wavelength at four NRZ lanes": (
-        Cable("SN2700", 1, "ConnectX-6", "100G", "DR", "500m"),
+        Cable("SN2700", 1, "ConnectX-6", "100G", "DR", "100m"),
         Fits(4, "none"),
         DR1,
     ),
     "100G on one wavelength at two PAM4 lanes": (
-        Cable("SN4700", 4, "ConnectX-6", "100G", "DR", "500m"),
+        Cable("SN4700", 4, "ConnectX-6", "100G", "DR", "100m"),
         Fits(4, "rs"),
         DR1,
     ),
@@ -249,19 +251,34 @@ def host_lanes(fabric: Fabric) -> set[object]:
     return {one.lanes for host in fabric.hosts for one in host.ports}
 
 
-@pytest.mark.parametrize("platform", LEAF)
 @pytest.mark.parametrize("case", FITTING)
-def test_a_cable_that_fits(case: str, platform: str) -> None:
+def test_a_cable_that_fits(case: str) -> None:
     cable, expected, source = FITTING[case]
-    fabric = build(data_of(platform, cable))
+    fabric = build(data_of("sonic", cable))
     assert source
     assert host_lanes(fabric) == {expected.host_lanes}
-    read = nodrop.read_back(list(nodrop.write(fabric)), fabric).fabric
-    for leaf in ("leaf1", "leaf2"):
-        facing = port(read, leaf, first_port(platform, cable.split))
-        assert facing.description == f"gpu1:nic{leaf[-1]}"
-        unstated = None if platform == "sonic" else "auto"
-        assert facing.fec == (expected.fec or unstated)
+    assert {port(fabric, leaf, "Ethernet0").fec for leaf in ("leaf1", "leaf2")} == {expected.fec}
+
+
+WRITTEN = (
+    "ConnectX-6, 100G by QSFP28 in QSFP-DD",
+    "ConnectX-6, 4 x 100G on two lanes each",
+    "25G copper of 2 m",
+    "40G copper",
+    "100G on one wavelength at four NRZ lanes",
+)
+
+
+@pytest.mark.parametrize("platform", LEAF)
+@pytest.mark.parametrize("case", WRITTEN)
+def test_what_is_written_for_it(case: str, platform: str) -> None:
+    cable, expected, _ = FITTING[case]
+    fabric = build(data_of(platform, cable))
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    assert judge(reading, shipped_rules()).findings == ()
+    facing = port(reading.fabric, "leaf2", first_port(platform, cable.split))
+    assert (facing.description, facing.speed_mbps) == ("gpu1:nic2", int(cable.speed[:-1]) * 1000)
+    assert facing.fec == (expected.fec or {"sonic": None, "nvue": "auto"}[platform])
 
 
 @pytest.mark.parametrize("platform", LEAF)
@@ -272,6 +289,20 @@ def test_a_cable_that_does_not_fit(case: str, platform: str) -> None:
         design(load(data_of(platform, cable)))
     assert source
     assert [problem.found for problem in refused.value.problems if problem.where.startswith("endpoints")] == [expected]
+
+
+@pytest.mark.parametrize("platform", LEAF)
+def test_a_module_with_fec_joins_a_port_with_and_one_without(platform: str) -> None:
+    """Cumulus Linux 5.14, DR1 and DR4 Modules: SN4700 broken out into four with RS, SN2700 with FEC off."""
+    far = {"speed": "100G", "media": "DR", "length": "100m", "split": "4", "spine_split": "1"}
+    uplinks = {f"topology.uplinks.{key}": value for key, value in far.items()}
+    both = {f"topology.{tier}.{key}": value for tier in ("leaves", "spines") for key, value in LEAF[platform].items()}
+    loose = {"topology.spines.model": "SN2700", "topology.max_oversubscription": "100"}
+    fabric = build(shipped("two-by-two", uplinks | both | loose))
+    leaf, spine = {"sonic": ("Ethernet224", "Ethernet0"), "nvue": ("swp29s0", "swp1")}[platform]
+    assert (port(fabric, "leaf1", leaf).fec, port(fabric, "spine1", spine).fec) == ("rs", "none")
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    assert "fec-mismatch" not in {one.rule for one in judge(reading, shipped_rules()).findings}
 
 
 def test_a_twin_port_module_carries_800g_between_switches() -> None:

@@ -225,6 +225,28 @@ def test_nics_and_media() -> None:
     assert {name for name, medium in media().items() if medium.passive} == {"DAC"}
 
 
+def test_links_of_media_have_sources_and_pam4_lanes_have_rs_fec() -> None:
+    links = [(name, link) for name, medium in media().items() for link in medium.links]
+    assert all(link.source for _, link in links)
+    for name, link in links:
+        assert link.lanes is not None or not media()[name].passive, f"{name}: copper joins equal lanes"
+        rate = link.speed // (link.lanes or 8)
+        assert rate < 50_000 or link.fec == "rs", f"{name} at {link.speed}"
+
+
+def test_adapters_list_lanes_that_media_know() -> None:
+    """Every number of lanes of a NIC is one on which some copper cable runs the speed."""
+    for name in nics():
+        for speed, counts in nic(name).lanes.items():
+            for lanes in counts:
+                assert media()["DAC"].at(speed, [lanes]), f"{name}: {speed} on {lanes} lanes"
+    assert nic("ConnectX-7").lanes == {400_000: (4,), 200_000: (2, 4), 100_000: (1, 2, 4)}
+    assert nic("ConnectX-6").lanes[100_000] == (4, 2)
+    assert 800_000 not in nic("ConnectX-8").lanes, "2 x 400GbE"
+    accelerators = {name: (nic(name).ports_per_gpu, nic(name).ports_between_gpus) for name in nics()}
+    assert {name: ports for name, ports in accelerators.items() if ports[0]} == {"Gaudi2": (3, 21), "Gaudi3": (3, 21)}
+
+
 def test_many_names_are_not_listed_in_a_hint() -> None:
     assert nearest("SN470", switches()) == "did you mean SN4700?"
     assert nearest("xyzzy", switches()) == "`nodrop hardware` lists those there are"

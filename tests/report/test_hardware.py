@@ -111,3 +111,21 @@ def test_a_wrong_name_is_told() -> None:
     done = run("hardware", "SN56000")
     assert done.code == 2
     assert "no model 'SN56000' (did you mean `SN5600`?)" in done.err
+
+
+def test_the_page_of_a_cable_has_lanes_reach_and_fec() -> None:
+    lines = page("DAC", "text").splitlines()
+    assert "  link            25G on 1 lane, up to 2m, FEC fc (BASE-R)" in lines
+    assert "  link            100G on 4 lanes, up to 5m, FEC rs" in lines
+    assert "  link            100G on 4 lanes, up to 10000m, no FEC" in page("LR4", "text").splitlines()
+
+
+def test_pages_say_which_modules_and_ports_there_are() -> None:
+    assert (
+        "  cage            QSFP-DD: also takes QSFP modules, on four of its lanes"
+        in page("SN4700", "text").splitlines()
+    )
+    assert "cage" not in page("SN5600", "text")
+    gaudi = page("Gaudi2", "text").splitlines()
+    assert "  ports           3 of each GPU leave the server, 21 join it to the others" in gaudi
+    assert "  lanes           400G on 4, 200G on 2 or 4, 100G on 1 or 2 or 4" in page("ConnectX-7", "text").splitlines()

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Fact, Hit, Unsettled
 from nodrop.analyses._pairs import Pairs
-from nodrop.hardware import medium
-from nodrop.model.fabric import End, HostPort, Interface, Link
+from nodrop.hardware import medium, nics, switches
+from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
+from nodrop.model.fabric import End, HostPort, Interface, Link, Port
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
@@ -24,10 +25,10 @@ Fault = tuple[str, dict[str, Fact]] | str | None
 
 def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
-    judge = {"speed": _speeds, "lanes": _lanes}[what]
+    check = {"speed": _speeds, "lanes": _lanes}[what]
     pairs = Pairs(index)
     for link, a, b in pairs.both_up():
-        fault = judge(link, a, b)
+        fault = check(index, link, a, b)
         if fault is None:
             continue
         subject = subject_of_link(link.a, link.b)
@@ -76,7 +77,7 @@ def _path(port: Interface | HostPort, field: str) -> str:
     return f"{'interface' if isinstance(port, Interface) else 'host_port'}.{field}"
 
 
-def _speeds(_link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+def _speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
     for port in (a, b):
         if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
             return _path(port, "speed_mbps")
@@ -85,10 +86,10 @@ def _speeds(_link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fa
     return "speed_mbps", {"speed_a": _number(a.speed_mbps), "speed_b": _number(b.speed_mbps)}
 
 
-def _lanes(link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
-    """Lanes that differ, over a passive cable; an active one has a retimer at each end that joins any.
+def _lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+    """Return that a passive cable joins no lanes of its ends; an active one has a retimer at each end that joins any.
 
-    Where the speeds differ too the lanes follow from that, and are not told again.
+    Where the speeds differ too the lanes follow from that, and are not reported again.
     """
     kind = medium(link.media)
     if kind is not None and not kind.passive:
@@ -102,15 +103,34 @@ def _lanes(link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Faul
         return None
     if kind is None:
         return "link.media"
+    speed, plugs = _number(a.speed_mbps), [_plugs(index, link.a, a), _plugs(index, link.b, b)]
+    if None in plugs:
+        return "device.model"
+    if kind.at(speed, in_use(frozenset.intersection(*(one for one in plugs if one is not None)))):
+        return None
     return "lanes", {
         "lanes_a": _number(a.lanes),
         "lanes_b": _number(b.lanes),
-        "speed": _number(a.speed_mbps),
+        "speed": speed,
         "media": kind.name,
     }
 
 
+def _plugs(index: Index, end: End, port: Interface | HostPort) -> Plugs | None:
+    """Return what can be plugged into a port; None where that depends on a model that is not known."""
+    speed, lanes = _number(port.speed_mbps), _number(port.lanes)
+    if isinstance(port, HostPort):
+        card = index.hosts[end.node].nic
+        plugs = of_nic(card, speed) if card in nics() else frozenset({(lanes, lanes)})
+        return frozenset(plug for plug in plugs if plug[1] == lanes) or frozenset({(lanes, lanes)})
+    model = index.devices[end.node].model
+    if isinstance(model, Unknown):
+        return None
+    panels = (port.port.panel,) if isinstance(port.port, Port) else ()
+    return of_switch(model, panels, lanes, speed) if model in switches() else frozenset({(lanes, lanes)})
+
+
 def _number(value: int | Unknown | None) -> int:
-    """A value that was found to be known."""
+    """Return a value that was found to be known."""
     assert isinstance(value, int)
     return value

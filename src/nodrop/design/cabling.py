@@ -2,19 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nodrop.design.boxes import Node, lanes_by_speed
 from nodrop.design.splits import Jack
 from nodrop.errors import Problem
 from nodrop.hardware import media, nearest
+from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
 from nodrop.hardware.ports import Split
-from nodrop.hardware.schema import Medium, Switch
+from nodrop.hardware.schema import Medium, MediumLink, Nic, Switch
 from nodrop.intent.schema import Endpoints, Intent, Uplinks
 from nodrop.units import show_speed
-
-_SLOW_LANE_MBPS = 50_000
-"""Above, passive copper has the shorter reach of 100 Gb/s lanes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +23,14 @@ class Cabling:
     media: Medium
     length_m: int
     keys: tuple[str, ...]
+    lanes: int | None = None
+    """In use, where the medium is passive; None where each end has its own."""
+
+    def fec(self, plugs: Plugs) -> Literal["rs", "fc", "none"] | None:
+        """Return the FEC that the standard asks of a port that takes these plugs; None where it asks for nothing."""
+        lanes = in_use(plugs) if self.lanes is None else {self.lanes}
+        link = self.media.link(self.speed_mbps, lanes, self.length_m)
+        return link.fec if link else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +74,22 @@ class LinkEnd(NamedTuple):
     """Into how many ports its panel ports are split."""
     ways: tuple[Split, ...] = ()
     """How else they can be split; none are a host's."""
+    panels: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, model: Switch, into: int, panels: tuple[int, ...]) -> "LinkEnd":
         """Return the end at some panel ports of a switch."""
-        return cls(model.name, lanes_by_speed(model, into, panels), model.asic.title(), into, model.ways(panels))
+        lanes = lanes_by_speed(model, into, panels)
+        return cls(model.name, lanes, model.asic.title(), into, model.ways(panels), panels)
+
+    @classmethod
+    def of_nic(cls, model: Nic) -> "LinkEnd":
+        """Return the end at a port of a host."""
+        return cls(model.name, {speed: lanes[0] for speed, lanes in model.lanes.items()})
+
+    def plugs(self, speed: int) -> Plugs:
+        """Return what can be plugged into its ports at a speed that they have."""
+        return of_switch(self.model, self.panels, self.lanes[speed], speed) if self.ways else of_nic(self.model, speed)
 
     def split(self, into: int) -> "LinkEnd":
         """Return the end with its panel ports split into so many, which leaves a host's as they are."""
@@ -118,7 +135,9 @@ def cabling(
         split = [f"split: {into}" for into in joining_splits(wanted, ends) if holds(into)]
         hint = ", or ".join((*split[:1], _fitting(wanted, ends)))
         problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, hint))
-    return Cabling(speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys)
+    link = _copper(medium, wanted, ends) if medium.passive else None
+    lanes = link.lanes if link else None
+    return Cabling(speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys, lanes=lanes)
 
 
 def fits(name: str, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
@@ -156,16 +175,26 @@ def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]
     speed = show_speed(wanted.speed)
     if wanted.speed not in medium.speeds:
         return _Misfit("media", f"{medium.name} does not carry {speed}")
-    one, other = (end.lanes[wanted.speed] for end in ends)
-    if medium.passive and one != other:
-        joined = f"{one} lanes of {ends[0].model} to {other} lanes of {ends[1].model} at {speed}"
-        return _Misfit("media", f"{medium.name} is passive and cannot join {joined}")
-    reach, fast = medium.max_length_m, ""
-    if medium.max_length_m_100g_lanes is not None and wanted.speed / one > _SLOW_LANE_MBPS:
-        reach, fast = medium.max_length_m_100g_lanes, " at 100 Gb/s a lane"
-    if wanted.length > reach:
-        return _Misfit("length", f"{wanted.length}m", f"at most {reach}m on {medium.name}{fast}")
+    possible = medium.at(wanted.speed, _common(medium, wanted, ends))
+    if not possible:
+        one, other = (f"{end.lanes[wanted.speed]} lanes of {end.model}" for end in ends)
+        return _Misfit("media", f"{medium.name} is passive and cannot join {one} to {other} at {speed}")
+    farthest = max(possible, key=lambda link: link.reach_m)
+    if wanted.length > farthest.reach_m:
+        rate = f" at {wanted.speed // farthest.lanes // 1000} Gb/s a lane" if farthest.lanes else ""
+        return _Misfit("length", f"{wanted.length}m", f"at most {farthest.reach_m}m on {medium.name}{rate}")
     return None
+
+
+def _common(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> frozenset[int]:
+    """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
+    each = [end.plugs(wanted.speed) for end in ends]
+    return in_use(frozenset.intersection(*each) if medium.passive else frozenset.union(*each))
+
+
+def _copper(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> MediumLink | None:
+    """Return how a passive medium makes the links; None where it cannot."""
+    return medium.link(wanted.speed, _common(medium, wanted, ends), wanted.length)
 
 
 def _fitting(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:

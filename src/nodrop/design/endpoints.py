@@ -1,6 +1,6 @@
 """The links between leaves and hosts: which host sits on which leaf and port, by ids alone."""
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Set
 from typing import NamedTuple
 
 from nodrop.design.boxes import TIERS, Boxes, show_ports
@@ -10,6 +10,7 @@ from nodrop.design.splits import Jack, group_panels, jacks
 from nodrop.design.uplinks import holds
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, nic, nics
+from nodrop.hardware.schema import Nic
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_ids
 
@@ -73,14 +74,16 @@ def _group_cables(
         return
     leaves = {leaf.id: leaf for leaf in switches.leaves}
     model = switches.leaves[0].model
-    lanes = _nic_lanes(intent, keys, group, problems)
+    card = _card(intent, keys, group, problems)
     panels = _panels(intent, name, problems)
-    ends = [LinkEnd.of(model, group.split, panels), LinkEnd(group.nic, lanes)]
+    ends = [LinkEnd.of(model, group.split, panels), *([LinkEnd.of_nic(card)] if card else [])]
     needed = _slots(group)
-    link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if lanes else None
+    link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = jacks(panels, group.split)
     spots = tuple(places(group))
-    finer = [into for into in joining_splits(group, ends) if lanes and _alone(intent, name) and into > group.split]
+    finer = (
+        [into for into in joining_splits(group, ends) if _alone(intent, name) and into > group.split] if card else []
+    )
     problems += _place_faults(intent, name, switches, spots, panels, finer)
     for place in spots:
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
@@ -98,20 +101,27 @@ def _group_cables(
                 leaf_port=jack,
                 host=host,
                 host_port=place.host_port,
-                host_lanes=lanes[group.speed],
+                host_lanes=link.lanes or ends[1].lanes[group.speed],
                 bond=ports[place.slot - place.host_port + 1] if group.bond else None,
                 group=name,
                 cabling=link,
             )
 
 
-def _nic_lanes(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> Mapping[int, int]:
-    """Return the lanes of a group's NIC by speed; none where the NIC is not known."""
-    if group.nic in nics():
-        return nic(group.nic).lanes
-    hint = nearest(group.nic, nics())
-    problems.append(intent.problem((*keys, "nic"), group.nic, "a NIC of the catalogue", hint))
-    return {}
+def _card(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> Nic | None:
+    """Return the NIC of a group; None where it is not known. More ports than its accelerators have are a problem."""
+    if group.nic not in nics():
+        hint = nearest(group.nic, nics())
+        problems.append(intent.problem((*keys, "nic"), group.nic, "a NIC of the catalogue", hint))
+        return None
+    card = nic(group.nic)
+    if card.ports_per_gpu is not None and group.ports > (most := card.ports_per_gpu * group.gpus):
+        found = f"{group.ports} ports, but {group.gpus} {card.name} have {most} that leave the server"
+        hint = f"gpus: {-(-group.ports // card.ports_per_gpu)}"
+        problems.append(
+            intent.problem((*keys, "ports"), found, f"at most {card.ports_per_gpu} for each of `gpus`", hint)
+        )
+    return card
 
 
 def _clash(parts: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:

@@ -16,6 +16,7 @@ from nodrop.design.reserves import RESERVED
 from nodrop.design.splits import Jack, blocked, jacks
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
+from nodrop.hardware.lanes import of_switch
 from nodrop.hardware.ports import Split
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Interface, Port, Side
@@ -204,7 +205,7 @@ def interfaces(
     into = {**shipped, **{wire.port.panel: wire.splits for wire in cables.values()}}
     splits = frozenset((panel, parts) for panel, parts in into.items() if parts > 1)
     return tuple(
-        _cabled(intent, name_of(node, jack), way, wire, profiles)
+        _cabled(intent, node.model.name, name_of(node, jack), way, wire, profiles)
         if (wire := cables.get(port))
         else _shut(intent, name_of(node, jack), way, port)
         for way, jack, port in _ports(node.model.name, splits)
@@ -239,7 +240,7 @@ def _shut(intent: Intent, name: str, way: Split, port: Port) -> Interface:
     )
 
 
-def _cabled(intent: Intent, name: str, way: Split, wire: Wire, profiles: Profiles) -> Interface:
+def _cabled(intent: Intent, model: str, name: str, way: Split, wire: Wire, profiles: Profiles) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
         name=name,
@@ -247,7 +248,7 @@ def _cabled(intent: Intent, name: str, way: Split, wire: Wire, profiles: Profile
         enabled=True,
         speed_mbps=speed,
         lanes=way.lanes,
-        fec=fec_of(speed // way.lanes),
+        fec=wire.cabling.fec(of_switch(model, (wire.port.panel,), way.lanes, speed)),
         autoneg=True if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
         addresses=wire.addresses,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -132,6 +132,8 @@ class PortGroup(Facts):
     """Speeds of an unsplit port, fastest first; it uses all its lanes at each."""
     modes: tuple[str, ...] = ()
     """See `Split.modes`."""
+    connector: Literal["QSFP-DD"] | None = None
+    """The cage, where it also takes modules of fewer lanes: QSFP-DD takes QSFP modules, on four of its eight lanes."""
     service: bool = False
     """A port for management or service, not for the fabric."""
     starts_split: dict[str, int] = Field(default_factory=dict)

@@ -1,9 +1,10 @@
 """What is written about hardware: the shape of the YAML files in this package."""
 
+from collections.abc import Collection
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field, model_validator
 
 from nodrop import units
 from nodrop.hardware.ports import Facts, PortGroup, SonicPort, Speeds, Split, Ways, common
@@ -34,6 +35,8 @@ class Asic(Facts):
     """What the vendor's files for SONiC reserve for each lossy queue; None where they reserve nothing by queue."""
     trimming: bool | None = None
     """Whether SONiC trims packets on it."""
+    lanes_by_module: bool = False
+    """Whether a port runs a speed on as many of its lanes as its module has; else on all of them."""
     adaptive_routing: bool | None = None
     """Whether it can choose among equal paths by load, packet by packet."""
     adaptive_routing_speeds: Speeds | None = None
@@ -279,15 +282,23 @@ class Switch(Facts):
         return [group for group in groups if not group.panels_set.isdisjoint(panels)] or groups[:1]
 
 
+def _counts(table: dict[str, Any]) -> dict[int, tuple[int, ...]]:
+    """Read lanes by speed: `{400G: 4, 200G: [2, 4]}`."""
+    lists = {speed: lanes if isinstance(lanes, list) else [lanes] for speed, lanes in table.items()}
+    return {units.speed_mbps(speed): tuple(map(int, lanes)) for speed, lanes in lists.items()}
+
+
 class Nic(Facts):
-    """A network adapter: how many electrical lanes it uses at each speed."""
+    """A network adapter: on how many electrical lanes it runs each speed."""
 
     name: str
     vendor: str
-    lanes: Annotated[
-        dict[int, int],
-        BeforeValidator(lambda table: {units.speed_mbps(speed): int(lanes) for speed, lanes in table.items()}),
-    ]
+    lanes: Annotated[dict[int, tuple[int, ...]], BeforeValidator(_counts)]
+    """By speed, the numbers of lanes; the first is used where the cable does not decide."""
+    ports_per_gpu: int | None = None
+    """Ports that leave the server, of each accelerator that has the NIC in it; None for a separate adapter."""
+    ports_between_gpus: int | None = None
+    """Ports of such an accelerator to the others of its server."""
     trust: Literal["dscp", "pcp"] | None = None
     """By what it classifies as it comes from the factory; None where no source says it."""
     cnp_dscp: int | None = None
@@ -304,12 +315,53 @@ class Nic(Facts):
         return self.pci_device if self.operator else None
 
 
+class MediumLink(BaseModel):
+    """What a medium makes of a port at one speed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    speed: Annotated[int, BeforeValidator(units.speed_mbps)]
+    """Mb/s."""
+    lanes: int | None = None
+    """Of the port, in use; None is any number."""
+    reach_m: int
+    fec: Literal["rs", "fc", "none"] | None = None
+    """What the standard asks of the port; None where it asks for nothing."""
+    source: str
+
+
 class Medium(Facts):
     """A kind of cable: a passive one joins equal lanes only, an active one has a retimer or gearbox at each end."""
 
     name: str
     passive: bool
-    speeds: Speeds
-    max_length_m: int
-    max_length_m_100g_lanes: int | None = None
-    """Where shorter at 100 Gb/s a lane."""
+    links: tuple[MediumLink, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sourced(cls, facts: dict[str, Any]) -> dict[str, Any]:
+        """Collect the sources of the links."""
+        return {**facts, "sources": tuple(dict.fromkeys(str(link["source"]) for link in facts["links"]))}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def speeds(self) -> tuple[int, ...]:
+        """Speeds in Mb/s, fastest first."""
+        return tuple(sorted({link.speed for link in self.links}, reverse=True))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def max_length_m(self) -> int:
+        """Reach at the speed that reaches farthest."""
+        return max(link.reach_m for link in self.links)
+
+    def at(self, speed_mbps: int, lanes: Collection[int]) -> tuple[MediumLink, ...]:
+        """Return the links at a speed on one of these numbers of lanes."""
+        return tuple(one for one in self.links if one.speed == speed_mbps and one.lanes in {None, *lanes})
+
+    def link(self, speed_mbps: int, lanes: Collection[int], length_m: int) -> MediumLink | None:
+        """Return the first of those links that reaches a length; None if no link does."""
+        return next((one for one in self.at(speed_mbps, lanes) if one.reach_m >= length_m), None)
+
+    def corrects(self, speed_mbps: int) -> bool:
+        """Whether its module has the FEC at some lanes, so that ports at the two ends may differ in theirs."""
+        return {"none", "rs"} <= {one.fec for one in self.links if one.speed == speed_mbps}

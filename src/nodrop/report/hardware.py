@@ -106,12 +106,12 @@ def _ports(box: Switch) -> str:
 
 
 def _lanes(one: Nic) -> str:
-    return ", ".join(f"{show_speed(speed)} on {lanes}" for speed, lanes in one.lanes.items())
+    return ", ".join(f"{show_speed(speed)} on {' or '.join(map(str, lanes))}" for speed, lanes in one.lanes.items())
 
 
 def _reach(one: Medium) -> str:
-    short = one.max_length_m_100g_lanes
-    return f"{one.max_length_m}m" + (f" ({short}m at 100 Gb/s a lane)" if short else "")
+    least = min(link.reach_m for link in one.links)
+    return f"{one.max_length_m}m" if least == one.max_length_m else f"{least}m to {one.max_length_m}m"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -219,6 +219,8 @@ def _group(group: PortGroup) -> Iterator[tuple[str, str]]:
     yield "whole", _way(whole)
     for way in splits:
         yield "broken out", _way(way)
+    if group.connector:
+        yield "cage", f"{group.connector}: also takes QSFP modules, on four of its lanes"
     if group.other_modes:
         yield "not written", ", ".join(group.other_modes)
     found = dict(group.sonic_ports())
@@ -260,6 +262,11 @@ def _headroom(table: HeadroomTable) -> Iterator[str]:
 def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
     yield "vendor", one.vendor
     yield "lanes", _lanes(one)
+    if one.ports_per_gpu is not None:
+        yield (
+            "ports",
+            f"{one.ports_per_gpu} of each GPU leave the server, {one.ports_between_gpus} join it to the others",
+        )
     yield "trusts", one.trust or "not known"
     known = one.cnp_dscp is not None
     yield "notifies with", f"DSCP {one.cnp_dscp}, priority {one.cnp_priority}" if known else "not known"
@@ -267,5 +274,7 @@ def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
 
 def _medium_page(one: Medium) -> Iterator[tuple[str, str]]:
     yield "kind", "passive: joins equal lanes only" if one.passive else "active: joins unequal lanes too"
-    yield "reach", _reach(one)
-    yield "speeds", " ".join(map(show_speed, one.speeds))
+    for link in one.links:
+        lanes = f" on {link.lanes} lane{'s' if link.lanes > 1 else ''}" if link.lanes else ""
+        fec = {None: "FEC left to the switch", "none": "no FEC", "fc": "FEC fc (BASE-R)", "rs": "FEC rs"}[link.fec]
+        yield "link", f"{show_speed(link.speed)}{lanes}, up to {link.reach_m}m, {fec}"

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, number, numbers, percentage, whole
 
-MEDIUM = r"[A-Za-z][A-Za-z0-9_.+-]*"
+MEDIUM = r"(?:[0-9]x)?[A-Za-z][A-Za-z0-9_.+-]*"
 
 Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
 RoceMtu = Annotated[int, whole(256, 9216)]

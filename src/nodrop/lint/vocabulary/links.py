@@ -31,13 +31,13 @@ def fecs_differ(fec_a: str | None, fec_b: str | None) -> bool:
 
 @word("filter")
 def chosen_fec(fec: str | None) -> str:
-    """A FEC in words; where none is stated or it is `auto`, the switch chooses."""
+    """Write a FEC in words; where none is stated or it is `auto`, the switch chooses."""
     return "of the switch's choice" if fec in (None, "auto") else str(fec)
 
 
 @word("function", rests_on=("cables",))
 def far_end(device: Device, interface: Interface, *, index: Index) -> str:
-    """What a port's cable leads to: `spine1 Ethernet0`, or `another device` where no source names it."""
+    """Return what a port's cable leads to: `spine1 Ethernet0`, or `another device` where no source names it."""
     end = index.far_end(device.name, interface.name)
     return "another device" if end is None or isinstance(end, Unknown) else f"{end.node} {end.port}".strip()
 
@@ -47,6 +47,13 @@ def passive(media: str | None | Unknown) -> bool:
     """Whether a cable is known to be passive copper: `link.media is passive`."""
     kind = medium(media)
     return kind is not None and kind.passive
+
+
+@word("function")
+def module_corrects(media: str | None | Unknown, speed_mbps: int | None | Unknown) -> bool:
+    """Whether a transceiver has the FEC itself at some lanes of its port, whose FEC is off then: 100GBASE-DR."""
+    kind = medium(media)
+    return kind is not None and isinstance(speed_mbps, int) and kind.corrects(speed_mbps)
 
 
 @word("function")

@@ -1,0 +1,58 @@
+"""On how many lanes a port runs a speed, by the lanes of the plug; a passive cable has the same plug at both ends."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TypeAlias
+
+from nodrop.hardware import asic, nic, switch
+from nodrop.hardware.ports import PortGroup
+
+Plugs: TypeAlias = frozenset[tuple[int, int]]
+"""At one speed, what can be plugged into a port: (lanes of the plug, lanes of them in use)."""
+
+LANE_RATES_MBPS = (1_000, 10_000, 25_000, 50_000, 100_000, 200_000)
+"""Of IEEE 802.3, rounded: 10 Gb/s stands for the 10.3125 Gb/s of clause 49, and so on."""
+_COUNTS = (1, 2, 4, 8)
+_QSFP_LANES = 4
+
+
+def in_use(plugs: Plugs) -> frozenset[int]:
+    """Return the numbers of lanes on which a port can run."""
+    return frozenset(lanes for _, lanes in plugs)
+
+
+@lru_cache(maxsize=4096)
+def of_nic(model: str, speed_mbps: int) -> Plugs:
+    """Return the plugs of a NIC of the catalogue; its cage has as many lanes as it uses at most."""
+    counts = nic(model).lanes
+    widest = max(max(lanes) for lanes in counts.values())
+    return _filled((width for width in _COUNTS if width <= widest), counts.get(speed_mbps, ()))
+
+
+@lru_cache(maxsize=4096)
+def of_switch(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) -> Plugs:
+    """Return the plugs that all of these panel ports take where a port has so many lanes, whole or a part.
+
+    Ports of unknown number count as those of the first kind.
+    """
+    facts = switch(model)
+    groups = [group for group in facts.ports if not group.panels_set.isdisjoint(panels)] or facts.ports[:1]
+    by_module = asic(facts.asic).lanes_by_module
+    return frozenset.intersection(*(_of_group(group, lanes, speed_mbps, by_module) for group in groups))
+
+
+def _of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> Plugs:
+    """Return the plugs of a kind of ports: with all lanes in use, or fewer if the chip or the rate asks for that."""
+    fastest = max(way.speeds[0] // way.lanes for way in group.ways)
+    counts = [
+        count for count in _COUNTS if any(rate * count == speed_mbps for rate in LANE_RATES_MBPS if rate <= fastest)
+    ]
+    if not by_module:
+        return _filled([lanes], [lanes] if lanes in counts else counts)
+    whole_qsfp_dd = group.connector == "QSFP-DD" and lanes == group.lanes
+    return _filled([lanes, _QSFP_LANES] if whole_qsfp_dd else [lanes], counts)
+
+
+def _filled(widths: Iterable[int], counts: Iterable[int]) -> Plugs:
+    every = tuple(counts)
+    return frozenset((width, count) for width in widths for count in every if count <= width)
