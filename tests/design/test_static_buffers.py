@@ -86,14 +86,14 @@ def test_pools_fit_the_chip() -> None:
 
 
 def test_senders_are_paused_by_what_the_shared_headroom_leaves() -> None:
-    """alpha 1: half of the pool less its shared headroom, when one lossless priority group takes all of it."""
+    """alpha 1: half of a part of the pool less its shared headroom; Tomahawk 3 has two parts."""
     leaf = FABRIC.device("leaf1")
     pools: Any = {pool.name: pool for pool in leaf.buffer_pools}  # type: ignore[union-attr]
     pool = pools["ingress_lossless"]
     qos: Any = leaf.interfaces[0].qos
     assert (
-        pause_threshold_bytes(leaf.buffer_model, leaf.buffer_pools, qos, 3)
-        == (pool.size_bytes - pool.shared_headroom_bytes) / 2
+        pause_threshold_bytes(leaf.model, leaf.buffer_model, leaf.buffer_pools, qos, 3)
+        == (pool.size_bytes - pool.shared_headroom_bytes) / 2 / 2
     )
 
 

@@ -35,7 +35,7 @@ def test_a_page_says_what_there_is() -> None:
         "ingress_lossless  ingress dynamic     66394076 B, shared headroom 27200352 B",
         "400G   40m    2540    2540   201930   -2                 2540",
         "watchdog        yes: drop, forward, alert",
-        "  sonic-mgmt tests/qos/files/qos_params.th3.yaml (cell size)",
+        "  sonic-mgmt tests/qos/files/qos_params.th3.yaml (cell size; packets until the headroom pool is full)",
     ):
         assert words in text, words
 

@@ -44,7 +44,9 @@ class Asic(Facts):
     pools_keep_apart: bool = True
     """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
     memory_parts: int = 1
-    """Into how many parts its packet memory is divided, of which a queue fills one; pools count all together."""
+    """Into how many parts its packet memory is divided, of which a queue or a port fills one; pools count them all."""
+    shared_headroom_in_pool: bool = True
+    """Whether the size that SONiC states for an ingress pool contains its shared headroom."""
     pipeline_latency_kib: float | None = None
     mac_phy_delay_kib: float | None = None
     tile_bytes_per_gbps: float = 0

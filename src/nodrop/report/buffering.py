@@ -148,7 +148,7 @@ def marking(fabric: Fabric) -> Iterator[Facts]:
             marks = ecn(effects.queue(qos, index))
             paused: float | str | None
             try:
-                paused = pause_threshold_bytes(device.buffer_model, device.buffer_pools, qos, index)
+                paused = pause_threshold_bytes(device.model, device.buffer_model, device.buffer_pools, qos, index)
             except UnknownFact:
                 paused = "unknown"
             key = (device.role, device.platform, device.model, index, str(marks), paused)

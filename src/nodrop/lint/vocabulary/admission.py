@@ -2,6 +2,7 @@
 
 from nodrop import units
 from nodrop.hardware import asic, shares, switch, switches
+from nodrop.hardware.thresholds import dynamic_threshold_bytes, part_of_pool_bytes, pool_has_shared_headroom
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.buffers import dropping_lossless_queues
 from nodrop.lint.vocabulary.marking import marks
@@ -20,21 +21,25 @@ _Buffer = BufferProfile | None | Unknown
 
 
 @word("function")
-def pause_threshold_bytes(buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int) -> float | None:
-    """The depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings all of it.
+def pause_threshold_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
+) -> float | None:
+    """Return the depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings it all.
 
-    With dynamic thresholds alpha·B / (1 + p·alpha): B is the ingress pool, alpha the threshold's factor, p the
-    lossless priority groups that share it (Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM
-    2015, §4, for one egress port). None where nothing of the queue is lossless.
+    With dynamic thresholds alpha·B / (1 + p·alpha): B is the ingress pool, or the part of it that one port can fill,
+    alpha the threshold's factor, p the lossless priority groups that share it (Zhu et al., Congestion Control for
+    Large-Scale RDMA Deployments, SIGCOMM 2015, §4, for one egress port). None where nothing of the queue is lossless.
     """
     table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
     groups = {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}
-    found = [_group_threshold_bytes(buffer_model, pools, qos, group) for group in groups]
+    found = [_group_threshold_bytes(model, buffer_model, pools, qos, group) for group in groups]
     return min((threshold for threshold in found if threshold is not None), default=None)
 
 
-def _group_threshold_bytes(buffer_model: _Model, pools: _Pools, qos: QosProfile, group: int) -> float | None:
+def _group_threshold_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, group: int
+) -> float | None:
     buffer = effects.group_buffer(qos, group)
     if buffer is None or not buffer.lossless:
         return None
@@ -42,16 +47,15 @@ def _group_threshold_bytes(buffer_model: _Model, pools: _Pools, qos: QosProfile,
         return buffer.static_th_bytes
     if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return None
-    size = _shared_bytes(buffer_model, pools, buffer.pool)
-    lossless = sum(one.lossless for one in _groups(qos))
-    alpha = 2.0**buffer.dynamic_th
-    return alpha * size / (1 + lossless * alpha)
+    size = part_of_pool_bytes(model, _shared_bytes(model, buffer_model, pools, buffer.pool))
+    return dynamic_threshold_bytes(size, buffer.dynamic_th, sum(one.lossless for one in _groups(qos)))
 
 
-def _shared_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
-    """Return the size of a pool without the headroom that ports share, of which it is a part where it is stated."""
+def _shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+    """Return the size of a pool without the headroom that ports share."""
     size = _size_bytes(pools, name)
-    if known(buffer_model, "device.buffer_model") == "traditional":  # SAI: shared headroom is part of the size
+    traditional = known(buffer_model, "device.buffer_model") == "traditional"
+    if traditional and pool_has_shared_headroom(model):  # by SAI it is part of the size
         size -= sum(one.shared_headroom_bytes or 0 for one in known(pools) if one.name == name)
     return size
 
@@ -68,8 +72,10 @@ def _groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
 
 
 @word("function")
-def pause_before_full_marks(buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
-    """The depth at which the senders of a queue are paused, in bytes, where marks have begun by then and not all are.
+def pause_before_full_marks(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
+) -> float | None:
+    """Return the depth at which the senders of a queue are paused, bytes, if marks have begun by then and not all are.
 
     None where all packets are marked before the pause, or none, and where the queue is not lossless. What is not known
     is missing for the question whether any is marked before the pause, too, and told there.
@@ -78,7 +84,8 @@ def pause_before_full_marks(buffer_model: _Model, pools: _Pools, qos: QosProfile
     if qos is None or wred is None or wred.green.min_bytes is None or wred.green.max_bytes is None:
         return None
     try:
-        paused = pause_threshold_bytes(buffer_model, pools, qos, queue.index) if marks(pools, qos, queue) else None
+        marking = marks(pools, qos, queue)
+        paused = pause_threshold_bytes(model, buffer_model, pools, qos, queue.index) if marking else None
     except UnknownFact:
         return None
     return paused if paused is not None and wred.green.min_bytes < paused <= wred.green.max_bytes else None
@@ -86,7 +93,7 @@ def pause_before_full_marks(buffer_model: _Model, pools: _Pools, qos: QosProfile
 
 @word("function")
 def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
-    """What the own threshold of a lossless queue lets it hold while all others are empty, in bytes.
+    """Return what the own threshold of a lossless queue lets it hold while all others are empty, in bytes.
 
     A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool. None
     where the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
@@ -100,15 +107,14 @@ def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) ->
         return buffer.static_th_bytes
     if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return None
-    alpha = 2.0**buffer.dynamic_th
-    return alpha * _size_bytes(pools, buffer.pool) / (1 + alpha)
+    return dynamic_threshold_bytes(_size_bytes(pools, buffer.pool), buffer.dynamic_th)
 
 
 @word("function", rests_on=("models",))
 def overfilling_bytes(
     model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
 ) -> float | None:
-    """What the lossless groups of a port's kind admit before all senders are paused, where a lossless queue holds less.
+    """Return what lossless groups of a port's kind admit before all senders pause, where a lossless queue holds less.
 
     With many senders that is the whole of their pools, in bytes; in a chip whose memory is divided, the part that one
     queue can fill. None where the queue holds it, and where the chip does not keep ingress and egress apart: what it
@@ -119,7 +125,7 @@ def overfilling_bytes(
         return None
     buffers = [one.buffer for one in _groups(qos)]
     names = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is not None}
-    admitted = sum(_shared_bytes(buffer_model, pools, name) for name in names)
+    admitted = sum(_shared_bytes(model, buffer_model, pools, name) for name in names)
     if limit >= admitted:
         return None
     if isinstance(model, Unknown) or model not in switches():
@@ -130,7 +136,7 @@ def overfilling_bytes(
 
 @word("function")
 def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup) -> str:
-    """The ingress pool that a lossless group should take from, where it shares one with lossy groups and need not.
+    """Return the ingress pool that a lossless group should take from, where it needlessly shares one with lossy groups.
 
     Nothing where the group is lossy or apart from them, or where there is no other pool.
     """
@@ -156,7 +162,7 @@ def beyond_ingress_bytes(pools: _Pools, pool: BufferPool) -> int:
 
 @word("function")
 def ingress_bytes(pools: _Pools) -> int:
-    """What the pools of what comes in have together, in bytes."""
+    """Return what the pools of what comes in have together, in bytes."""
     found = [one for one in known(pools, "device.buffer_pools") if one.direction != "egress"]
     return sum(known(one.size_bytes, "buffer_pool.size_bytes") or 0 for one in found)
 
@@ -185,7 +191,7 @@ def reserve_short_bytes(model: str | Unknown, buffer: _Buffer) -> int:
 
 @word("function")
 def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
-    """The least size of a profile with a stated headroom of its own: xoff, on NVIDIA's chips with xon.
+    """Return the least size of a profile with a stated headroom: xoff, on NVIDIA's chips with xon.
 
     Other chips count xon within what is shared (their shipped tables have sizes of xoff and a cell or two).
     """
@@ -244,7 +250,7 @@ def _computes(qos: QosProfile | None | Unknown) -> bool:
 
 @word("function", rests_on=("models",))
 def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: _Buffer) -> int:
-    """The headroom that a stated profile keeps from others while its port is shut, in bytes; 0 where it is given back.
+    """Return the headroom that a stated profile keeps from others while its port is shut, bytes; 0 if it is given back.
 
     Chips that can have the dynamic buffer model give it back (sonic-swss cfgmgr/buffermgr.cpp), and what is shared is
     nobody's own. Nothing is said of models that are not known.
@@ -258,5 +264,5 @@ def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Po
 
 @word("function")
 def lossless_share_percent(pools: _Pools) -> int:
-    """The share of the memory to be shared that is kept for lossless traffic, in percent; all where none is apart."""
+    """Return the share of the shared memory that is kept for lossless traffic, in percent; all where none is apart."""
     return shares.lossless_share_percent(pools)

@@ -1,6 +1,7 @@
 """Words about marking and how queues are served: what a port does with RDMA's packets and with the CNPs that answer."""
 
 from nodrop import units
+from nodrop.hardware.thresholds import dynamic_threshold_bytes
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import listed, speed
 from nodrop.lint.vocabulary.scheduling import lossless_queues
@@ -17,33 +18,33 @@ _Pools = tuple[BufferPool, ...] | Unknown
 
 @word("function", rests_on=("classes", "mode"))
 def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The queues that RDMA leaves by; in a lossless fabric only those of lossless traffic classes."""
+    """Return the queues that RDMA leaves by; in a lossless fabric only those of lossless traffic classes."""
     return effects.rdma_queues(fabric, qos)
 
 
 @word("function", rests_on=("classes",))
 def cnp_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """The queues that CNPs leave by, those of lossless traffic classes left out."""
+    """Return the queues that CNPs leave by, those of lossless traffic classes left out."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in effects.cnp_dscps(fabric)}
     return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs if not effects.is_lossless(qos, tc)}))
 
 
 @word("function", rests_on=("classes",))
 def paused_cnp_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of CNPs that land in a lossless traffic class, where they wait for the pause that they are to end."""
+    """Return the DSCPs of CNPs in a lossless traffic class, where they wait for the pause that they are to end."""
     return tuple(dscp for dscp in effects.cnp_dscps(fabric) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
 
 
 @word("function", rests_on=("classes", "mode"))
 def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The queues of RDMA without any WRED profile; those that pause does not reach are left to the rule for that."""
+    """Return RDMA's queues without any WRED profile; those that pause does not reach are left to the rule for that."""
     stray = set() if qos is None else {effects.queue_of_tc(qos, tc) for tc in misplaced_tcs(qos)}
     return tuple(index for index in effects.rdma_queues(fabric, qos) if index not in stray and not _wred(qos, index))
 
 
 @word("function", rests_on=("classes", "mode"))
 def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """The queues, beside those of RDMA, of lossless traffic classes that packets land in, without any WRED profile."""
+    """Return the other queues of lossless traffic classes that packets land in, without any WRED profile."""
     paused = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
     others = sorted(paused - set(effects.rdma_queues(fabric, qos)))
     return tuple(index for index in others if not _wred(qos, index))
@@ -71,7 +72,7 @@ def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
 
 @word("function")
 def inverted_thresholds(wred: WredProfile) -> str:
-    """The colors of a WRED profile whose minimum is above their maximum: `green (1500 to 150 bytes)`; else nothing.
+    """Return the colors of a WRED profile whose minimum is above their maximum: `green (1500 to 150 bytes)`.
 
     A maximum that is not stated is 0 (sonic-swss orchagent/qosorch.cpp, WredMapHandler).
     """
@@ -92,7 +93,7 @@ def inverted_thresholds(wred: WredProfile) -> str:
 
 @word("function")
 def sooner_colors(wred: WredProfile | None) -> str:
-    """The colors that are marked or dropped early below a threshold of green: `yellow from 78 kB to 628 kB`."""
+    """Return the colors that are marked or dropped early below a threshold of green: `yellow from 78 kB to 628 kB`."""
     if wred is None:
         return ""
     green = wred.green
@@ -116,7 +117,7 @@ def _bytes(count: int | None) -> str:
 
 @word("function", rests_on=("classes", "mode"))
 def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...]) -> str:
-    """The thresholds that RDMA's queues have at several speeds: `150 kB to 1.5 MB at 100G and 400G`; else nothing.
+    """Return the thresholds that RDMA's queues have at several speeds: `150 kB to 1.5 MB at 100G and 400G`.
 
     Ports that are shut, or of which something is not known, are left out.
     """
@@ -179,7 +180,7 @@ def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
 
 @word("function")
 def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
-    """The queues that get only what a strict queue leaves: those that take turns, and strict ones of lower numbers."""
+    """Return the queues that get only what a strict queue leaves: weighted ones, and strict ones of lower numbers."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in range(64)}
     return tuple(
         queue
@@ -230,5 +231,4 @@ def _queue_limit_bytes(pools: _Pools, qos: QosProfile | None, index: int) -> int
         return size
     if buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return size
-    alpha = 2.0**buffer.dynamic_th
-    return round(size * alpha / (1 + alpha))
+    return round(dynamic_threshold_bytes(size, buffer.dynamic_th))
