@@ -117,7 +117,8 @@ def test_a_whole_report() -> None:
               ],
               "detection_ms": 200,
               "restoration_ms": 400,
-              "action": "drop"
+              "action": "drop",
+              "history": null
             }
           }
         ]
@@ -277,7 +278,7 @@ def test_a_place_without_a_line_is_a_file() -> None:
         ({3: UNKNOWN}, {"3": {"unknown": True}}),
         (
             WATCHDOG,
-            {"priorities": [3], "detection_ms": 200, "restoration_ms": 400, "action": "drop"},
+            {"priorities": [3], "detection_ms": 200, "restoration_ms": 400, "action": "drop", "history": None},
         ),
     ],
 )

@@ -83,7 +83,8 @@ def _word(word: Word) -> str:
         written = f"{first} → {word.name}" + (f"({', '.join(rest)})" if rest else "")
     else:
         written = f"{word.name}({', '.join(given)})"
-    said = " ".join(word.doc.split()).partition(". ")[0].rstrip(".")
+    said = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
+    said = said[:1].upper() + said[1:]
     return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown_of_ours(said, cell=True)} |"
 
 

@@ -6,7 +6,7 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile, WredProfile
 from nodrop.model.states import Unknown, known
 from nodrop.model.values import changed
-from nodrop.platforms.traits import first_release, traits
+from nodrop.platforms.traits import first_release, known_traits, traits
 
 STORM_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "PG_WATERMARK", "QUEUE_WATERMARK", "PORT_BUFFER_DROP"})
 """The groups that show a pause storm: frames of PFC by port, packets and drops by queue and priority group, and how
@@ -35,6 +35,8 @@ def slow_counters(counters: tuple[Counter, ...], slowest_ms: int) -> tuple[str, 
 @word("function")
 def mark_counters(device: Device) -> str:
     """Return the group of counters of ECN marks, off by default, that the switch's release has; else nothing."""
+    if known_traits(device.platform) is None:
+        return ""
     first = first_release(device.platform, lambda held: held.mark_counters is not None)
     if first is None or str(known(device.version, "device.version")) < first:
         return ""
