@@ -8,7 +8,7 @@ from nodrop.formats.comments import Syntax
 COMMENTS: Mapping[str, Syntax] = {".conf": "frr", "": "lines"}
 """By how their names end, how files have comments."""
 
-WRITES = ("config_db.json", "frr.conf")
+WRITES = ("config_db.json", "frr.conf", "apply/apply.sh")
 """The names of the files that are written, as patterns; also those of earlier versions."""
 
 DEFAULT = True

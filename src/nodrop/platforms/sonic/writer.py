@@ -1,4 +1,4 @@
-"""From a device to config_db.json and frr.conf; what SONiC cannot say is refused, nothing is repaired."""
+"""From a device to config_db.json, frr.conf and apply/; what SONiC cannot say is refused, nothing is repaired."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import additions
+from nodrop.platforms.sonic.delivery import apply_script
 from nodrop.platforms.sonic.limits import check, way_of
 from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.releases import RELEASES, knows
@@ -47,7 +48,9 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     config = Artifact(device=device.name, path="config_db.json", text=text)
     if device.bgp is None:
         return (config,)
-    return (config, Artifact(device=device.name, path="frr.conf", text=additions.routing(frr.write(device), device)))
+    routing = Artifact(device=device.name, path="frr.conf", text=additions.routing(frr.write(device), device))
+    script = Artifact(device=device.name, path="apply/apply.sh", text=apply_script(str(device.version)))
+    return (config, routing, script)
 
 
 def _render(name: str, **names: Any) -> str:
