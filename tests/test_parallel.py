@@ -216,7 +216,7 @@ class counted:  # noqa: N801 -- reads as a function
 def test_a_site_is_built_the_same_in_one_process_and_in_two() -> None:
     intents = write_pods(4)
     done, files = both("build", *intents, "-o", "out")
-    assert (done.code, done.err) == (0, "out: 24 devices, 80 files (80 written, 0 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 24 devices, 104 files (104 written, 0 unchanged)\n")
     assert {name.partition("/")[0] for name in files} == {".nodrop.json", "pod0", "pod1", "pod2", "pod3"}
     assert sorted(path.name for path in Path().iterdir()) == ["out", *intents]
 
@@ -281,7 +281,7 @@ def test_a_site_is_changed_in_place_and_only_where_it_changes() -> None:
     Path("pod1.yaml").write_text(changed)
     with mock.patch.object(parallel, "MIN_DEVICES", 2):
         done = nodrop("build", *intents, "-o", "out", "--jobs", "2")
-    assert (done.code, done.err) == (0, "out: 18 devices, 60 files (6 written, 54 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 18 devices, 78 files (6 written, 72 unchanged)\n")
     assert {path: path.stat().st_ino for path in before} == before
     edited = Path("out/pod2/leaf1/frr.conf")
     edited.write_text(edited.read_text() + "! mine\n")

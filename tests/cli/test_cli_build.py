@@ -50,7 +50,7 @@ def test_the_first_build_writes_all_and_says_what() -> None:
     assert done == Done(
         0,
         f"no findings in 4 devices, 128 interfaces, {rules()} rules\n",
-        "out: 4 devices, 16 files (16 written, 0 unchanged)\n",
+        "out: 4 devices, 20 files (20 written, 0 unchanged)\n",
     )
     devices = ("leaf1", "leaf2", "spine1", "spine2")
     assert tree("out").keys() == {
@@ -58,7 +58,7 @@ def test_the_first_build_writes_all_and_says_what() -> None:
         "fabric.yaml",
         *(f"plan/{name}.csv" for name in ("addresses", "cabling", "hosts")),
         *(f"hosts/ConnectX-7.{kind}" for kind in ("nccl.env", "service", "sh", "yaml")),
-        *(f"{device}/{file}" for device in devices for file in ("config_db.json", "frr.conf")),
+        *(f"{device}/{file}" for device in devices for file in ("config_db.json", "frr.conf", "apply/apply.sh")),
     }
     assert sorted(path.name for path in Path().iterdir()) == ["intent.yaml", "out"], "nothing is left beside it"
 
@@ -101,7 +101,7 @@ def test_building_again_writes_nothing() -> None:
     built("intent.yaml", "out")
     before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in Path("out").rglob("*")}
     done = nodrop("build", "intent.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 4 devices, 16 files (0 written, 16 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 4 devices, 20 files (0 written, 20 unchanged)\n")
     assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in Path("out").rglob("*")} == before
 
 
@@ -110,18 +110,18 @@ def test_a_change_writes_what_changed_and_removes_what_is_gone() -> None:
     built("intent.yaml", "out")
     write_intent("intent.yaml", SMALL)
     done = nodrop("build", "intent.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 4 devices, 16 files (16 written, 0 unchanged, 4 removed)\n")
+    assert (done.code, done.err) == (0, "out: 4 devices, 20 files (16 written, 4 unchanged, 6 removed)\n")
     built("intent.yaml", "fresh")
     assert tree("out") == tree("fresh")
     write_intent("intent.yaml", SMALL, **{"length: 31m": "length: 30m"})
     done = nodrop("build", "intent.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 4 devices, 16 files (6 written, 10 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 4 devices, 20 files (6 written, 14 unchanged)\n")
 
 
 def test_output_with_a_slash_and_folders_that_are_missing() -> None:
     write_intent()
     done = nodrop("build", "intent.yaml", "-o", "some/where/out/")
-    assert (done.code, done.err) == (0, "some/where/out: 4 devices, 16 files (16 written, 0 unchanged)\n")
+    assert (done.code, done.err) == (0, "some/where/out: 4 devices, 20 files (20 written, 0 unchanged)\n")
     assert nodrop("lint", "some/where/out").code == 0
 
 
@@ -257,7 +257,7 @@ def test_several_intents_get_a_folder_each_and_are_linted_each_for_itself() -> N
     write_intent("one.yaml")
     write_intent("two.yaml", LARGE)
     done = nodrop("build", "one.yaml", "two.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 10 devices, 36 files (36 written, 0 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 10 devices, 46 files (46 written, 0 unchanged)\n")
     assert "no findings in 10 devices, 320 interfaces" in done.out
     for intent, fabric in (("one.yaml", "two-by-two"), ("two.yaml", "reference-256")):
         built(intent, "single")

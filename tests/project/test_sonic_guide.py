@@ -1,0 +1,60 @@
+"""docs/sonic.md: what it suggests under `extra:` builds without findings, and its table is that of the releases."""
+
+import re
+from pathlib import Path
+
+from nodrop.platforms.sonic.delivery import apply_script
+from nodrop.platforms.sonic.releases import RELEASES, SAME_AS
+from nodrop.platforms.sonic.schema import schema
+from nodrop.resources import home
+from support.command import nodrop
+from support.places import ROOT
+
+GUIDE = (ROOT / "docs" / "sonic.md").read_text()
+
+
+def section(title: str) -> str:
+    return GUIDE.partition(f"\n## {title}")[2].partition("\n## ")[0]
+
+
+def cells(text: str) -> list[list[str]]:
+    """The rows of the tables of a section, without their heads."""
+    rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def test_the_example_of_additions_builds_without_findings(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
+    intent = tmp_path / "fabric.yaml"
+    intent.write_text((home("intents") / "two-by-two.yaml").read_text() + example)
+    run = nodrop("build", str(intent), "-o", str(tmp_path / "build"))
+    assert (run.code, run.out.splitlines()[0].partition(" in ")[0]) == (0, "no findings")
+
+
+def test_db_migrator_reads_in_each_release_what_its_script_asks_for() -> None:
+    stated = {}
+    for row in cells(section("How frr.conf reaches FRR, by release"))[1:]:
+        for release in row[0].split(", "):
+            stated[release] = " ".join(re.findall(r"`([\w.]+)`", row[5]))
+    asked = {}
+    for release in (*RELEASES, *SAME_AS):
+        (asked[release],) = re.findall(
+            "^MIGRATED_FROM='(.*)'$", apply_script(SAME_AS.get(release, release)), re.MULTILINE
+        )
+    assert stated == asked
+
+
+def test_options_and_exit_codes_are_those_of_the_script() -> None:
+    usage = apply_script("202505").partition("cat <<'END'\n")[2].partition("\nEND\n")[0]
+    rows = cells(section("Load a switch"))
+    options = {row[0].strip("`"): row[1] for row in rows if row[0].startswith("`--")}
+    assert [*options] == [line[2:21].strip() for line in usage.splitlines() if line.startswith("  --")]
+    codes = [row[0] for row in rows if row[0].isdigit()]
+    assert codes == re.findall(r"(\d) \w", usage.partition("Exit code: ")[2]) == ["0", "1", "2", "3", "4"]
+
+
+def test_tables_to_add_are_tables_of_sonic() -> None:
+    named = [row[1] for row in cells(section("Before the first load")) if row[1].startswith("`extra`: ")]
+    words = {word for text in named for word in re.findall(r"`([A-Z_]{3,})`", text)} - {"CTRLPLANE"}
+    assert {"AAA", "COPP_TRAP", "SNMP_COMMUNITY"} <= words
+    assert words <= set(schema(None).names())
