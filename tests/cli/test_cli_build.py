@@ -130,7 +130,7 @@ def test_check_where_all_is_as_built() -> None:
     built("intent.yaml", "out")
     before = tree("out")
     done = nodrop("build", "intent.yaml", "-o", "out", "--check")
-    assert (done.code, done.err) == (0, "out: 16 files are what the intents say\n")
+    assert (done.code, done.err) == (0, "out: 20 files are what the intents say\n")
     assert tree("out") == before
 
 
@@ -173,7 +173,7 @@ def test_check_of_a_changed_intent_and_of_a_folder_that_is_not_there() -> None:
 def test_check_tells_findings_and_drift() -> None:
     built(faulty(), "out", "--fail-on", "never")
     clean = nodrop("build", "faulty.yaml", "-o", "out", "--check")
-    assert (clean.code, clean.err) == (1, "out: 16 files are what the intents say\n")
+    assert (clean.code, clean.err) == (1, "out: 20 files are what the intents say\n")
     assert "[ecn-never-before-pfc]" in clean.out
     assert nodrop("build", "faulty.yaml", "-o", "out", "--check", "--fail-on", "never").code == 0
 

@@ -126,7 +126,7 @@ def test_sonic_starts_with_its_own_files_and_every_port_of_theirs_is_there(inten
     made = lab_of(intent)
     assert made.changed == ()
     for one in nodrop.write(fabric):
-        if one.device:
+        if one.device and one.path in reader("sonic").FILES:
             assert made.files[f"{one.device}/{one.path}"] == one.text
     there = {end for ends in cables(made) for end in ends} | set(dummies(made))
     for device in fabric.devices:
