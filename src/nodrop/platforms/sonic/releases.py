@@ -23,7 +23,6 @@ SINCE = {
     "FEC mode auto": "202311",
     "name servers": "202311",
     "fields of the hash": "202311",
-    "a golden configuration in migrations": "202311",
     "a pool's percentage": "202405",
     "a pool of both directions": "202405",
     "a map of traffic classes to DSCPs": "202411",
