@@ -31,7 +31,7 @@ def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     built(INTENT, "build")
     chance = Random(3)
     for switch in sorted(path.parent for path in Path("build").glob("*/config_db.json")):
-        files = {path.name: path.read_bytes() for path in switch.iterdir()}
+        files = {path.name: path.read_bytes() for path in switch.iterdir() if path.is_file()}
         (tmp_path / "running" / switch.name).mkdir(parents=True)
         for name, raw in as_it_runs("sonic", files, chance).items():
             (tmp_path / "running" / switch.name / name).write_bytes(raw)
