@@ -54,6 +54,8 @@ container_starts() {
         rm -f "$SONIC/frr/frr.conf"
         echo 'router bgp 65000' >"$SONIC/frr/bgpd.conf"
     fi
+    rm -f "$STATE/started"
+    [ ! -e "$SONIC/frr/frr.conf" ] || cp "$SONIC/frr/frr.conf" "$STATE/started"
     awk '$1 == "neighbor" && $3 == "remote-as" { print $2 }' "$SONIC"/frr/*.conf >"$STATE/peers"
 }
 
@@ -218,6 +220,11 @@ class SonicSwitch:
         """Return the two files; None for one that does not exist."""
         paths = {name: self.sonic / name for name in KEPT}
         return {name: path.read_bytes() if path.exists() else None for name, path in paths.items()}
+
+    def started_with(self) -> bytes | None:
+        """Return the frr.conf with which the bgp container started last; None if there was none."""
+        path = self.state / "started"
+        return path.read_bytes() if path.exists() else None
 
     def database(self) -> object:
         """Return CONFIG_DB."""

@@ -109,6 +109,8 @@ def assert_restored(switch: SonicSwitch, was: Any, database: object, run: Any, w
     assert f"apply.sh: {why}; restored {WHOLE}; log: RUN/log\n" in run.error
     assert switch.files() == was
     assert switch.database() == database
+    if "config reload -y -f /dev/stdin" in run.calls:
+        assert switch.started_with() == was["frr/frr.conf"]
 
 
 def assert_refused(switch: SonicSwitch, was: Any, database: object, run: Any, why: str) -> None:
