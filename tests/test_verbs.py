@@ -28,7 +28,7 @@ def test_verbs_can_be_called_again_and_again() -> None:
     """`nodrop.lint` is a verb and a package; whatever is imported, it stays the verb."""
     intent = str(home("intents") / "two-by-two.yaml")
     done = subprocess.run([sys.executable, "-c", PROGRAM, intent], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("9 0 True\n" * 4, "")
+    assert (done.stdout, done.stderr) == ("13 0 True\n" * 4, "")
 
 
 def test_every_verb_is_a_function_and_told_in_the_docstring() -> None:

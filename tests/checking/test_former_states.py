@@ -218,7 +218,7 @@ def looked_into(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     repository = open_repository([])
     with monkeypatch.context() as patched, of_revision(repository, repository.commit("main")) as former:
         patched.setattr(tree, "_oid", watched)
-        for path in sorted(Path("build/leaf1").iterdir()):
+        for path in sorted(path for path in Path("build/leaf1").iterdir() if path.is_file()):
             here = former.is_now(former.text(path))
             assert here == (path.read_bytes() == repository.ask("show", f"main:{path}"))
     return found
@@ -334,13 +334,13 @@ def test_what_a_sparse_checkout_leaves_out_is_not_told_as_removed(configurations
     made = of_json("--base", "main")
     assert [(one["name"], one["kind"]) for one in made["fabrics"][0]["plan"]["devices"]] == [("leaf1", "changed")]
     assert [one["message"] for one in made["notes"]] == [
-        "3 files are not checked out (sparse checkout), and left out of both states"
+        "4 files are not checked out (sparse checkout), and left out of both states"
     ]
     assert of_json("--base", "main", "build/leaf1")["notes"] == []
     Path("build/spine1/frr.conf").write_text("frr defaults datacenter\n")
     assert [one["message"].split(" (")[0] for one in of_json("--base", "main")["notes"]] == [
-        "2 files are not checked out"
+        "3 files are not checked out"
     ]
-    assert "note: 2 files are not checked out (sparse checkout)" in nodrop("check", "--base", "main").out
+    assert "note: 3 files are not checked out (sparse checkout)" in nodrop("check", "--base", "main").out
     page = nodrop("check", "--base", "main", "--format", "markdown").out
-    assert "\n- 2 files are not checked out (sparse checkout)" in page
+    assert "\n- 3 files are not checked out (sparse checkout)" in page

@@ -1,6 +1,7 @@
 """What a change adds beside a switch's configuration, or around it, does not stand in for what the switch loads."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,8 @@ def test_text_around_the_tables_is_a_problem(configurations: Git, before: bool) 
 
 
 def test_an_empty_folder_that_is_left_is_no_submodule(configurations: Git) -> None:
-    for path in FOLDER.iterdir():
-        path.unlink()
+    shutil.rmtree(FOLDER)
+    FOLDER.mkdir()
     code, stops, _ = told()
     assert (code, [severity for severity, _ in stops]) == (0, ["note"])
     configurations("rm", "-rq", str(FOLDER))
@@ -130,18 +131,14 @@ def test_an_empty_folder_that_is_left_is_no_submodule(configurations: Git) -> No
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
 def test_a_configuration_in_another_encoding_is_found(configurations: Git, encoding: str) -> None:
     raw = Path(LEAF).read_text().encode(encoding)
-    for path in FOLDER.iterdir():
-        path.unlink()
-    FOLDER.rmdir()
+    shutil.rmtree(FOLDER)
     Path("leaf1.txt").write_bytes(raw)
     code, stops, _ = told()
     assert (code, stops[0][0], "leaf1.txt holds its configuration" in stops[0][1]) == (1, "error", True)
 
 
 def test_a_file_that_is_no_text_is_no_sign_of_a_deletion(configurations: Git) -> None:
-    for path in FOLDER.iterdir():
-        path.unlink()
-    FOLDER.rmdir()
+    shutil.rmtree(FOLDER)
     Path("kept.bin").write_bytes(bytes(range(256)))
     code, stops, _ = told()
     assert (code, stops[0][0], "kept.bin, which is no text" in stops[0][1]) == (1, "error", True)

@@ -161,7 +161,7 @@ def test_build_writes_them_beside_the_configurations(tmp_path: Any) -> None:
     intent = tmp_path / "lab.yaml"
     intent.write_text((nodrop.resources.home("intents") / "two-by-two.yaml").read_text())
     done = run("build", str(intent), "-o", str(tmp_path / "out"))
-    assert (done.code, "4 devices, 16 files" in done.err) == (0, True)
+    assert (done.code, "4 devices, 20 files" in done.err) == (0, True)
     for one in nodrop.rack(fabric()):
         assert (tmp_path / "out" / one.path).read_text() == one.text
     linted = run("lint", str(tmp_path / "out"))

@@ -147,6 +147,7 @@ def test_a_step_that_fails_is_taken_back(switch: SonicSwitch, number: int, why: 
         assert_restored(switch, was, database, run, why)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "why"), numbered("config", "cp", first=len(CHECKS) + 1))
 def test_a_step_that_fails_half_way_is_taken_back(switch: SonicSwitch, number: int, why: str) -> None:
     was, database = switch.files(), switch.database()
@@ -174,7 +175,8 @@ def test_a_signal_during_a_check_changes_nothing(switch: SonicSwitch, signal: st
     assert_refused(switch, was, database, switch.apply(at=number, how=signal), f"stopped by SIG{signal}")
 
 
-@pytest.mark.parametrize("signal", ["INT", pytest.param("TERM", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("signal", ["INT", "TERM"])
 @pytest.mark.parametrize(("number", "_"), numbered(first=len(CHECKS) + 1))
 def test_a_signal_after_a_change_takes_it_back(switch: SonicSwitch, signal: str, number: int, _: str | None) -> None:
     was, database = switch.files(), switch.database()
