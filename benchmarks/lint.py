@@ -88,7 +88,7 @@ def in_one(here: Path, pods: int) -> Path:
     """Return a folder with the switches of so many pods as one fabric, with names and addresses of their own."""
     site = here / f"one{pods}"
     for number in range(pods):
-        for file in (here / "pod").glob("*[0-9]/*"):
+        for file in (here / "pod").glob("*[0-9]/*.*"):
             raw = NAME.sub(rb"p%d-\1" % number, file.read_bytes())
             raw = ADDRESS.sub(partial(owned, number), raw)
             new = site / f"p{number}-{file.parent.name}" / file.name

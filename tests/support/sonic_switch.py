@@ -246,7 +246,8 @@ class SonicSwitch:
         """
         (self.state / "calls").write_text("")
         (self.state / "count").write_text("")
-        command = [shell, str(self.build / "apply" / "apply.sh"), *options]
+        # a program that was started in the background would ignore SIGINT
+        command = ["/usr/bin/env", "--default-signal", shell, str(self.build / "apply" / "apply.sh"), *options]
         done = subprocess.run(
             ["/bin/sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command] if closed else command,
             capture_output=True,
