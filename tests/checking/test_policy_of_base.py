@@ -109,6 +109,7 @@ def require(case: Case, *base: str) -> Any:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_against_a_revision(configurations: Git, case: Case) -> None:
     changed(case, configurations)

@@ -74,6 +74,7 @@ def hazards(plan: Plan) -> list[tuple[str, str]]:
     return [(one.moment, one.rule) for one in plan.rollout.hazards]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

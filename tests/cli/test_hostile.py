@@ -158,6 +158,7 @@ ELSE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", ELSE, ids=lambda raw: repr(raw[:20]))
 @pytest.mark.parametrize("name", ["config_db.json", "frr.conf", "fabric.yaml", "intent.yaml", "x.json", "x.txt"])
 def test_files_that_are_something_else(name: str, raw: bytes) -> None:

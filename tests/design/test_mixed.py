@@ -43,6 +43,7 @@ def notes(name: str, leaves: str, spines: str) -> tuple[Adaptation, ...]:
     return adaptations(load(on(name, leaves, spines)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
 @pytest.mark.parametrize("name", INTENTS)
 def test_every_intent_is_clean_on_every_mix(name: str, mix: tuple[str, str]) -> None:

@@ -30,6 +30,7 @@ from support.running_files import running
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", INTENTS)
 def test_what_switches_add_by_themselves_is_no_drift(name: str, seed: int) -> None:

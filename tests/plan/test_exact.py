@@ -64,6 +64,7 @@ def typed(script: str, config: dict[str, Any]) -> dict[str, Any]:
     return config
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", CASES, ids=str)
 def test_a_sonic_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
     one, other = reading("sonic"), reading_of("sonic", wanted)
@@ -79,6 +80,7 @@ def test_a_sonic_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
             assert RISKS.index(plan.effects[patch.device]) >= RISKS.index(worst(direct.steps))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [*MORE, *SLOW], ids=str)
 def test_an_nvue_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
     try:

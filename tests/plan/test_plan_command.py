@@ -77,6 +77,7 @@ def test_patches_take_a_folder_for_each_switch(other: Path) -> None:
     assert (again.code, "mine.txt" in again.err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["PATCHES.txt", "leaf1", "patch.json", "plan", "fabric.yaml", "hosts", "1"])
 def test_a_fabric_may_have_any_name_that_is_given_to_files(other: Path, name: str) -> None:
     """The name comes from a file, and becomes a folder among others."""

@@ -103,6 +103,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
 """What changes frr.conf: neighbors that come and go, lines of a process, another process, entries that move."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", CHANGES, ids=str)
 def test_lines_for_vtysh_make_one_running_configuration_of_another(wanted: dict[str, Any]) -> None:
     """What FRR runs then is what it runs when it has loaded the new frr.conf alone, line by line."""

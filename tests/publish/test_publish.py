@@ -468,6 +468,7 @@ class TestSystemRefuses:
         assert beside(out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torn", [False, True], ids=["before", "within"])
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "renames"])
 @pytest.mark.parametrize("start", ["absent", "empty", "built"])

@@ -92,6 +92,7 @@ def precious(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leftover", [False, True], ids=["nothing-left", "a-draft-left"])
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "renames"])
 @pytest.mark.parametrize("decoy", ["link", "folder"])

@@ -137,6 +137,7 @@ def test_a_check_that_hangs_changes_nothing(switch: SonicSwitch, number: int, wh
     assert_refused(switch, was, database, switch.apply(at=number, how="hang"), why)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "why"), numbered(first=len(CHECKS) + 1))
 def test_a_step_that_fails_is_taken_back(switch: SonicSwitch, number: int, why: str | None) -> None:
     was, database = switch.files(), switch.database()
