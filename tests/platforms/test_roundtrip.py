@@ -143,8 +143,9 @@ def test_random_fabrics_come_back_whole_from_memory_and_from_disk(
     assert heard(reading)[1:] == ((), (), (), {}, ())
     folder = tmp_path_factory.mktemp("fabric")
     for artifact in artifacts:
-        (folder / artifact.device).mkdir(exist_ok=True)
-        (folder / artifact.device / artifact.path).write_text(artifact.text)
+        path = folder / artifact.device / artifact.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(artifact.text)
     assert heard(nodrop.read([str(folder)])) == heard(reading)
 
 
