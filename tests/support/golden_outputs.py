@@ -84,12 +84,20 @@ def lab_files(reading: Reading) -> Files:
 
 @cache
 def kept_in_full() -> dict[str, Files]:
-    """Return the files that golden/ has in full, by intent: those of a fabric, and of its `switches_in_full`."""
+    """Return the files that golden/ has in full, by intent: those of a fabric, and of its `switches_in_full`.
+
+    A text that several files have is kept in full once, as the first of them.
+    """
     switches = switches_in_full()
-    return {
-        intent: {name: text for name, text in outputs(intent).items() if owner(name, intent) in {"", *switches[intent]}}
-        for intent in INTENTS
-    }
+    kept: dict[str, Files] = {}
+    seen: set[str] = set()
+    for intent in INTENTS:
+        kept[intent] = {}
+        for name, text in sorted(outputs(intent).items()):
+            if text not in seen and owner(name, intent) in {"", *switches[intent]}:
+                kept[intent][name] = text
+                seen.add(text)
+    return kept
 
 
 def digests(intent: str) -> str:
