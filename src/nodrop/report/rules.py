@@ -95,7 +95,7 @@ def _by_itself(rule: Rule) -> Iterator[str]:
     """What nodrop can do of a fix."""
     if rule.repairs:
         flag = "" if rule.fix_safe else " --unsafe"
-        why = "; look at its changes first, for it cannot know what was meant" if flag else ""
+        why = "; review the changes first: the intended value may differ" if flag else ""
         yield f"`nodrop fix{flag}` changes this{_where(rule)}{why}."
 
 
