@@ -8,6 +8,7 @@ from nodrop.errors import Problem
 from nodrop.hardware import nearest, obstacle, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import MOST_PER_SPINE, Intent, Tier
+from nodrop.platforms.traits import Traits, traits
 from nodrop.units import show_ids
 
 LEAF, SPINE = "leaf", "spine"
@@ -60,6 +61,12 @@ def lanes_by_speed(model: Switch, into: int = 1, panels: tuple[int, ...] = ()) -
     """Return the lanes that a part of panel ports split so uses, by its speed in Mb/s; none where they cannot be."""
     way = model.split(into, panels)
     return dict.fromkeys(way.speeds, way.lanes) if way else {}
+
+
+def traits_by_role(intent: Intent) -> dict[str, Traits]:
+    """Return what the platform and release of each tier can hold, by role."""
+    tiers = intent.topology.leaves, intent.topology.spines
+    return {role: traits(tier.platform, tier.version) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
 
 
 def boxes(intent: Intent, problems: list[Problem]) -> Boxes:

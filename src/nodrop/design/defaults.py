@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import netaddr
 
 from nodrop.design.addressing import slots_of
-from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes
+from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes, traits_by_role
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.classes import purpose_of
 from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
 from nodrop.design.reserves import RESERVED, queue_reserve
 from nodrop.design.static_buffers import is_static
-from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, platforms, scale
+from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
@@ -162,7 +162,7 @@ def _reserves(intent: Intent, *models: Switch) -> Iterator[Default]:
     """Yield the reserve of the queues of CNPs and control, by tier, where its network OS has one."""
     names = [name for name, wanted in intent.classes.items() if purpose_of(name, wanted) in RESERVED]
     for role, model in zip((LEAF, SPINE), models, strict=True):
-        if names and platforms(intent)[role].queue_reserves:
+        if names and traits_by_role(intent)[role].queue_reserves:
             reserve = queue_reserve(model, static=is_static(model))
             source = f"for {' and '.join(sorted(names))}: {reserve.source}"
             yield Default(f"queue reserve at {KEYS[role]}", f"{reserve.size_bytes}B", source)

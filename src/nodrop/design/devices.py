@@ -7,7 +7,7 @@ from nodrop.design.additions import extra, extra_lines
 from nodrop.design.addressing import Plan, dotted
 from nodrop.design.balancing import is_adaptive
 from nodrop.design.bonds import port_channels
-from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
+from nodrop.design.boxes import LEAF, SPINE, Boxes, Node, traits_by_role
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
 from nodrop.design.hwskus import hwsku_of, shipped_splits
@@ -17,7 +17,7 @@ from nodrop.design.routing import bgp, static_routes
 from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, stuck, watched
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.vlans import vlans
-from nodrop.design.watchdog import Timers, has_history, platforms
+from nodrop.design.watchdog import Timers, has_history
 from nodrop.hardware.dynamic import Resolved, resolve
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
@@ -55,7 +55,7 @@ class Devices:
         self._buffers = {role: _buffers(intent, role, model) for role, model in models.items()}
         self._hwskus = {role: hwsku_of(intent, role, model) for role, model in models.items()}
         self._shipped = {role: shipped_splits(intent, role, model) for role, model in models.items()}
-        held = platforms(intent)
+        held = traits_by_role(intent)
         self._profiles = {
             role: Profiles(intent, classes, timers, buffers, history=has_history(held[role], models[role]))
             for role, buffers in self._buffers.items()

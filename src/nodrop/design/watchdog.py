@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.design.boxes import KEYS, LEAF, SPINE, traits_by_role
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.hardware import asic
@@ -89,12 +89,6 @@ def _held(tier: Tier) -> Traits:
     return traits(tier.platform, tier.version)
 
 
-def platforms(intent: Intent) -> dict[str, Traits]:
-    """Return what the platform of each role can hold."""
-    tiers = intent.topology.leaves, intent.topology.spines
-    return {role: _held(tier) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
-
-
 def _watched(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
     """Return the tiers that watch each side: a leaf with one set of timers watches its hosts alone."""
     leaf, spine = (
@@ -154,7 +148,7 @@ def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
     """
     polling = _polling(intent, min(side.detection_ms for side in (hosts, fabric) if side))
     own = {LEAF: hosts, SPINE: fabric or hosts}
-    held = platforms(intent)
+    held = traits_by_role(intent)
     return Timers(
         hosts=hosts,
         fabric=fabric,
@@ -199,7 +193,7 @@ def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
 
 
 def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    held, watched = platforms(intent), _watched(intent)
+    held, watched = traits_by_role(intent), _watched(intent)
     pollings = {(timers.polling_ms[role], held[role].watchdog.polling_ms) for role in KEYS}
     checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *one) for one in sorted(pollings)]
     for name, side in timers.sides():
@@ -238,7 +232,7 @@ def _fill_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     wanted = intent.pfc.watchdog.stuck
     if wanted is None or wanted.fill is None:
         return
-    for role, held in platforms(intent).items():
+    for role, held in traits_by_role(intent).items():
         slowest, polling = held.watchdog.queue_polling_ms, timers.polling_ms[role]
         if held.watchdog.conditions is not None and polling <= slowest:
             hint = f"{held.title} looks at how full queues are then only"
