@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nodrop.platforms.nvue.schema import without_published
+from nodrop.platforms.nvue.schema_types import release_of
 from nvue_compare import differences, summary
 from nvue_merge import Merged, Release, lines, merged, unsaid
 from nvue_models import read_module, texts_of
@@ -46,8 +47,7 @@ def _name(release: Release) -> str:
 def _release(text: str) -> Release:
     if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
         raise Unusable(f"{text}: expected a release such as 5.16")
-    major, _, minor = text.partition(".")
-    return int(major), int(minor)
+    return release_of(text)
 
 
 def _read(given: Sequence[str], first: Release) -> dict[Release, tuple[str, Source]]:

@@ -16,7 +16,7 @@ from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.names import RESERVED, numbers
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema
-from nodrop.platforms.nvue.schema_types import ALWAYS, NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span
+from nodrop.platforms.nvue.schema_types import ALWAYS, NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span, release_of
 from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.platforms.slips import slip
 
@@ -85,8 +85,7 @@ def _spoken(release: Release | None, bound: Iterable[Fault]) -> Dialect:
 
 def _release(version: str | None | Unknown) -> Release | None:
     """Return a release of Cumulus Linux 5; None for others, and for those of HBN and NVOS, which number otherwise."""
-    major, _, minor = version.partition(".") if isinstance(version, str) else ("", "", "")
-    return (int(major), int(minor)) if major == "5" else None
+    return release_of(version) if isinstance(version, str) and version.startswith("5.") else None
 
 
 def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool = False) -> None:
