@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._tiers import uplinks
-from nodrop.hardware import switch, switches
+from nodrop.hardware import asic_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -78,8 +78,5 @@ def _is_odd(device: Device, usual: dict[str, int | None]) -> bool:
 
 def _hash_differently(one: Device, other: Device) -> bool:
     """Whether two devices are known to have different ASICs."""
-    asics = [
-        switch(device.model).asic if not isinstance(device.model, Unknown) and device.model in switches() else None
-        for device in (one, other)
-    ]
+    asics = [asic_of(device.model) for device in (one, other)]
     return None not in asics and asics[0] != asics[1]

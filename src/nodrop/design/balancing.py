@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.errors import Problem
-from nodrop.hardware import asic, buildable, switch, switches
+from nodrop.hardware import asic, asic_of, buildable, switch
 from nodrop.hardware.schema import Asic
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.fabric import Side
@@ -41,7 +41,7 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("hosts", "out_of_order"), found, "true", _HINT)
     told = False
     for role, tier in tiers:
-        chip = asic(switch(tier.model).asic) if tier.model in switches() else None
+        chip = asic_of(tier.model)
         if chip is None:
             continue
         if not chip.adaptive_routing:

@@ -72,6 +72,11 @@ def asic(name: str) -> Asic:
     return _load(Asic, "asics", name)
 
 
+def asic_of(model: str | None | Unknown) -> Asic | None:
+    """Return the facts of a switch model's ASIC; None where the model is unknown or not in the catalogue."""
+    return asic(switch(model).asic) if isinstance(model, str) and model in switches() else None
+
+
 @cache
 def nic(model: str) -> Nic:
     """Return the facts of a NIC; KeyError where it is not known."""

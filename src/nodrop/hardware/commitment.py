@@ -1,6 +1,6 @@
 """How much of a switch's packet memory is given away before any is shared: headroom, reserves, shared headroom."""
 
-from nodrop.hardware import asic, switch, switches
+from nodrop.hardware import asic_of, switch, switches
 from nodrop.hardware.dynamic import occupied_bytes
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device
@@ -42,8 +42,8 @@ def committed_bytes(device: Device) -> int:
 
 
 def _computes(device: Device) -> bool:
-    model = known(device.model, "device.model")
-    return model in switches() and asic(switch(model).asic).computes
+    chip = asic_of(known(device.model, "device.model"))
+    return chip is not None and chip.computes
 
 
 def _of_port(qos: QosProfile, shared: bool) -> int:

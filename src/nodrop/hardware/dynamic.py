@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from nodrop.hardware import asic, switch, switches
+from nodrop.hardware import asic, asic_of, switch
 from nodrop.hardware.headroom import Budget, computed
 from nodrop.hardware.schema import Asic
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -53,11 +53,8 @@ def _release(version: str | None | Unknown) -> str:
 
 def chip(device: Device) -> Asic:
     """Return the device's ASIC; UnknownFact where its model or the formula of its headroom is not in the catalogue."""
-    model = known(device.model, "device.model")
-    if model not in switches():
-        raise UnknownFact("device.model")
-    found = asic(switch(model).asic)
-    if not found.computes:
+    found = asic_of(known(device.model, "device.model"))
+    if found is None or not found.computes:
         raise UnknownFact("device.model")
     return found
 

@@ -6,8 +6,7 @@ divided into parts (`Asic.memory_parts`), packets of one port fill one part, and
 values are in `tests/hardware/test_measured.py` and docs/measured.md.
 """
 
-from nodrop.hardware import asic, switch, switches
-from nodrop.hardware.schema import Asic
+from nodrop.hardware import asic_of
 from nodrop.model.states import Unknown
 
 
@@ -19,15 +18,11 @@ def dynamic_threshold_bytes(free_bytes: float, exponent: int, sharers: int = 1) 
 
 def part_of_pool_bytes(model: str | None | Unknown, size_bytes: float) -> float:
     """Return how much of a pool the packets of one port can fill; all of it if the model is not known."""
-    chip = _chip(model)
+    chip = asic_of(model)
     return size_bytes / chip.memory_parts if chip else size_bytes
 
 
 def pool_has_shared_headroom(model: str | None | Unknown) -> bool:
     """Return whether the stated size of an ingress pool contains its shared headroom, as SAI says."""
-    chip = _chip(model)
+    chip = asic_of(model)
     return chip is None or chip.shared_headroom_in_pool
-
-
-def _chip(model: str | None | Unknown) -> Asic | None:
-    return asic(switch(model).asic) if isinstance(model, str) and model in switches() else None

@@ -1,7 +1,7 @@
 """Words about what buffers admit: when a priority group pauses, what a queue may hold, what must stay for others."""
 
 from nodrop import units
-from nodrop.hardware import asic, shares, switch, switches
+from nodrop.hardware import asic_of, shares
 from nodrop.hardware.thresholds import dynamic_threshold_bytes, part_of_pool_bytes, pool_has_shared_headroom
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.buffers import dropping_lossless_queues
@@ -128,9 +128,9 @@ def overfilling_bytes(
     admitted = sum(_shared_bytes(model, buffer_model, pools, name) for name in names)
     if limit >= admitted:
         return None
-    if isinstance(model, Unknown) or model not in switches():
+    chip = asic_of(model)
+    if chip is None:
         raise UnknownFact("device.model")
-    chip = asic(switch(model).asic)
     return admitted / chip.memory_parts if chip.pools_keep_apart and limit < admitted / chip.memory_parts else None
 
 
@@ -198,8 +198,8 @@ def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
     headroom = _stated(buffer)
     if headroom is None or isinstance(headroom.xoff_bytes, Unknown):
         return 0
-    behind = not isinstance(model, Unknown) and model in switches() and asic(switch(model).asic).computes
-    xon = headroom.xon_bytes if behind else None
+    chip = asic_of(model)
+    xon = headroom.xon_bytes if chip and chip.computes else None
     return headroom.xoff_bytes + (xon if isinstance(xon, int) else 0)
 
 
@@ -255,7 +255,8 @@ def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Po
     Chips that can have the dynamic buffer model give it back (sonic-swss cfgmgr/buffermgr.cpp), and what is shared is
     nobody's own. Nothing is said of models that are not known.
     """
-    if isinstance(model, Unknown) or model not in switches() or "dynamic" in asic(switch(model).asic).buffer_models:
+    chip = asic_of(model)
+    if chip is None or "dynamic" in chip.buffer_models:
         return 0
     if isinstance(pools, Unknown) or isinstance(buffer_model, Unknown):
         return 0

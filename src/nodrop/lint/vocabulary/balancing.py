@@ -1,6 +1,6 @@
 """Words about adaptive routing: where the choice among equal paths by load cannot be, and where it is in part only."""
 
-from nodrop.hardware import asic, switch, switches
+from nodrop.hardware import asic_of
 from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.index import Index
@@ -16,12 +16,12 @@ def adaptive_obstacle(
     platform: str, version: str | None | Unknown, model: str | Unknown, mbps: int | None | Unknown
 ) -> str:
     """Why a switch has no adaptive routing on links of a speed; nothing where it has, or in releases not known here."""
-    if isinstance(model, Unknown) or model not in switches():
+    chip = asic_of(model)
+    if chip is None:
         raise UnknownFact("device.model")
     held = known_traits(platform)
     if held is not None and held.releases and isinstance(version, str) and version not in held.releases:
         return ""
-    chip = asic(switch(model).asic)
     if chip.adaptive_routing is None:
         raise UnknownFact("device.model")
     if not chip.adaptive_routing:

@@ -1,7 +1,7 @@
 """Words about pools and the buffers that take from them: whether they fit the direction and each other."""
 
 from nodrop import units
-from nodrop.hardware import asic, switch, switches
+from nodrop.hardware import asic_of, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import stopped_queues
@@ -23,9 +23,10 @@ def takes_from(
     there = known(pools, "device.buffer_pools")
     if not any(pool.name == buffer.pool and pool.direction == direction for pool in there):
         return False
-    if isinstance(model, Unknown) or model not in switches():
+    chip = asic_of(model)
+    if chip is None:
         raise UnknownFact("device.model")
-    return asic(switch(model).asic).pools_keep_apart
+    return chip.pools_keep_apart
 
 
 def _is(buffer: object) -> bool:

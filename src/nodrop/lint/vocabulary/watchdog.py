@@ -1,6 +1,6 @@
 """Words about the PFC watchdog's timers."""
 
-from nodrop.hardware import asic, switch, switches
+from nodrop.hardware import asic_of
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.qos import policy_watchdog
 from nodrop.model.fabric import Counter, Device, Fabric
@@ -71,7 +71,8 @@ def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
 @word("function", rests_on=("models",))
 def flaps_on_chip(model: str | Unknown) -> bool:
     """Whether the watchdog on the chip of a switch model is known to free queues in the middle of a storm."""
-    return not isinstance(model, Unknown) and model in switches() and asic(switch(model).asic).watchdog_flaps
+    chip = asic_of(model)
+    return chip is not None and chip.watchdog_flaps
 
 
 @word("function")
@@ -122,8 +123,8 @@ def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
 
     UNKNOWN where the catalogue does not say, and the action is another.
     """
-    known_model = not isinstance(model, Unknown) and model in switches()
-    actions = asic(switch(str(model)).asic).watchdog_actions if known_model else None
+    chip = asic_of(model)
+    actions = chip.watchdog_actions if chip else None
     if actions is None and action not in (None, DROP):
         raise UnknownFact("device.model")
     return (DROP,) if actions is None else actions
@@ -142,7 +143,8 @@ def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
 @word("function", rests_on=("models",))
 def may_have_one_action(model: str) -> bool:
     """Whether a switch model's chip may take one watchdog action for all of its ports: Broadcom's with PFC recovery."""
-    return model in switches() and asic(switch(model).asic).vendor == "Broadcom"
+    chip = asic_of(model)
+    return chip is not None and chip.vendor == "Broadcom"
 
 
 @word("function")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nodrop.hardware import switch, switches
+from nodrop.hardware import asic_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.qos import Map, PriorityGroup
 from nodrop.model.states import UNKNOWN, Unknown
@@ -186,8 +186,8 @@ def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUA
 
 def usual_small_percent(model: str | Unknown) -> int:
     """Return the share of small packets that headroom is worked out with on a model where nothing is said, percent."""
-    chip = "" if isinstance(model, Unknown) or model not in switches() else switch(model).asic
-    return _SMALL_PACKET_PERCENT.get(chip, 100)
+    chip = asic_of(model)
+    return _SMALL_PACKET_PERCENT.get(chip.name if chip else "", 100)
 
 
 def dynamic_buffers(dynamic_th: int, small_percent: int = 100) -> DynamicBuffers:
