@@ -64,7 +64,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _usual(index: Index) -> dict[str, int | None]:
-    """The seed that most devices of a role have."""
+    """Return the seed that most devices of a role have."""
     seeds: defaultdict[str, Counter[int | None]] = defaultdict(Counter)
     for device in index.fabric.devices:
         if not isinstance(device.role, Unknown) and not isinstance(device.hash_seed, Unknown):

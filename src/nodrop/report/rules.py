@@ -92,7 +92,7 @@ def sheet(rule: Rule) -> Sheet:
 
 
 def _by_itself(rule: Rule) -> Iterator[str]:
-    """What nodrop can do of a fix."""
+    """Return what nodrop can do of a fix."""
     if rule.repairs:
         flag = "" if rule.fix_safe else " --unsafe"
         why = "; review the changes first: the intended value may differ" if flag else ""
@@ -107,12 +107,12 @@ def _where(rule: Rule) -> str:
 
 
 def finds(rule: Rule) -> str:
-    """The message of a rule, what differs from finding to finding in brackets."""
+    """Return the message of a rule, what differs from finding to finding in brackets."""
     return "".join(piece if isinstance(piece, str) else f"[{_slot(piece)}]" for piece in rule.message)
 
 
 def _slot(node: Node) -> str:
-    """A few words for what will stand in a message: the function, or the field that is shown."""
+    """Return a few words for what a message shows here: the function, or the field."""
     match node:
         case Call() if node.word.kind == "function":
             return _spoken(node.word.name)
@@ -145,15 +145,16 @@ def _facts(rule: Rule) -> Iterator[tuple[str, str]]:
 
 
 def judged_by(rule: Rule) -> str:
-    """The command that judges by a rule, with what it has to be asked for."""
+    """Return the command that checks a rule, with its options."""
     if rule.observed:
         return "nodrop validate --batfish or --twin"
     return "nodrop validate" if rule.routed else "nodrop lint"
 
 
 def seen_on(rule: Rule) -> tuple[str, ...]:
-    """The platforms whose configurations can show the fault: of those that are written all but the ones that the rule
-    leaves out, of others those that an example is of; `hosts` are files of servers.
+    """Return the platforms whose configurations can have the fault; `hosts` are files of servers.
+
+    Of the platforms that are written these are all that the rule does not leave out, of others those with an example.
     """
     named = [set(example.artifact or ()) for example in rule.examples if example.kind == "bad"]
     if all(each == {platforms.HOSTS} for each in named):
@@ -163,7 +164,7 @@ def seen_on(rule: Rule) -> tuple[str, ...]:
 
 
 def spoken_modes(rule: Rule) -> str:
-    """The modes that a rule speaks in."""
+    """Return the modes that a rule applies to."""
     return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
 
 
@@ -179,7 +180,7 @@ def _example(example: Example) -> Shown:
 
 
 def _seen(otherwise: Mapping[str, Any]) -> Iterator[str]:
-    """What a validator sees of an example that its files do not say."""
+    """Return what a validator sees of an example that its files do not say."""
     for path, value in otherwise.get("model", {}).items():
         yield f"a validator sees that {path} is {_plain(value)}"
     for line in otherwise.get("refused", ()):
@@ -201,7 +202,7 @@ def _changed(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
 
 
 def _plain(value: object) -> str:
-    """A value of an example as one writes it in YAML, on one line; texts that YAML would take for more are quoted."""
+    """Return a value of an example in YAML on one line; texts that YAML would take for more are quoted."""
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key}: {_plain(each)}' for key, each in value.items())}}}"
     if isinstance(value, list | tuple):
@@ -259,10 +260,10 @@ def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
 
 
 def in_short(rule: Rule) -> str:
-    """The first sentence of why, as a cell of a table in Markdown."""
+    """Return the first sentence of why, as a cell of a table in Markdown."""
     return markdown_of_ours(first_sentence(rule.why), cell=True)
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a text."""
+    """Return the first sentence of a text."""
     return text.partition(". ")[0].rstrip(".") + "."

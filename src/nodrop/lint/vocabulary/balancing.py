@@ -68,7 +68,7 @@ def half_adaptive(device: Device) -> str:
 
 @word("function", rests_on=("cables", "roles"))
 def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> str:
-    """A port with adaptive routing that leads to the same tier as one without; nothing where there is none."""
+    """Return a port with adaptive routing that leads to the same tier as one without; nothing where there is none."""
     role = _far_role(device, interface, index)
     if role is None:
         return ""
@@ -87,7 +87,7 @@ def _far_role(device: Device, interface: Interface, index: Index) -> str | None:
 
 @word("function", rests_on=("hosts",))
 def hosts_in_order(fabric: Fabric) -> str:
-    """The hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
+    """Return the hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
     names = [host.name for host in fabric.hosts if host.out_of_order is False]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more

@@ -35,7 +35,7 @@ def _is(buffer: object) -> bool:
 
 @word("function")
 def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
-    """The queues of lossless traffic that share the buffer profile of a lossy queue with a dynamic limit.
+    """Return the queues of lossless traffic that share the buffer profile of a lossy queue with a dynamic limit.
 
     What the ingress side admits has to fit on the egress side, or it is dropped there, without any pause.
     """
@@ -72,7 +72,7 @@ def crowded_lossless_groups(qos: QosProfile) -> str:
 def unlike_the_port(
     model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown, mbps: int | None | Unknown
 ) -> str:
-    """What a port's speed should be where it is none of its own: `400G, 200G or 100G`; nothing where it is one.
+    """Return the speeds a port can have, `400G, 200G or 100G`, where its stated speed is none of them; else nothing.
 
     Without a known model, any speed of Ethernet will do.
     """

@@ -77,7 +77,7 @@ def flaps_on_chip(model: str | Unknown) -> bool:
 
 @word("function")
 def watchdog_ports(device: Device) -> tuple[str, ...]:
-    """The ports of a switch that have a PFC watchdog, as far as is known."""
+    """Return the ports of a switch that have a PFC watchdog, as far as is known."""
     return tuple(port.name for port in device.interfaces if _watchdog(port.qos))
 
 
@@ -101,7 +101,7 @@ def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
 
 @word("function")
 def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms: int, retries: int) -> str:
-    """What a watchdog takes longer for than RDMA waits, as the end of a sentence; nothing where it is fast enough.
+    """Return by what a watchdog exceeds the time that RDMA waits, as the end of a sentence; nothing where it is faster.
 
     It acts at the latest one polling after its detection time, and holds the queue for at least its restoration time.
     A QP sends again after `timeout_ms`, and gives up when it has done so `retries` times in vain.
@@ -119,7 +119,7 @@ def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms:
 
 @word("function", rests_on=("models",))
 def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
-    """What the watchdog of a switch model can do; without an action it drops, which every watchdog can.
+    """Return what the watchdog of a switch model can do; without an action it drops, which every watchdog can.
 
     UNKNOWN where the catalogue does not say, and the action is another.
     """
@@ -135,7 +135,7 @@ DROP, ALERT = "drop", "alert"
 
 @word("function")
 def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
-    """The actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
+    """Return the actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
     found = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
     return tuple(sorted({watchdog.action or DROP for watchdog in found}))
 
