@@ -45,8 +45,8 @@ class Binding(Generic[Place, Source, Context, Text]):
     """The first release that has the field; None if all that are written have it."""
     until: str | None = None
     """The last release that has the field; None if the newest has it."""
-    refuses: Refuses | None = None
-    """Is asked for each value, None included."""
+    refuses: tuple[Refuses, ...] = ()
+    """Are asked for each value, None included; the first reason counts."""
 
 
 AnyBinding = Binding[Any, Any, Any, Any]
@@ -78,8 +78,9 @@ def bound(rows: Iterable[AnyBinding]) -> frozenset[str]:
 def check(rows: Iterable[AnyBinding], part: object, *path: object) -> None:
     """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
     for row in rows:
-        if row.refuses is not None and (reason := row.refuses(getattr(part, row.field), part)):
-            raise refuse((*path, row.field), reason)
+        for refuses in row.refuses:
+            if reason := refuses(getattr(part, row.field), part):
+                raise refuse((*path, row.field), reason)
 
 
 def check_release(
@@ -101,14 +102,18 @@ def check_release(
             raise refuse((*path, row.field), reason)
 
 
-def within(low: int, high: int, *others: int) -> Refuses:
-    """Return a check that a number is from `low` to `high`, or one of the others; texts and None pass."""
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A check that a number is from `low` to `high`, or one of the others; texts and None pass."""
 
-    def outside(value: Any, _: object) -> str | None:
-        number = isinstance(value, int)
-        return f"is not from {low} to {high}" if number and value not in others and not low <= value <= high else None
+    low: int
+    high: int
+    others: frozenset[int] = frozenset()
 
-    return outside
+    def __call__(self, value: Any, _: object) -> str | None:
+        """Return what is wrong with a value, None if nothing is."""
+        passes = not isinstance(value, int) or value in self.others or self.low <= value <= self.high
+        return None if passes else f"is not from {self.low} to {self.high}"
 
 
 def never(reason: str, default: Any = None) -> Refuses:
