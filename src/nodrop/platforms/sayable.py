@@ -141,14 +141,19 @@ def check_without_overlays(device: Device) -> None:
             raise refuse(["port_channels", channel.name, "segment"], "is read for rules, and not written")
 
 
-def check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
-    """Raise Unsupported where FRR does not accept a BGP neighbor."""
+def check_far_end(neighbor: BgpNeighbor, *path: object) -> None:
+    """Raise Unsupported where the other end of a BGP session is not stated, or stated twice."""
     if neighbor.remote_asn is None:
         raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
     if (neighbor.address is None) == (neighbor.interface is None):
         raise refuse(path, "a neighbor is an address or an interface, and not both")
     if neighbor.address is not None and address_of(neighbor.address) is None:
         raise refuse((*path, "address"), f"{neighbor.address} is not an address")
+
+
+def check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
+    """Raise Unsupported where FRR does not accept a BGP neighbor."""
+    check_far_end(neighbor, *path)
     if isinstance(neighbor.remote_asn, int):
         check_range(neighbor.remote_asn, 1, _LARGEST_ASN, *path, "remote_asn")
     check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")

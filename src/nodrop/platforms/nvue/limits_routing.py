@@ -5,20 +5,21 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 
 import re
 from collections.abc import Callable, Sequence
-from ipaddress import IPv4Address
 from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import known
 from nodrop.model.subject import natural
+from nodrop.platforms import bindings
 from nodrop.platforms.nvue import communities as known_communities
-from nodrop.platforms.nvue.names import RESERVED
+from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
+from nodrop.platforms.nvue.names import not_a_name
 from nodrop.platforms.nvue.naming import nvue_port
+from nodrop.platforms.sayable import SHARED as OF_ALL_VRFS
 from nodrop.platforms.sayable import (
-    SHARED,
     check_distinct,
-    check_neighbor,
+    check_far_end,
     check_range,
     check_rows,
     on_one_line,
@@ -47,11 +48,9 @@ SETS = {
 }
 """What a route map can set, in FRR's words and in NVUE's, in the order of a file."""
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
 _LARGEST = 2**32 - 1
 _LARGEST_RULE = 65535
-_MOST_PATHS = 128
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 _ORIGINS = ("egp", "igp", "incomplete")
 
@@ -65,8 +64,7 @@ def check(device: Device) -> None:
     if bgp is not None:
         if bgp.vrf is not None:
             raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
-        if bgp.session_dscp is not None:
-            raise refuse(["bgp", "session_dscp"], "NVUE has no setting for the DSCP of BGP's own packets")
+        bindings.check(SHARED, bgp, "bgp")
         _check_prefix_lists(bgp.prefix_lists)
         _check_community_lists(bgp.community_lists)
         _check_as_path_lists(bgp.as_path_lists)
@@ -85,7 +83,7 @@ def _check_other(one: Bgp, bgp: Bgp) -> None:
     _check_name(one.key, *path)
     if one.key == "default":
         raise refuse(path, "the process of the default VRF is `bgp`")
-    for name in (*SHARED, "graceful_shutdown"):
+    for name in (*OF_ALL_VRFS, *(row.field for row in SHARED)):
         if getattr(one, name) != getattr(bgp, name):
             raise refuse((*path, name), "NVUE has this once for all VRFs")
     if one.router_id is None and bgp.router_id is not None:
@@ -93,17 +91,9 @@ def _check_other(one: Bgp, bgp: Bgp) -> None:
     _check_process(one, *path)
 
 
-def _check_router_id(router_id: str | None, *path: object) -> None:
-    if router_id is not None:
-        try:
-            IPv4Address(router_id)
-        except ValueError:
-            raise refuse(path, f"{router_id} is no IPv4 address") from None
-
-
 def _check_name(name: str, *path: object) -> None:
-    if not _NAME.fullmatch(name) or name in RESERVED:
-        raise refuse(path, f"{name!r} is no name in NVUE")
+    if reason := not_a_name(name):
+        raise refuse(path, reason)
 
 
 def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
@@ -133,14 +123,7 @@ def via_type(next_hop: str) -> str:
 
 
 def _check_process(bgp: Bgp, *path: object) -> None:
-    if known(bgp.requires_policy):
-        raise refuse((*path, "requires_policy"), "NVUE has no setting for it: sessions pass routes without policies")
-    if not known(bgp.import_check):
-        raise refuse((*path, "import_check"), "NVUE has no setting for it: networks are announced if there is a route")
-    check_range(bgp.asn, 1, _LARGEST, *path, "asn")
-    _check_router_id(bgp.router_id, *path, "router_id")
-    check_range(bgp.maximum_paths, 1, _MOST_PATHS, *path, "maximum_paths")
-    check_range(bgp.maximum_paths_ipv6, 1, _MOST_PATHS, *path, "maximum_paths_ipv6")
+    bindings.check((*EITHER, *PROCESS), bgp, *path)
     check_distinct(bgp.networks, *path, "networks")
     _check_order(bgp.networks, lambda network: (":" in network, network), *path, "networks")
     check_rows(bgp.redistributions, *path, "redistributions")
@@ -266,10 +249,6 @@ def _check_number(value: str, least: int, *path: object) -> None:
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
-    check_neighbor(neighbor, *path)
-    if neighbor.interface is not None and nvue_port(neighbor.interface) is None:
-        raise refuse((*path, "interface"), f"{neighbor.interface} is no port of the switch")
-    for inside, carried in (((), neighbor), (("ipv6",), neighbor.ipv6)):
-        for name in ("import_policy", "export_policy", "import_prefix_list", "export_prefix_list"):
-            if (policy := getattr(carried, name)) is not None:
-                _check_name(policy, *path, *inside, name)
+    check_far_end(neighbor, *path)
+    bindings.check((*SESSION, *FAMILY), neighbor, *path)
+    bindings.check(FAMILY, neighbor.ipv6, *path, "ipv6")

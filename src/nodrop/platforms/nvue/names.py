@@ -16,8 +16,14 @@ NUMBERED = frozenset({"switch-priority", "traffic-class", "dscp", "pcp", "priori
 RESERVED = frozenset({"auto", "none", "null", "any", "all"})
 """Words that are no names of interfaces, profiles and policies (NVUE Format Reference)."""
 
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _PART = re.compile(r"(.*?)([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _NUMBERS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
+
+
+def not_a_name(text: str) -> str | None:
+    """Return why a text cannot be the name of a VRF, a route map or a list; None if it can."""
+    return None if _NAME.fullmatch(text) and text not in RESERVED else f"{text!r} is no name in NVUE"
 
 
 @lru_cache(maxsize=16384)

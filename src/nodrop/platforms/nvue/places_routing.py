@@ -2,45 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.platforms.nvue.read_routing import DEFAULT, FAMILIES, process
+from nodrop.platforms.bindings import places
+from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
+from nodrop.platforms.nvue.read_routing import DEFAULT, process
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 from nodrop.units import whole_number
 
 ROUTING = ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes")
 """The parts of a device that are routing."""
-_SHARED: Mapping[str, Path] = {
-    "asn": ("router", "bgp", "autonomous-system"),
-    "router_id": ("router", "bgp", "router-id"),
-    "graceful_shutdown": ("router", "bgp", "graceful-shutdown"),
-}
-"""What is said once for the processes of all VRFs, or of one where that VRF says nothing."""
-_FIELDS: Mapping[str, Path] = {
-    "asn": ("autonomous-system",),
-    "router_id": ("router-id",),
-    "maximum_paths": (*FAMILIES[0], "multipaths", "ebgp"),
-    "maximum_paths_ipv6": (*FAMILIES[1], "multipaths", "ebgp"),
-    "multipath_relax": ("path-selection", "multipath", "aspath-ignore"),
-    "compare_router_id": ("path-selection", "routerid-compare"),
-    "always_compare_med": ("path-selection", "med", "compare-always"),
-}
-_NEIGHBOR: Mapping[str, tuple[Path, ...]] = {
-    "remote_asn": (("remote-as",),),
-    "description": (("description",),),
-    "extended_next_hop": (("capabilities", "extended-nexthop"),),
-    "update_source": (("update-source",), ("capabilities", "source-address")),
-    "ebgp_multihop": (("multihop-ttl",),),
-    "active": ((*FAMILIES[0], "state"), (*FAMILIES[0], "enable")),
-    "import_policy": ((*FAMILIES[0], "policy", "inbound", "route-map"),),
-    "export_policy": ((*FAMILIES[0], "policy", "outbound", "route-map"),),
-    "import_prefix_list": ((*FAMILIES[0], "policy", "inbound", "prefix-list"),),
-    "export_prefix_list": ((*FAMILIES[0], "policy", "outbound", "prefix-list"),),
-    "next_hop_self": ((*FAMILIES[0], "nexthop-setting"),),
-    "enabled": (("shutdown",),),
-    "hold_s": (("timers", "hold"),),
-    "bfd": (("bfd", "enable"), ("bfd", "profile"), ("bfd",)),
-    "allowas_in": ((*FAMILIES[0], "aspath", "allow-my-asn", "occurrences"), (*FAMILIES[0], "aspath", "allow-my-asn")),
-}
 _POLICIES = {
     "prefix_lists": "prefix-list",
     "community_lists": "community-list",
@@ -81,11 +51,9 @@ def _route_paths(top: View, key: str, field: str) -> Iterator[Path]:
 def _bgp_paths(top: View, vrf: str, part: Path) -> Iterator[Path]:
     own = process(vrf)
     field, key, *rest = (*part, "", "")
-    if field in _FIELDS:
-        yield (*own, *_FIELDS[field])
-    if field in _SHARED:
-        yield _SHARED[field]
-    elif field == "networks":
+    yield from ((*own, *path) for path in places((*EITHER, *PROCESS), field))
+    yield from (("router", "bgp", *path) for path in places((*EITHER, *SHARED), field))
+    if field == "networks":
         node = top.below(*own)
         found = [(*own, *family, "network", one) for family in FAMILIES for one in node.below(*family).texts("network")]
         found.sort(key=lambda path: (":" in path[-1], path[-1]))
@@ -119,10 +87,10 @@ def _neighbor_paths(top: View, own: Path, key: str, field: str, *inside: str) ->
     group = top.below(*own, "neighbor", key).text("peer-group")
     for node in (neighbor, (*own, "peer-group", group or "")):
         if field == "ipv6":
-            said = (path[2:] for path in _NEIGHBOR.get("".join(inside[:1]), ()) if path[:2] == FAMILIES[0])
-            yield from ((*node, *FAMILIES[1], *path) for path in said)
+            yield from ((*node, *FAMILIES[1], *path) for path in places(FAMILY, "".join(inside[:1])))
             yield (*node, *FAMILIES[1])
-        yield from ((*node, *path) for path in _NEIGHBOR.get(field, ()))
+        yield from ((*node, *path) for path in places(SESSION, field))
+        yield from ((*node, *FAMILIES[0], *path) for path in places(FAMILY, field))
     yield neighbor
 
 

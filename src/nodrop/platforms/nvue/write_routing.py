@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.model.fabric import Device
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, RouteMapRule
+from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known
 from nodrop.model.subject import natural
 from nodrop.platforms import frr
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
+from nodrop.platforms.nvue.bindings import Line, lines_of, switched
+from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
 from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import Dialect, dialect
@@ -52,12 +54,6 @@ class _Routes:
         self.vrfs = _by_vrf(device)
         self.balancing = _balancing(device, spoken)
 
-    @staticmethod
-    def carried(neighbor: BgpNeighbor) -> list[tuple[str, BgpNeighbor | Ipv6Unicast]]:
-        """Return (family, what a session does with it), that of IPv6 where anything is said of it."""
-        both: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = [("ipv4", neighbor), ("ipv6", neighbor.ipv6)]
-        return both[:1] if neighbor.ipv6 is frr.NOTHING or neighbor.ipv6 == frr.NOTHING else both
-
     def community(self, community: str) -> str:
         """Return a community as NVUE spells it."""
         return spelt(community, self._release)
@@ -88,16 +84,42 @@ def _word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
 
 def routing(device: Device) -> Iterator[str]:
     """Yield the statements about routing: those below `router`, those below `vrf`."""
-    bgp, say = known(device.bgp), _Routes(device)
+    bgp, say, spoken = known(device.bgp), _Routes(device), dialect(device.version)
     running = () if bgp is None else (bgp, *known(device.vrf_bgp))
-    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, say) for one in running}
+    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, spoken) for one in running}
     bfd = any(session.bfd for one in running for session in known(one.neighbors))
-    yield rendered("router", bgp=bgp, say=say, bfd=bfd)
+    yield rendered("router", bgp=bgp, say=say, bfd=bfd, shared=_shared(bgp, spoken) if bgp is not None else "")
     yield rendered("vrf", say=say, processes=processes)
 
 
-def _process(bgp: Bgp, say: _Routes) -> Quoted:
-    """Return the statements of a process; each template makes its own, for those of an included one are handed on."""
-    process = f"vrf {bgp.key} router bgp "
-    sessions = rendered("sessions", bgp=bgp, say=say, process=process)
-    return rendered("bgp", bgp=bgp, say=say, process=process, families=list(frr.families(bgp)), sessions=sessions)
+def _shared(bgp: Bgp, spoken: Dialect) -> Quoted:
+    """Return the statements about the processes of all VRFs."""
+    said = lines_of((*EITHER, *SHARED), bgp, spoken)
+    return _spelt("router bgp", [switched((), spoken), *said])
+
+
+def _process(bgp: Bgp, spoken: Dialect) -> Quoted:
+    """Return the statements of a process: its own in the order of their paths, sessions among them."""
+    path = f"vrf {bgp.key} router bgp"
+    said = [switched((), spoken), *lines_of((*EITHER, *PROCESS) if bgp.vrf else PROCESS, bgp, spoken)]
+    said += [switched(FAMILIES[one.name == "ipv6"], spoken) for one in frr.families(bgp)]
+    before = [line for line in said if line.path < _SESSIONS]
+    after = [line for line in said if line.path > _SESSIONS]
+    sessions = (_session(one, spoken, f"{path} neighbor {one.key}") for one in known(bgp.neighbors))
+    return Quoted("".join((_spelt(path, before), *sessions, _spelt(path, after))))
+
+
+_SESSIONS = ("neighbor",)
+
+
+def _session(neighbor: BgpNeighbor, spoken: Dialect, path: str) -> Quoted:
+    """Return the statements of a session, with those of IPv6 where it does anything with it."""
+    carried = [*lines_of(FAMILY, neighbor, spoken, FAMILIES[0])]
+    if neighbor.ipv6 is not frr.NOTHING and neighbor.ipv6 != frr.NOTHING:
+        carried += lines_of(FAMILY, neighbor.ipv6, spoken, FAMILIES[1])
+    return _spelt(path, [*lines_of(SESSION, neighbor, spoken), *carried])
+
+
+def _spelt(path: str, lines: list[Line]) -> Quoted:
+    """Return statements below a path, in the order of an export."""
+    return rendered("lines", path=path, lines=sorted(lines))

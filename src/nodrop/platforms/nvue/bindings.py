@@ -1,0 +1,149 @@
+"""The shapes of NVUE's rows: a number, a text, a flag or a name at one path, and the statements that are written of it.
+
+A source is a sequence of nodes: that of the part itself and those that it inherits from, such as the peer group of a
+session. The first node that states a field counts. Paths are below these nodes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from nodrop.platforms.bindings import Binding, Refuses, Within, encoded
+from nodrop.platforms.nvue.names import not_a_name
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.spelling import Dialect
+from nodrop.platforms.nvue.tree import Path
+from nodrop.platforms.rendering import Quoted, line
+
+IS, READS = Quoted(" = "), Quoted(" ~ ")
+"""Between a path and its value: a word or number, and a text, which is quoted where need be (`stages.py`)."""
+
+
+class Line(NamedTuple):
+    """A statement below the node of a part; templates join its words."""
+
+    path: Path
+    mark: str = ""
+    value: str | int = ""
+
+
+Nodes = Sequence[View]
+Lines = tuple[Line, ...]
+Row = Binding[Path, Nodes, Dialect, Lines]
+
+
+def lines_of(rows: Iterable[Row], part: object, spoken: Dialect, below: Path = ()) -> Iterator[Line]:
+    """Yield the statements of a part of the model, whose node is `below` another, in the order of the rows."""
+    for said in encoded(rows, part, spoken):
+        yield from (one._replace(path=(*below, *one.path)) for one in said) if below else said
+
+
+def first(read: Callable[[View], Any]) -> Callable[[Nodes], Any]:
+    """Return how a field is decoded of which each node may state the value, as `read` returns it."""
+    return lambda nodes: next((value for node in nodes if (value := read(node)) is not None), None)
+
+
+def switched(path: Path, spoken: Dialect, *, on: bool = True) -> Line:
+    """Return the statement that lets a feature be on or off: `state = enabled`, or `enable = on` before 5.15."""
+    key, _, value = (spoken.enabled if on else spoken.disabled).partition(IS)
+    return Line((*path, key), IS, value)
+
+
+def number(
+    field: str,
+    path: Path,
+    low: int,
+    high: int,
+    unit: str = "",
+    *,
+    words: Mapping[str, int | None] = {},
+    most: int | None = None,
+    refuses: tuple[Refuses, ...] = (),
+) -> Row:
+    """Return the row of a number; `words` are read instead of one, where None is as if nothing were stated.
+
+    `most` is the highest number that is written, where higher ones are read.
+    """
+    spelt = {value: word for word, value in words.items() if value is not None}
+
+    def read(node: View) -> int | None:
+        above, key = node.below(*path[:-1]), path[-1]
+        found = (above.text(key) if words else None) or ""
+        return words[found] if found in words else above.integer(key, low, high, unit)
+
+    return Binding(
+        field=field,
+        where=(path,),
+        decode=first(read),
+        encode=lambda value, _: (Line(path, IS, spelt.get(value, value)),),
+        refuses=(*refuses, Within(low, most or high, frozenset(spelt))),
+    )
+
+
+def text(
+    field: str, *paths: Path, absent: tuple[str, ...] = (), mark: str = IS, refuses: tuple[Refuses, ...] = ()
+) -> Row:
+    """Return the row of a text at the first of some paths that states it; `absent` are words that state nothing."""
+
+    def read(node: View) -> str | None:
+        found = (node.below(*path[:-1]).text(path[-1]) for path in paths)
+        return next((value for value in found if value and value not in absent), None)
+
+    return Binding(
+        field=field,
+        where=paths,
+        decode=first(read),
+        encode=lambda value, _: (Line(paths[0], mark, line(value) if mark is READS else value),),
+        refuses=refuses,
+    )
+
+
+def flag(
+    field: str, path: Path, *, on: tuple[str, ...] = (), written: str = "", refuses: tuple[Refuses, ...] = ()
+) -> Row:
+    """Return the row of a flag that is off unless it is stated, and is written only where it is on.
+
+    With `on`, the value is one of these words if the flag is on, and any other if it is off. `written` is the word
+    that is written; without it, that of the release.
+    """
+
+    def read(node: View) -> bool | None:
+        above, key = node.below(*path[:-1]), path[-1]
+        if not on:
+            return above.flag(key)
+        found = above.text(key)
+        return None if found is None else found in on
+
+    return Binding(
+        field=field,
+        where=(path,),
+        decode=first(read),
+        encode=lambda value, spoken: (Line(path, IS, written or spoken.on),) if value else (),
+        refuses=refuses,
+    )
+
+
+def reference(field: str, path: Path) -> Row:
+    """Return the row of a name of a route map or list of prefixes; the path ends with which of these it names."""
+    return Binding(
+        field=field,
+        where=(path,),
+        decode=first(lambda node: policy(node.below(*path[:-1]), path[-1])),
+        encode=lambda value, _: (Line(path, READS, value),),
+        refuses=(lambda value, _: None if value is None else not_a_name(value),),
+    )
+
+
+def policy(node: View, kind: str) -> str | None:
+    """Return the list or map of a kind that a node names, with a remark where there is none of that name."""
+    name = node.text(kind)
+    if name == "none":
+        return None
+    if name is not None and not node.config.top.below("router", "policy", kind).has(name):
+        dangling(node, kind, name, kind)
+    return name
+
+
+def dangling(node: View, kind: str, name: str, *below: str) -> None:
+    """Remark that a setting below a node names something that is missing."""
+    path = (*node.path, *below)
+    node.config.remark("dangling-reference", ("@bgp",), path, kind=kind, name=name, field=path[-1])

@@ -1,0 +1,274 @@
+"""The rows of BGP on NVUE: the fields of a session, those of each address family of it, and those of a process.
+
+Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-commands`. A peer group has the paths of
+a session, which inherits what it does not state itself.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from ipaddress import AddressValueError, IPv4Address
+from typing import Any, Literal
+
+from nodrop.formats.places import shown
+from nodrop.model.addresses import is_prefix
+from nodrop.model.routing import BgpNeighbor, Redistribution
+from nodrop.model.states import UNKNOWN
+from nodrop.platforms.bindings import Binding, Within, never
+from nodrop.platforms.nvue.bindings import (
+    IS,
+    READS,
+    Line,
+    Lines,
+    Nodes,
+    Row,
+    first,
+    flag,
+    number,
+    policy,
+    reference,
+    switched,
+    text,
+)
+from nodrop.platforms.nvue.naming import nvue_port
+from nodrop.platforms.nvue.read_values import View, is_on
+from nodrop.platforms.nvue.spelling import Dialect
+from nodrop.platforms.nvue.tree import Path
+
+FAMILIES: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
+_SOURCES: Mapping[str, Literal["connected", "static", "kernel"]] = {
+    "connected": "connected",
+    "kernel": "kernel",
+    "static": "static",
+}
+"""Whose routes BGP may originate, as far as the model goes."""
+_LARGEST_ASN = 2**32 - 1
+_ALLOWED = ("aspath", "allow-my-asn")
+_REMOTE: Mapping[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
+
+
+# What a session does in an address family, below it
+
+
+def _occurrences(node: View) -> int | None:
+    """Return how often the own AS number may be in a path; FRR takes three where no number is stated."""
+    inside = node.below(*_ALLOWED)
+    if not inside or is_on(inside) is False:
+        return None
+    return inside.integer("occurrences", 1, 10) or 3
+
+
+def _allowed(value: int, spoken: Dialect) -> Lines:
+    return switched(_ALLOWED, spoken), Line((*_ALLOWED, "occurrences"), IS, value)
+
+
+FAMILY: tuple[Row, ...] = (
+    Binding(
+        field="active",
+        where=(("state",), ("enable",)),
+        decode=first(is_on),
+        encode=lambda value, spoken: (switched((), spoken, on=value),),
+    ),
+    reference("import_policy", ("policy", "inbound", "route-map")),
+    reference("export_policy", ("policy", "outbound", "route-map")),
+    reference("import_prefix_list", ("policy", "inbound", "prefix-list")),
+    reference("export_prefix_list", ("policy", "outbound", "prefix-list")),
+    flag("next_hop_self", ("nexthop-setting",), on=("self", "force"), written="self"),
+    Binding(
+        field="allowas_in",
+        where=((*_ALLOWED, "occurrences"), _ALLOWED),
+        decode=first(_occurrences),
+        encode=_allowed,
+        refuses=(Within(1, 10),),
+    ),
+)
+
+
+# A session or peer group, below it
+
+
+def _enabled(nodes: Nodes) -> bool:
+    """Return whether a session may come up: neither shut down nor disabled, each by the first node that states it."""
+    return first(lambda node: node.flag("shutdown"))(nodes) is not True and first(is_on)(nodes) is not False
+
+
+def _watched(nodes: Nodes) -> bool:
+    """Return whether a session has BFD, which it has with any setting below `bfd` that does not turn it off."""
+    nodes = [node.below("bfd") for node in nodes]
+    return any(bool(node) if (stated := is_on(node)) is None else stated for node in nodes)
+
+
+def _bfd(value: bool, spoken: Dialect) -> Lines:
+    """Return the statement of BFD, which needs a profile since 5.15."""
+    if not value:
+        return ()
+    return (Line(("bfd", "enable"), IS, "on"),) if spoken.old else (Line(("bfd", "profile"), IS, "fabric"),)
+
+
+def _timers(hold_s: int, _: Dialect) -> Lines:
+    """Return the statements of both timers, for FRR takes a keepalive time of at most a third of the hold time."""
+    times = (("hold", hold_s), ("keepalive", hold_s // 3))
+    return tuple(Line(("timers", key), IS, time or "none") for key, time in times)
+
+
+def _remote_asn(node: View) -> int | Literal["external", "internal"] | None:
+    stated = node.text("remote-as")
+    return None if stated is None else _REMOTE.get(stated) or node.integer("remote-as", 1, _LARGEST_ASN)
+
+
+def _type(spelt: str) -> Callable[[str, Dialect], Lines]:
+    """Return how the end of a session is written: its key names it, and its type says what that is."""
+    return lambda _key, _spoken: (Line(("type",), IS, spelt),)
+
+
+def _not_a_port(interface: str | None, _: object) -> str | None:
+    if interface is None or nvue_port(interface) is not None:
+        return None
+    return f"{interface} is no port of the switch"
+
+
+def _to_an_address(reason: str) -> Callable[[Any, BgpNeighbor], str | None]:
+    """Return the check that a field at another value than its default is that of a session to an address."""
+    return lambda value, session: reason if value and session.interface is not None else None
+
+
+NUMBERED: tuple[Row, ...] = (
+    number(
+        "ebgp_multihop",
+        ("multihop-ttl",),
+        1,
+        255,
+        words={"auto": None},
+        refuses=(_to_an_address("a session over an interface is to the far end of its link"),),
+    ),
+    flag(
+        "extended_next_hop",
+        ("capabilities", "extended-nexthop"),
+        on=("on", "enabled"),
+        refuses=(_to_an_address("a session over an interface has it by itself"),),
+    ),
+)
+"""What only sessions to an address have: at its default on one over an interface, whatever its group states."""
+COMMON: tuple[Row, ...] = (
+    Binding(
+        field="enabled",
+        where=(("shutdown",),),
+        decode=_enabled,
+        encode=lambda value, spoken: () if value else (Line(("shutdown",), IS, spoken.on),),
+    ),
+    Binding(field="bfd", where=(("bfd", "enable"), ("bfd", "profile"), ("bfd",)), decode=_watched, encode=_bfd),
+    replace(
+        number("hold_s", ("timers", "hold"), 3, 65535, "s", words={"none": 0, "auto": None}),
+        encode=_timers,
+    ),
+    text("update_source", ("update-source",), ("capabilities", "source-address")),
+    *NUMBERED,
+)
+"""What sessions may have in common: of sessions in the same words, it is decoded once."""
+OWN: tuple[Row, ...] = (
+    Binding(field="address", encode=_type("numbered")),
+    Binding(field="interface", encode=_type("unnumbered"), refuses=(_not_a_port,)),
+    Binding(
+        field="remote_asn",
+        where=(("remote-as",),),
+        decode=first(_remote_asn),
+        encode=lambda value, _: (Line(("remote-as",), IS, value),),
+        refuses=(Within(1, _LARGEST_ASN),),
+    ),
+    replace(
+        text("description", ("description",), mark=READS),
+        decode=lambda nodes: nodes[0].text("description"),  # not inherited
+    ),
+)
+"""What names the other end of a session, and is decoded for each."""
+SESSION: tuple[Row, ...] = (*OWN, *COMMON)
+OF_ONE = frozenset(path[0] for row in OWN for path in row.where)
+"""The words of a session's own settings."""
+
+
+# A process, below that of its VRF
+
+
+def _networks(nodes: Nodes) -> tuple[str, ...]:
+    """Return the prefixes that a process originates, those of IPv4 first."""
+    found = [
+        (":" in prefix, prefix)
+        for family in FAMILIES
+        for prefix in nodes[0].below(*family).texts("network")
+        if checked_prefix(nodes[0], prefix, *family, "network", prefix)
+    ]
+    return tuple(prefix for _, prefix in sorted(found))
+
+
+def checked_prefix(node: View, prefix: str, *below: str) -> bool:
+    """Return whether a text is a prefix; if not, remark it at a path below a node."""
+    found = is_prefix(prefix)
+    if not found:
+        node.config.malformed((*node.path, *below), shown(prefix), "a prefix, such as 10.1.0.0/24")
+    return found
+
+
+def _redistributions(nodes: Nodes) -> tuple[Redistribution, ...]:
+    families: tuple[tuple[Path, Literal["ipv4", "ipv6"]], ...] = ((FAMILIES[0], "ipv4"), (FAMILIES[1], "ipv6"))
+    return tuple(
+        Redistribution(source=source, family=family, policy=policy(rows.below(key), "route-map"))
+        for path, family in families
+        for rows in [nodes[0].below(*path, "redistribute")]
+        for key, source in _SOURCES.items()
+        if rows.has(key) and is_on(rows.below(key)) is not False
+    )
+
+
+def _redistributed(rows: tuple[Redistribution, ...], spoken: Dialect) -> Lines:
+    return tuple(line for row in rows for line in _of_source(row, spoken))
+
+
+def _of_source(row: Redistribution, spoken: Dialect) -> Iterator[Line]:
+    path = (*FAMILIES[row.family == "ipv6"], "redistribute", row.source)
+    yield switched(path, spoken)
+    if row.policy:
+        yield Line((*path, "route-map"), READS, row.policy)
+
+
+def _not_an_address(router_id: str | None, _: object) -> str | None:
+    try:
+        IPv4Address(router_id or 0)
+    except AddressValueError:
+        return f"{router_id} is no IPv4 address"
+    return None
+
+
+PROCESS: tuple[Row, ...] = (
+    Binding(
+        field="requires_policy",
+        refuses=(never("NVUE has no setting for it: sessions pass routes without policies", default=False),),
+    ),
+    Binding(
+        field="import_check",
+        refuses=(never("NVUE has no setting for it: networks are announced if there is a route", default=True),),
+    ),
+    Binding(
+        field="networks",
+        decode=_networks,
+        encode=lambda prefixes, _: tuple(Line((*FAMILIES[":" in one], "network", one)) for one in prefixes),
+    ),
+    Binding(field="redistributions", decode=_redistributions, encode=_redistributed),
+    number("maximum_paths", (*FAMILIES[0], "multipaths", "ebgp"), 1, 256, most=128),
+    number("maximum_paths_ipv6", (*FAMILIES[1], "multipaths", "ebgp"), 1, 256, most=128),
+    flag("multipath_relax", ("path-selection", "multipath", "aspath-ignore")),
+    flag("compare_router_id", ("path-selection", "routerid-compare")),
+    flag("always_compare_med", ("path-selection", "med", "compare-always")),
+    Binding(field="default_ipv4_unicast", decode=lambda _: UNKNOWN),
+)
+EITHER: tuple[Row, ...] = (
+    number("asn", ("autonomous-system",), 1, _LARGEST_ASN, words=dict.fromkeys(("none", "leaf", "spine"))),
+    text("router_id", ("router-id",), absent=("none", "auto"), refuses=(_not_an_address,)),
+)
+"""What is stated for a process, or for those of all VRFs at once below `router bgp`."""
+SHARED: tuple[Row, ...] = (
+    flag("graceful_shutdown", ("graceful-shutdown",)),
+    Binding(
+        field="session_dscp",
+        refuses=(never("NVUE has no setting for the DSCP of BGP's own packets"),),
+    ),
+)
+"""What is stated only for those of all VRFs at once."""
