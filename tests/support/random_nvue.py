@@ -43,9 +43,13 @@ from nodrop.model.routing import (
     StaticRoute,
 )
 from nodrop.model.subject import natural
+from nodrop.model.types import fields
+from nodrop.platforms.bindings import bound
 from nodrop.platforms.nvue import conditions, effects, hashing
+from nodrop.platforms.nvue.bindings_bgp import FAMILY, NUMBERED, PROCESS, SESSION
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
+from support.random_bindings import scalars
 from support.random_routing import LISTS, SHARED, as_path_lists, asns, maybe, prefix_rules, redistributions, rows
 
 OF_MEANING = frozenset({"lossless-half-configured", "shares-exceed-whole"})
@@ -353,35 +357,25 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
     listed = maybe(st.sampled_from([one.name for one in prefixes])) if prefixes else st.none()
     ends = draw(some(["10.1.0.1", "10.1.0.3", "2001:db8::1", "swp1", "swp3s1"], 4))
+    policies_of = {
+        "import_policy": policy,
+        "export_policy": policy,
+        "import_prefix_list": listed,
+        "export_prefix_list": listed,
+    }
+    own = scalars((*SESSION, *FAMILY), BgpNeighbor) | policies_of
+    own |= {
+        "remote_asn": asns | st.sampled_from(["external", "internal"]),
+        "description": maybe(words),
+        "update_source": maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "lo"])),
+        "ipv6": st.fixed_dictionaries(scalars(FAMILY, Ipv6Unicast) | policies_of).map(lambda said: Ipv6Unicast(**said)),
+    }
+    assert own.keys() | {"address", "interface"} == fields(BgpNeighbor).keys(), "a field that is never drawn"
+    unnumbered = {field: strategy for field, strategy in own.items() if field not in bound(NUMBERED)}
     return tuple(
-        BgpNeighbor(
-            address=None if end.startswith("swp") else end,
-            interface=end if end.startswith("swp") else None,
-            remote_asn=draw(asns | st.sampled_from(["external", "internal"])),
-            description=draw(maybe(words)),
-            enabled=draw(st.booleans()),
-            active=draw(st.booleans()),
-            import_policy=draw(policy),
-            export_policy=draw(policy),
-            import_prefix_list=draw(listed),
-            export_prefix_list=draw(listed),
-            bfd=draw(st.booleans()),
-            hold_s=draw(maybe(st.just(0) | st.integers(3, 65_535))),
-            next_hop_self=draw(st.booleans()),
-            update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "lo"]))),
-            ebgp_multihop=None if end.startswith("swp") else draw(maybe(st.integers(1, 255))),
-            allowas_in=draw(maybe(st.integers(1, 10))),
-            ipv6=Ipv6Unicast(
-                active=draw(st.booleans()),
-                import_policy=draw(policy),
-                export_policy=draw(policy),
-                import_prefix_list=draw(listed),
-                export_prefix_list=draw(listed),
-                allowas_in=draw(maybe(st.integers(1, 10))),
-                next_hop_self=draw(st.booleans()),
-            ),
-            extended_next_hop=not end.startswith("swp") and draw(st.booleans()),
-        )
+        BgpNeighbor(interface=end, **draw(st.fixed_dictionaries(unnumbered)))
+        if end.startswith("swp")
+        else BgpNeighbor(address=end, **draw(st.fixed_dictionaries(own)))
         for end in sorted(ends, key=natural)
     )
 
@@ -409,11 +403,7 @@ def processes(draw: st.DrawFn, vrf: str | None, router_id: str | None, drained: 
         router_id=router_id,
         networks=(*draw(some(V4_PREFIXES, 2).map(ordered)), *draw(some(V6_PREFIXES, 2).map(ordered))),
         redistributions=draw(redistributions(shared["route_maps"])),
-        maximum_paths_ipv6=draw(maybe(st.integers(1, 128))),
-        maximum_paths=draw(maybe(st.integers(1, 128))),
-        multipath_relax=draw(st.booleans()),
-        compare_router_id=draw(st.booleans()),
-        always_compare_med=draw(st.booleans()),
+        **draw(st.fixed_dictionaries(scalars(PROCESS, Bgp))),
         graceful_shutdown=drained,
         neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"])),
         **shared,
