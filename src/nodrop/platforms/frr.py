@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import Unknown, known
+from nodrop.platforms import frr_rows
 from nodrop.platforms.frr_limits import check
 from nodrop.platforms.frr_places import where as where
 from nodrop.platforms.frr_reader import ADDRESSES as ADDRESSES
@@ -30,8 +31,23 @@ def static_route(route: StaticRoute) -> str:
 
 
 def _process(bgp: Bgp) -> Quoted:
-    """Return what a process says; each template makes its own text, for lines of an included one are handed through."""
-    return _rendered("bgp", bgp=bgp, families=_rendered("families", families=list(families(bgp))))
+    """Return what a process says; its text is made here, for lines of an included template are handed through."""
+    head, *own = frr_rows.PROCESS.lines(bgp)
+    for one in known(bgp.neighbors):
+        own += frr_rows.session_lines(one.key, one)
+    blocks = [(family.name, list(_of_family(bgp, family))) for family in families(bgp)]
+    return _rendered("bgp", head=head, commands=own, families=blocks)
+
+
+def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
+    """Yield the commands of an address family of a process."""
+    for network in family.networks:
+        yield f"network {network}"
+    for one in family.redistributions:
+        yield f"redistribute {one.source}{f' route-map {one.policy}' if one.policy else ''}"
+    for neighbor, carried in family.neighbors:
+        yield from frr_rows.carried_lines(neighbor.key, carried, by_default=family.by_default)
+    yield from frr_rows.FAMILY[family.name].lines(bgp)
 
 
 def _rendered(file: str, **names: Any) -> Quoted:
@@ -41,7 +57,7 @@ def _rendered(file: str, **names: Any) -> Quoted:
 class Family(NamedTuple):
     """What an address family of BGP says: `by_default` is what a session does of which it says nothing."""
 
-    name: str
+    name: frr_rows.Family
     networks: list[str]
     redistributions: list[Redistribution]
     neighbors: list[tuple[BgpNeighbor, BgpNeighbor | Ipv6Unicast]]

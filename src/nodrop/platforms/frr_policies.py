@@ -21,10 +21,11 @@ from nodrop.model.routing import (
     RouteMapRule,
 )
 from nodrop.platforms.frr_limits import GOES, MATCHES, SETS
+from nodrop.platforms.frr_rows import NAMED_BY
 from nodrop.platforms.frr_words import action, number
 from nodrop.platforms.frr_words import prefix as prefix_in
 
-PREFIXES = {"ip": "prefix list", "ipv4": "prefix list", "ipv6": "IPv6 prefix list"}
+_PREFIXES = {"ip": NAMED_BY["prefix-list"]["ipv4"], "ipv6": NAMED_BY["prefix-list"]["ipv6"]}
 """What a list of an address family's prefixes is called where it is missing."""
 _STEP = 5
 _FIRST_EXPANDED = 100
@@ -188,7 +189,7 @@ class Policies:
     def _refer_to_list(self, match: Statement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
         if attribute.endswith("prefix-list"):
-            self.refer(match, PREFIXES[attribute.partition(" ")[0]], value)
+            self.refer(match, _PREFIXES[attribute.partition(" ")[0]], value)
         elif match.starts("match", "community"):
             self.refer(match, "community list", value.split()[0])
         elif match.starts("match", "as-path"):

@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from nodrop.formats.frr import Statement, parse
 from nodrop.formats.lines import NotUnderstood, understood
-from nodrop.limits import MAX_DSCP
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.subject import natural
+from nodrop.platforms import frr_rows
 from nodrop.platforms.frr_bgp import Process
 from nodrop.platforms.frr_policies import Policies
 from nodrop.platforms.frr_words import number
@@ -74,7 +75,7 @@ class _Reader:
         self._policies = Policies(self._result.not_understood)
         self._routes: list[StaticRoute] = []
         self._processes: dict[str | None, Process] = {}
-        self._session_dscp: int | None = None
+        self._shared: dict[str, Any] = {}
         self._drained = False
         self._profile, self._old = profile, False
 
@@ -82,7 +83,7 @@ class _Reader:
         result = self._result
         for statement in self._top:
             understood(statement, self._command, result.not_understood)
-        shared = self._policies.fields() | {"session_dscp": self._session_dscp} if self._processes else {}
+        shared = self._policies.fields() | self._shared if self._processes else {}
         made = {vrf: one.bgp(shared, drained=self._drained) for vrf, one in self._processes.items()}
         result.bgp = made.pop(None, None)
         result.vrf_bgp = tuple(bgp for _, bgp in sorted(made.items(), key=lambda pair: natural(pair[0] or "")))
@@ -107,8 +108,8 @@ class _Reader:
             self._policies.route_map(statement)
         elif words[:2] == ("router", "bgp"):
             self._process(words[2:]).read(statement.children)
-        elif words[:2] == ("bgp", "session-dscp") and len(words) == 3:
-            self._session_dscp = number(words[2], most=MAX_DSCP)
+        elif (stated := frr_rows.TOP.read(words, on=True)) is not None:
+            self._shared |= stated
         elif words == ("bgp", "graceful-shutdown"):
             self._drained = True
         elif words[0] == "interface":

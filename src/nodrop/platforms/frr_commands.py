@@ -1,0 +1,133 @@
+"""Commands of FRR as places of fields: how the command of a row is matched, read and written.
+
+A place is the words of a command, without `no` and without the session that it is about. `*` is a word that states a
+value, `[*]` one that may be missing, `**` all words to the end. `...` are words that state no field.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from typing import Any, NamedTuple
+
+from nodrop.platforms.bindings import Binding
+
+VALUES = ("*", "[*]", "**")
+_OPTIONAL = ("[*]", "...")
+_ANY_LENGTH = 1 << 30
+
+
+class Said(NamedTuple):
+    """The words of a command that state values, and whether it begins without `no`."""
+
+    values: tuple[str, ...]
+    on: bool
+
+
+Row = Binding[str, Said, Any, str]
+"""`encode` is given the value and its part of the model; it returns the whole command, with `no` where it needs it.
+
+`decode` raises NotUnderstood where FRR does not take the command; None means that the field is not stated any more.
+"""
+
+
+class Form(NamedTuple):
+    """The words of a command by position, where its values are, and how many words it has, also behind `no`."""
+
+    literals: tuple[tuple[int, str], ...]
+    values: slice
+    least: int
+    least_off: int
+    most: int
+
+    def match(self, words: Sequence[str], *, on: bool = True) -> tuple[str, ...] | None:
+        """Return the words that state values; None where it is another command."""
+        count = len(words)
+        if count > self.most or count < (self.least if on else self.least_off):
+            return None
+        for position, word in self.literals:
+            if position < count and words[position] != word:
+                return None
+        return tuple(words[self.values])
+
+
+@cache
+def form(where: str) -> Form:
+    """Return the form of a place."""
+    words = where.split()
+    literals = tuple((position, word) for position, word in enumerate(words) if word not in (*VALUES, "..."))
+    values = [position for position, word in enumerate(words) if word in VALUES]
+    first, last = (values[0], values[-1] + 1) if values else (0, 0)
+    return Form(
+        literals=literals,
+        values=slice(first, None if words[-1] == "**" else last),
+        least=sum(word not in _OPTIONAL for word in words),
+        least_off=first if values else len(literals),
+        most=_ANY_LENGTH if words[-1] in ("**", "...") else len(words),
+    )
+
+
+class Commands:
+    """The commands of the rows of a class, and those that state none of its fields."""
+
+    def __init__(self, owner: type[Any], rows: Iterable[Row], ignored: Iterable[str] = ()) -> None:
+        """Index the commands by their first word; those with more fixed words are tried first."""
+        self.rows = tuple(rows)
+        self._rows = {row.field: row for row in self.rows}
+        self._default = {one.name: one.default for one in fields(owner)}
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            for where in row.where:
+                found.setdefault(where, []).append(row)
+        found |= {where: [] for where in ignored}
+        self._read: dict[str, list[tuple[Form, list[Row]]]] = {}
+        for where in sorted(found, key=lambda one: -len(form(one).literals)):
+            self._read.setdefault(where.split()[0], []).append((form(where), found[where]))
+
+    def read(self, words: Sequence[str], *, on: bool) -> Mapping[str, Any] | None:
+        """Return what a command states, None for a field that it takes back; None where no row reads the command.
+
+        NotUnderstood where FRR does not take its values.
+        """
+        found = self._match(words, on)
+        if found is None:
+            return None
+        rows, values = found
+        said = Said(values, on)
+        stated = {row.field: row.decode(said) for row in rows if row.decode is not None}
+        return stated if stated or not rows else None
+
+    def _match(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
+        for place, rows in self._read.get(words[0], ()):
+            values = place.match(words, on=on)
+            if values is not None:
+                return rows, values
+        return None
+
+    def states(self, field: str, words: Sequence[str], *, on: bool) -> bool:
+        """Whether a command states a field, even with a value that FRR does not take."""
+        found = self._match(words, on)
+        return found is not None and any(row.field == field for row in found[0])
+
+    def lines(self, part: Any, **unless: object) -> Iterator[str]:
+        """Yield the commands of a part of the model whose fields are not at their defaults, each command once.
+
+        `unless` has the values that hold where nothing is said, of fields of which those of the class do not hold.
+        """
+        last = None
+        for row in self.rows:
+            line = self._line(row, part, unless)
+            if line is not None and line != last:
+                yield line
+            last = line or last
+
+    def line(self, field: str, part: Any, **unless: object) -> str | None:
+        """Return the command that states a field and what goes with it; None where all of that is at its default."""
+        where = self._rows[field].where[:1]
+        lines = (self._line(row, part, unless) for row in self.rows if row.where[:1] == where)
+        return next((line for line in lines if line is not None), None)
+
+    def _line(self, row: Row, part: Any, unless: Mapping[str, object]) -> str | None:
+        if row.encode is None:
+            return None
+        value, default = getattr(part, row.field), unless.get(row.field, self._default[row.field])
+        return None if value is default or value == default else row.encode(value, part)

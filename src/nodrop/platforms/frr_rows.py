@@ -1,0 +1,249 @@
+"""How FRR states the fields of BGP: a row per field, in the order in which the commands are written.
+
+The commands of `SESSION` and `CARRIED` follow `neighbor KEY`, in a process and in its address families. Those of
+`PROCESS` and `FAMILY` belong to a process and to its address families, those of `TOP` to no process. The reader, the
+writer, the places, the limits and the edits derive from the rows. The ranges are those of FRR (bgpd/bgp_vty.c): vtysh
+refuses a file with other values.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from nodrop.formats.lines import NotUnderstood
+from nodrop.limits import MAX_32_BITS, MAX_DSCP
+from nodrop.model.addresses import is_prefix
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.platforms.bindings import Binding, Refuses, Within
+from nodrop.platforms.frr_commands import VALUES, Commands, Row, Said
+from nodrop.platforms.frr_words import address, number
+
+Family = Literal["ipv4", "ipv6"]
+
+
+def _flag(field: str, *where: str, means: bool = True, refuses: tuple[Refuses, ...] = ()) -> Row:
+    """Return the row of a command without a value, which means `means`; with `no`, the opposite."""
+    words = where[0].removesuffix(" ...")
+    return Binding(
+        field=field,
+        where=where,
+        decode=lambda said: said.on is means,
+        encode=lambda value, _: words if value is means else f"no {words}",
+        refuses=refuses,
+    )
+
+
+def _value(field: str, *where: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
+    """Return the row of a command with one value, which `read` takes from its words."""
+
+    def decode(said: Said) -> Any:
+        if not said.on:
+            raise NotUnderstood
+        return read(*said.values)
+
+    words = " ".join("{}" if word in VALUES else word for word in where[0].split())
+    return Binding(
+        field=field, where=where, decode=decode, encode=lambda value, _: words.format(value), refuses=refuses
+    )
+
+
+def _number(field: str, where: str, bounds: Within, *others: Refuses, bare: int = 0) -> Row:
+    """Return the row of a command with a number; without one, it means `bare`."""
+
+    def read(word: str | None = None) -> int:
+        return bare if word is None else number(word, bounds.low, bounds.high)
+
+    return _value(field, where, read=read, refuses=(bounds, *others))
+
+
+# Of sessions
+
+
+def _far_end(asn: int | str, neighbor: BgpNeighbor) -> str:
+    """Return the command that makes a session."""
+    return f"{'interface ' if neighbor.interface else ''}remote-as {asn}"
+
+
+def _asn(said: Said) -> int | str:
+    if not said.on:
+        raise NotUnderstood
+    (word,) = said.values
+    return word if word in ("external", "internal") else number(word, 1)
+
+
+def _text(*words: str) -> str:
+    return " ".join(words)
+
+
+def _hold(said: Said) -> int | None:
+    return number(said.values[1]) if said.on else None
+
+
+def _timers(hold_s: int, _: BgpNeighbor) -> str:
+    return f"timers {hold_s // 3} {hold_s}"
+
+
+def _has_one_hop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+    there = hops is not None and neighbor.interface is not None
+    return "a session over an interface is to the far end of its link" if there else None
+
+
+def _has_it_by_itself(on: bool, neighbor: BgpNeighbor) -> str | None:
+    return "a session over an interface has it by itself" if on and neighbor.interface is not None else None
+
+
+_SESSION: tuple[Row, ...] = (
+    Binding(field="interface", where=("interface ...",)),
+    Binding(
+        field="remote_asn", where=("remote-as *",), decode=_asn, encode=_far_end, refuses=(Within(1, MAX_32_BITS),)
+    ),
+    _value("description", "description **", read=_text),
+    _flag("bfd", "bfd ..."),
+    Binding(
+        field="hold_s",
+        where=("timers * *",),
+        decode=_hold,
+        encode=_timers,
+        refuses=(Within(3, 65535, frozenset({0})),),
+    ),
+    _number("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
+    _value("update_source", "update-source *"),
+    _flag("extended_next_hop", "capability extended-nexthop", refuses=(_has_it_by_itself,)),
+    _flag("enabled", "shutdown ...", means=False),
+)
+_CARRIED: tuple[Row, ...] = (
+    _flag("active", "activate"),
+    _flag("next_hop_self", "next-hop-self"),
+    _number("allowas_in", "allowas-in [*]", Within(1, 10), bare=3),
+    _value("import_prefix_list", "prefix-list * in"),
+    _value("export_prefix_list", "prefix-list * out"),
+    _value("import_policy", "route-map * in"),
+    _value("export_policy", "route-map * out"),
+)
+_IGNORED = (
+    "timers connect ...",
+    "timers ...",
+    "advertisement-interval ...",
+    "password ...",
+    "soft-reconfiguration ...",
+    "graceful-restart ...",
+    "graceful-restart-helper ...",
+    "graceful-restart-disable ...",
+    "enforce-first-as ...",
+    "capability dynamic",
+)
+"""Commands that change how fast and how loud a session is, and not which routes it ends up with."""
+NAMED_BY: Mapping[str, Mapping[Family, str]] = {
+    "route-map": {"ipv4": "route map", "ipv6": "route map"},
+    "prefix-list": {"ipv4": "prefix list", "ipv6": "IPv6 prefix list"},
+}
+"""The commands of a session whose first value is the name of a list or map, and its kind in each address family."""
+
+
+def behind_interface(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a command says of a session behind `interface`: `neighbor PORT interface v6only remote-as 65000`."""
+    return words[2:] if words[1:2] == ("v6only",) else words[1:]
+
+
+OWN = frozenset({"address", "interface", "description"})
+"""What a member does not inherit from its peer group."""
+
+# Of processes
+
+
+def _is_router_id(value: str | None, _: object) -> str | None:
+    fits = value is None or (":" not in value and "/" not in value and is_prefix(value))
+    return None if fits else f"{value} is not an address of IPv4"
+
+
+def _are_prefixes(networks: tuple[str, ...], _: object) -> str | None:
+    wrong = next((network for network in networks if not is_prefix(network)), None)
+    return None if wrong is None else f"{wrong} is not a prefix"
+
+
+def _in_order(networks: tuple[str, ...], _: object) -> str | None:
+    ordered = list(networks) == sorted(networks, key=lambda network: ":" in network)
+    return None if ordered else "those of IPv6 are written behind those of IPv4"
+
+
+def _head(asn: int, bgp: Bgp) -> str:
+    return f"router bgp {asn}{f' vrf {bgp.vrf}' if bgp.vrf else ''}"
+
+
+def _paths(field: str) -> Row:
+    """Return the row of equal paths: more are read than SONiC's bgpd takes (MULTIPATH_NUM), for others take more."""
+    return _value(field, "maximum-paths *", read=number, refuses=(Within(1, 514),))
+
+
+_PROCESS: tuple[Row, ...] = (
+    Binding(
+        field="asn",
+        where=("router bgp *", "router bgp * vrf ..."),
+        encode=_head,
+        refuses=(Within(1, MAX_32_BITS),),
+    ),
+    _value("router_id", "bgp router-id *", read=address, refuses=(_is_router_id,)),
+    _flag("default_ipv4_unicast", "bgp default ipv4-unicast"),
+    _flag("requires_policy", "bgp ebgp-requires-policy"),
+    _flag("import_check", "bgp network import-check", "bgp network import-check exact"),
+    _flag("always_compare_med", "bgp always-compare-med"),
+    _flag(
+        "multipath_relax",
+        "bgp bestpath as-path multipath-relax",
+        "bgp bestpath as-path multipath-relax no-as-set",
+    ),
+    _flag("compare_router_id", "bgp bestpath compare-routerid"),
+    _flag("graceful_shutdown", "bgp graceful-shutdown"),
+    Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
+)
+_EVERY_SESSION: tuple[Row, ...] = (Binding(field="hold_s", where=("timers bgp * *",), decode=_hold),)
+"""Commands of a process that state a field of all its sessions."""
+_EVERY_SESSION_IPV6: tuple[Row, ...] = (_flag("active", "bgp default ipv6-unicast"),)
+_IGNORED_OF_PROCESS = (
+    "bgp log-neighbor-changes ...",
+    "bgp graceful-restart ...",
+    "bgp suppress-fib-pending ...",
+    "bgp suppress-duplicates ...",
+    "bgp deterministic-med ...",
+    "bgp fast-external-failover ...",
+    "bgp hard-administrative-reset ...",
+    "bgp update-delay ...",
+    "bgp route-map ...",
+    "bgp listen limit ...",
+    "bgp default show-hostname ...",
+    "bgp default show-nexthop-hostname ...",
+    "update-delay ...",
+    "coalesce-time ...",
+    "read-quanta ...",
+    "write-quanta ...",
+    "bmp ...",
+)
+"""Commands of a process that change how fast and how loud it is, and not which routes it ends up with."""
+
+SESSION = Commands(BgpNeighbor, _SESSION)
+CARRIED = Commands(BgpNeighbor, _CARRIED)
+OF_SESSION = Commands(BgpNeighbor, (*_SESSION, *_CARRIED), _IGNORED)
+"""All commands of a session: FRR takes those of IPv4 unicast in the process, too."""
+PROCESS = Commands(Bgp, _PROCESS, _IGNORED_OF_PROCESS)
+EVERY_SESSION = Commands(BgpNeighbor, _EVERY_SESSION)
+EVERY_SESSION_IPV6 = Commands(Ipv6Unicast, _EVERY_SESSION_IPV6)
+FAMILY: Mapping[Family, Commands] = {
+    "ipv4": Commands(Bgp, (_paths("maximum_paths"),)),
+    "ipv6": Commands(Bgp, (_paths("maximum_paths_ipv6"),)),
+}
+TOP = Commands(Bgp, (_number("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
+
+
+def of_session(key: str, words: str) -> str:
+    """Return a command of a session, or of a peer group, from its words behind the name."""
+    taken_back = words.startswith("no ")
+    return f"no neighbor {key} {words[3:]}" if taken_back else f"neighbor {key} {words}"
+
+
+def session_lines(key: str, session: BgpNeighbor) -> list[str]:
+    """Return the commands of a session in its process; for a peer group, give the group's name as the key."""
+    return [of_session(key, words) for words in SESSION.lines(session)]
+
+
+def carried_lines(key: str, carried: BgpNeighbor | Ipv6Unicast, *, by_default: object) -> list[str]:
+    """Return the commands of a session in an address family, which it carries `by_default` if no command says it."""
+    return [of_session(key, words) for words in CARRIED.lines(carried, active=by_default)]
