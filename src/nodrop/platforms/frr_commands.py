@@ -97,15 +97,16 @@ class Commands:
         return stated if stated or not rows else None
 
     def _match(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
-        for place, rows in self._read.get(words[0], ()):
+        for place, rows in self._read.get(words[0], ()) if words else ():
             values = place.match(words, on=on)
             if values is not None:
                 return rows, values
         return None
 
-    def states(self, field: str, words: Sequence[str], *, on: bool) -> bool:
-        """Whether a command states a field, even with a value that FRR does not take."""
-        found = self._match(words, on)
+    def states(self, field: str, words: Sequence[str]) -> bool:
+        """Whether a command, with or without `no`, states a field, even with a value that FRR does not take."""
+        on = words[0] != "no"
+        found = self._match(words if on else words[1:], on)
         return found is not None and any(row.field == field for row in found[0])
 
     def lines(self, part: Any, **unless: object) -> Iterator[str]:

@@ -5,22 +5,26 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 
 import re
 
+from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
 from nodrop.model.states import known
 from nodrop.model.subject import natural
+from nodrop.platforms import bindings, frr_rows
 from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sayable import (
     SHARED,
     Plain,
     check_distinct,
-    check_neighbor,
+    check_far_end,
     check_range,
     check_rows,
     on_one_line,
     refuse,
 )
 
+ANY = "any"
+"""What a rule of a prefix list has in place of a prefix, to match every one."""
 MATCHES = (
     "ip address prefix-list",
     "ip next-hop prefix-list",
@@ -46,7 +50,8 @@ GOES = ("call", "on-match")
 """Where else a route can be sent, which is said without `set`."""
 _GOES_ON = re.compile(r"goto ([1-9][0-9]{0,4})")
 
-_PLAIN = Plain("matches", "sets", "as_path_lists", "community_lists", description=on_one_line)
+_TEXTS = {row.field: on_one_line for row in frr_rows.OF_SESSION.rows if row.where[0].endswith("**")}
+_PLAIN = Plain("matches", "sets", "as_path_lists", "community_lists", **_TEXTS)
 _WORDS = Plain()
 _NAME = Plain("rules")
 _PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
@@ -63,6 +68,8 @@ def check(device: Device) -> tuple[Bgp, ...]:
     """
     bgp, others = known(device.bgp), known(device.vrf_bgp)
     _PLAIN.check(device.static_routes, "static_routes")
+    for route in known(device.static_routes):
+        _check_prefix(route.prefix, "static_routes", route.prefix, "prefix")
     check_rows(others, "vrf_bgp", order=lambda one: natural(one.key))
     if bgp is not None and bgp.vrf is not None:
         raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
@@ -84,7 +91,6 @@ def check(device: Device) -> tuple[Bgp, ...]:
 
 
 def _check_shared(bgp: Bgp) -> None:
-    check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
     _check_prefix_lists(bgp.prefix_lists)
     _check_community_lists(bgp.community_lists)
     _check_as_path_lists(bgp.as_path_lists)
@@ -92,15 +98,16 @@ def _check_shared(bgp: Bgp) -> None:
 
 
 def _check_process(bgp: Bgp, *path: object) -> None:
-    check_range(bgp.asn, 1, _LARGEST, *path, "asn")
-    check_range(bgp.maximum_paths, 1, 514, *path, "maximum_paths")
-    check_range(bgp.maximum_paths_ipv6, 1, 514, *path, "maximum_paths_ipv6")
-    if list(bgp.networks) != sorted(bgp.networks, key=lambda network: ":" in network):
-        raise refuse((*path, "networks"), "those of IPv6 are written behind those of IPv4")
+    bindings.check(frr_rows.OF_PROCESS.rows, bgp, *path)
     check_rows(bgp.redistributions, *path, "redistributions")
     check_rows(known(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
     for neighbor in known(bgp.neighbors):
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
+
+
+def _check_prefix(prefix: str, *path: object) -> None:
+    if not is_prefix(prefix):
+        raise refuse(path, f"{prefix} is not a prefix")
 
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
@@ -115,6 +122,8 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
         check_rows(one.rules, *path, order=lambda rule: rule.sequence)
         for rule in one.rules:
             where = (*path, rule.sequence)
+            if rule.prefix != ANY:
+                _check_prefix(rule.prefix, *where, "prefix")
             check_range(rule.sequence, 1, _LARGEST, *where, "sequence")
             check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
             check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
@@ -179,4 +188,6 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if one and is_address(neighbor.key) != (neighbor.address is not None):
         kind = "address" if neighbor.interface is None else "interface"
         raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
-    check_neighbor(neighbor, *path)
+    check_far_end(neighbor, *path)
+    bindings.check(frr_rows.OF_SESSION.rows, neighbor, *path)
+    bindings.check(frr_rows.CARRIED.rows, neighbor.ipv6, *path, "ipv6")

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from nodrop.formats.frr import Statement, parse, walk
 from nodrop.formats.places import Span
 from nodrop.model.subject import Subject
+from nodrop.platforms import frr_rows
+from nodrop.platforms.bindings import bound
 from nodrop.units import whole_number
 
 
@@ -18,36 +20,6 @@ def where(text: str) -> Callable[[Subject], Span | None]:
     return find
 
 
-_NEIGHBOR_WORDS = {
-    "remote_asn": "remote-as",
-    "import_policy": "in",
-    "export_policy": "out",
-    "enabled": "shutdown",
-    "active": "activate",
-    "allowas_in": "allowas-in",
-    "extended_next_hop": "extended-nexthop",
-    "next_hop_self": "next-hop-self",
-    "update_source": "update-source",
-    "ebgp_multihop": "ebgp-multihop",
-    "hold_s": "timers",
-}
-_LISTED = {"import_prefix_list": "in", "export_prefix_list": "out"}
-"""Prefix lists of a session and the way of its routes; route maps go the same ways."""
-_BGP_WORDS = {
-    "asn": ("router", "bgp"),
-    "router_id": ("bgp", "router-id"),
-    "maximum_paths": ("maximum-paths",),
-    "maximum_paths_ipv6": ("maximum-paths",),
-    "multipath_relax": ("bgp", "bestpath", "as-path"),
-    "compare_router_id": ("bgp", "bestpath", "compare-routerid"),
-    "always_compare_med": ("bgp", "always-compare-med"),
-    "requires_policy": ("bgp", "ebgp-requires-policy"),
-    "import_check": ("bgp", "network", "import-check"),
-    "session_dscp": ("bgp", "session-dscp"),
-    "graceful_shutdown": ("bgp", "graceful-shutdown"),
-    "default_ipv4_unicast": ("bgp", "default"),
-    "networks": ("network",),
-}
 _POLICIES = {
     "prefix_lists": (("ip", "prefix-list"), ("ipv6", "prefix-list")),
     "community_lists": (("bgp", "community-list"),),
@@ -100,16 +72,14 @@ def _in_process(statements: list[_Found], part: list[str]) -> Iterator[Statement
         said = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != (family == "ipv6"))]
         yield from (one for one in said if one.starts("redistribute", source))
         yield from said
-    elif field in _BGP_WORDS:
-        last = field != "maximum_paths_ipv6"
-        words = _BGP_WORDS[field]
-        every = [found for found in statements if found[1].starts(*words) or found[1].starts("no", *words)]
-        every = [found for found in every if field != "networks" or len(found[1].words) == 2]
-        said = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) == last)]
-        yield from said[number:] if (number := whole_number(key)) is not None else ()
-        yield from said
     elif field in _POLICIES:
         yield from _in_policies(statements, field, part[1:])
+    else:
+        in_ipv6 = field in bound(frr_rows.FAMILY["ipv6"].rows)
+        every = [found for found in statements if frr_rows.OF_PROCESS.states(field, found[1].words)]
+        said = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != in_ipv6)]
+        yield from said[number:] if (number := whole_number(key)) is not None else ()
+        yield from said
     yield from (one for _, one in statements if one.starts("router", "bgp"))
 
 
@@ -119,12 +89,9 @@ def _in_neighbor(statements: list[_Found], key: str, part: list[str]) -> Iterato
     field = "".join(part[1:2] if ipv6 else part[:1])
     every = [found for found in statements if _is_of_neighbor(found[1], key)]
     own = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != ipv6)]
-    if field in _LISTED:
-        yield from (one for one in own if "prefix-list" in one.words[2:3] and _LISTED[field] in one.words[4:5])
-    elif word := _NEIGHBOR_WORDS.get(field, field):
-        said = [one for one in own if word in (*one.words[2:4], *one.words[4:5])]
-        yield from (one for one in said if word not in ("in", "out") or "route-map" in one.words)
-        yield from said
+    yield from (one for one in own if frr_rows.states_of_session(field, one.words))
+    every_session = frr_rows.EVERY_SESSION_IPV6 if ipv6 else frr_rows.EVERY_SESSION
+    yield from (one for _, one in statements if every_session.states(field, one.words))
     yield from own
 
 

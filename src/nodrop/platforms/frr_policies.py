@@ -20,7 +20,7 @@ from nodrop.model.routing import (
     RouteMap,
     RouteMapRule,
 )
-from nodrop.platforms.frr_limits import GOES, MATCHES, SETS
+from nodrop.platforms.frr_limits import ANY, GOES, MATCHES, SETS
 from nodrop.platforms.frr_rows import NAMED_BY
 from nodrop.platforms.frr_words import action, number
 from nodrop.platforms.frr_words import prefix as prefix_in
@@ -30,7 +30,6 @@ _PREFIXES = {"ip": NAMED_BY["prefix-list"]["ipv4"], "ipv6": NAMED_BY["prefix-lis
 _STEP = 5
 _FIRST_EXPANDED = 100
 """The first number of a community list whose lines are expressions."""
-_ANY = "any"
 _MAX_LENGTH = 128
 """Of a prefix of IPv6, the longer ones."""
 
@@ -228,7 +227,7 @@ def _put(said: dict[str, str], attribute: str, value: str) -> None:
 
 def _matched(word: str) -> str:
     """Return what a rule of a prefix list matches: a prefix or `any`; NotUnderstood for any other word."""
-    return word if word == _ANY else prefix_in(word)
+    return word if word == ANY else prefix_in(word)
 
 
 def _in_order(rules: dict[int, Any]) -> tuple[Any, ...]:

@@ -231,6 +231,16 @@ FAMILY: Mapping[Family, Commands] = {
     "ipv6": Commands(Bgp, (_paths("maximum_paths_ipv6"),)),
 }
 TOP = Commands(Bgp, (_number("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
+OF_PROCESS = Commands(Bgp, (row for one in (PROCESS, *FAMILY.values(), TOP) for row in one.rows))
+"""All commands that state fields of a process."""
+
+
+def states_of_session(field: str, words: tuple[str, ...]) -> bool:
+    """Whether a command, with `neighbor KEY` and perhaps `no`, states a field of the session."""
+    first = 1 if words[0] == "no" else 0
+    said = words[first + 2 :]
+    inner = behind_interface(said) if said[:1] == ("interface",) else said
+    return OF_SESSION.states(field, (*words[:first], *said)) or OF_SESSION.states(field, (*words[:first], *inner))
 
 
 def of_session(key: str, words: str) -> str:
