@@ -14,7 +14,7 @@ from nodrop.model.values import changed
 from nodrop.platforms import frr_rows
 from nodrop.platforms.bindings import bound
 from nodrop.platforms.frr_policies import Policies
-from nodrop.platforms.frr_rows import Family
+from nodrop.platforms.frr_rows import FAMILIES, Family
 from nodrop.platforms.frr_words import address, is_address, prefix
 
 _SOURCES: dict[str, Literal["connected", "static", "kernel"]] = {
@@ -24,12 +24,6 @@ _SOURCES: dict[str, Literal["connected", "static", "kernel"]] = {
 }
 _OF_FAMILY = bound(frr_rows.CARRIED.rows)
 _NOTHING = Ipv6Unicast()
-_FAMILIES: dict[tuple[str, ...], Family] = {
-    ("address-family", "ipv4", "unicast"): "ipv4",
-    ("address-family", "ipv4"): "ipv4",
-    ("address-family", "ipv6", "unicast"): "ipv6",
-    ("address-family", "ipv6"): "ipv6",
-}
 
 
 class Process:
@@ -91,8 +85,8 @@ class Process:
         said = words if on else words[1:] or words
         if said[0] == "neighbor":
             self._neighbor(statement, said[1:], on=on, family="ipv4")
-        elif words in _FAMILIES:
-            family = _FAMILIES[words]
+        elif words in FAMILIES:
+            family = FAMILIES[words]
             for child in statement.children:
                 understood(child, lambda inner: self._in_family(inner, family), self._others)
         elif not self._states_fields(said, on):

@@ -4,7 +4,7 @@ A place is the words of a command, without `no` and without the session that it 
 value, `[*]` one that may be missing, `**` all words to the end. `...` are words that state no field.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
@@ -120,6 +120,10 @@ class Commands:
             if line is not None and line != last:
                 yield line
             last = line or last
+
+    def one_for_each_command(self, moved: Container[str]) -> list[str]:
+        """Return one of the fields that each command states, for those of which a field is among `moved`."""
+        return list({row.where[0]: row.field for row in self.rows if row.field in moved}.values())
 
     def line(self, field: str, part: Any, **unless: object) -> str | None:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""

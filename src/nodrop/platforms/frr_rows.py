@@ -18,6 +18,13 @@ from nodrop.platforms.frr_commands import VALUES, Commands, Row, Said
 from nodrop.platforms.frr_words import address, number
 
 Family = Literal["ipv4", "ipv6"]
+FAMILIES: Mapping[tuple[str, ...], Family] = {
+    ("address-family", "ipv4", "unicast"): "ipv4",
+    ("address-family", "ipv4"): "ipv4",
+    ("address-family", "ipv6", "unicast"): "ipv6",
+    ("address-family", "ipv6"): "ipv6",
+}
+"""The commands that open the block of an address family."""
 
 
 def _flag(field: str, *where: str, means: bool = True, refuses: tuple[Refuses, ...] = ()) -> Row:

@@ -273,7 +273,7 @@ REFUSED = [
     ("bgp/networks", ("0",), "bgp/networks", "0 is not a prefix"),
     ("bgp/router_id", "zn", "bgp/router_id", "zn is not an address of IPv4"),
     ("bgp/router_id", "fc00::1", "bgp/router_id", "fc00::1 is not an address of IPv4"),
-    ("static_routes", (StaticRoute(prefix="zn", next_hop="10.0.0.1"),), "static_routes/zn/prefix", "zn is not a prefix"),
+    ("static_routes", (StaticRoute(prefix="0", next_hop="blackhole"),), "static_routes/0/prefix", "0 is not a prefix"),
     (
         "bgp/prefix_lists/0/rules",
         (replace(RULE, prefix="0"),),

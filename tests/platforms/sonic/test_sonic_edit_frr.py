@@ -8,6 +8,9 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Source
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
+from nodrop.platforms import frr_rows
+from nodrop.platforms.bindings import Within
+from nodrop.platforms.frr_commands import Row
 from nodrop.platforms.sonic.edit import edit
 from nodrop.platforms.sonic.reader import read
 from support.single_faults import clean, written
@@ -36,7 +39,13 @@ def lines(old: bytes, new: bytes) -> tuple[list[str], list[str]]:
         ("@bgp/multipath_relax", False, [" bgp bestpath as-path multipath-relax"], []),
         ("@bgp/router_id", "10.9.9.9", [" bgp router-id 10.0.0.1"], [" bgp router-id 10.9.9.9"]),
         ("@bgp/asn", 65001, ["router bgp 4200100001"], ["router bgp 65001"]),
+        ("@bgp/default_ipv4_unicast", True, [" no bgp default ipv4-unicast"], []),
+        ("@bgp/session_dscp", 40, ["bgp session-dscp 56"], ["bgp session-dscp 40"]),
         ("@neighbors/10.1.1.225/remote_asn", 65002, [], [" neighbor 10.1.1.225 remote-as 65002"]),
+        ("@neighbors/10.1.1.225/hold_s", 9, [], [" neighbor 10.1.1.225 timers 3 9"]),
+        ("@neighbors/10.1.1.225/enabled", False, [], [" neighbor 10.1.1.225 shutdown"]),
+        ("@neighbors/10.1.1.225/active", False, ["  neighbor 10.1.1.225 activate"], []),
+        ("@neighbors/10.1.1.225/allowas_in", 2, [], ["  neighbor 10.1.1.225 allowas-in 2"]),
     ],
 )
 def test_one_line_says_it(subject: str, value: object, gone: list[str], come: list[str]) -> None:
@@ -50,6 +59,79 @@ def test_one_line_says_it(subject: str, value: object, gone: list[str], come: li
     device = read("leaf1", sources).device
     fabric = Fabric(name="", mode="lossless", devices=(device,))
     assert get_value(fabric, ("leaf1", *parse(subject))) == value
+
+
+MAPS = ("FABRIC-IN", "FABRIC-OUT")
+LISTS = {"@neighbors/10.1.1.225": ("FABRIC", "OWN"), "@neighbors/10.1.1.225/ipv6": ("FABRIC6", "OWN6")}
+WORDS = {"router_id": "10.9.9.9", "update_source": "Loopback0", "description": "to spine 1, port 2"}
+
+
+def another(row: Row, part: str, old: object) -> object:
+    """Return a value of the field of a row that is not the old one."""
+    for bounds in row.refuses:
+        if isinstance(bounds, Within):
+            return bounds.high if old != bounds.high else bounds.low
+    if isinstance(old, bool):
+        return not old
+    of_command = {"route-map": MAPS, "prefix-list": LISTS.get(part, ())}
+    names = of_command.get(row.where[0].split()[0], (WORDS.get(row.field),))
+    return next(name for name in names if name != old)
+
+
+def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
+    """Two fields are left out: BFD needs its daemon, and sessions without IPv4 rely on `default_ipv4_unicast`."""
+    files = written(clean("dual-stack", "sonic", "202505", "{}"))
+    old = {name: files[f"leaf1/{name}"].encode() for name in ("config_db.json", "frr.conf")}
+    key = "@neighbors/10.1.1.225"
+    fabric = read_back(old)
+    written_rows = {
+        "@bgp": [row for row in frr_rows.OF_PROCESS.rows if row.encode and row.field != "default_ipv4_unicast"],
+        key: [row for row in frr_rows.OF_SESSION.rows if row.encode and row.field != "bfd"],
+        f"{key}/ipv6": list(frr_rows.CARRIED.rows),
+    }
+    values = {}
+    for part, rows in written_rows.items():
+        for row in rows:
+            subject = f"{part}/{row.field}"
+            values[subject] = another(row, part, get_value(fabric, ("leaf1", *parse(subject))))
+    assert len(values) > 25
+    made = edited(old, **values)
+    assert [one.line for one in made.by_hand] == []
+    new = old | dict(made.files)
+    there = read_back(new)
+    assert {subject: get_value(there, ("leaf1", *parse(subject))) for subject in values} == values
+    back = edited(new, **{subject: get_value(fabric, ("leaf1", *parse(subject))) for subject in values})
+    assert back.by_hand == ()
+    assert sorted(back.files["frr.conf"].splitlines()) == sorted(old["frr.conf"].splitlines())
+
+
+def read_back(files: dict[str, bytes]) -> Fabric:
+    device = read("leaf1", [(Source(name=name, display=name), raw) for name, raw in files.items()]).device
+    return Fabric(name="", mode="lossless", devices=(device,))
+
+
+def test_v6only_of_a_session_over_an_interface_stays() -> None:
+    files = bundle()
+    session = b" neighbor Ethernet0 interface v6only remote-as external\n"
+    files["frr.conf"] = files["frr.conf"].replace(b" !\n", session + b" !\n", 1)
+    made = edited(files, **{"@neighbors/Ethernet0/remote_asn": 65002})
+    _, (line,) = lines(files["frr.conf"], made.files["frr.conf"])
+    assert line == " neighbor Ethernet0 interface v6only remote-as 65002"
+
+
+def test_of_several_commands_the_last_one_is_edited() -> None:
+    files = bundle()
+    timers = b" neighbor 10.1.1.225 timers connect 5\n" + b"".join(
+        b" neighbor 10.1.1.225 timers 3 %d\n" % hold for hold in (9, 12)
+    )
+    files["frr.conf"] = files["frr.conf"].replace(b" !\n", timers + b" !\n", 1)
+    made = edited(files, **{"@neighbors/10.1.1.225/hold_s": 30})
+    assert made.by_hand == ()
+    gone, come = lines(files["frr.conf"], made.files["frr.conf"])
+    assert (gone, come) == ([" neighbor 10.1.1.225 timers 3 12"], [" neighbor 10.1.1.225 timers 10 30"])
+    none = edited(files, **{"@neighbors/10.1.1.225/hold_s": None})
+    gone, come = lines(files["frr.conf"], none.files["frr.conf"])
+    assert (gone, come) == ([" neighbor 10.1.1.225 timers 3 9", " neighbor 10.1.1.225 timers 3 12"], [])
 
 
 def test_the_number_of_the_switch_stands_in_two_files() -> None:
@@ -75,7 +157,6 @@ def test_a_session_is_not_watched_where_the_daemon_does_not_run() -> None:
     [
         ("@bgp/networks", ("10.0.0.0/8",)),
         ("@neighbors/10.1.1.225", None),
-        ("@neighbors/10.1.1.225/hold_s", 9),
         ("@bgp/maximum_paths_ipv6", 8),
     ],
 )

@@ -1,42 +1,44 @@
-"""What of BGP one line of an frr.conf says, changed in that line: AS numbers, the router id, equal paths, BFD.
+"""Changes of BGP in an frr.conf, for each field that one command states; its row says which (`platforms/frr_rows.py`).
 
-All else of a routing daemon's file is made of lines that belong together, and is left to be done by hand.
+All else of the file is made of lines that belong together, and is left to be done by hand.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from types import MappingProxyType
 
 from nodrop.formats.frr import Statement, parse
 from nodrop.model.fabric import Device
-from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import Unknown
+from nodrop.platforms import frr_rows
+from nodrop.platforms.bindings import bound
 from nodrop.platforms.editing import same
+from nodrop.platforms.frr_commands import Commands
+from nodrop.platforms.frr_rows import FAMILIES, Family
 
 BY_HAND = (
     "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, or "
     "restart bgp (`vtysh -b` only adds)"
 )
 
-_FAMILY = {"maximum_paths": "ipv4", "maximum_paths_ipv6": "ipv6"}
-_OF_PROCESS = frozenset({"asn", "router_id", "multipath_relax", "neighbors", *_FAMILY})
-_OF_NEIGHBOR = frozenset({"remote_asn", "bfd"})
-
 
 def change_frr(raw: bytes | None, old: Device, new: Device) -> bytes | None:
-    """The text of an frr.conf that says the BGP of `new` where it says that of `old`; ValueError where no line does."""
+    """Return an frr.conf that states the BGP of `new` in place of that of `old`; ValueError where no command does."""
     if same(old.bgp, new.bgp) and same(old.vrf_bgp, new.vrf_bgp) and same(old.static_routes, new.static_routes):
         return raw
     a, b = old.bgp, new.bgp
-    if raw is None or not isinstance(a, Bgp) or not isinstance(b, Bgp) or _moved(a, b) - _OF_PROCESS:
+    if raw is None or not isinstance(a, Bgp) or not isinstance(b, Bgp):
         raise ValueError(BY_HAND)
     if not same(old.vrf_bgp, new.vrf_bgp) or not same(old.static_routes, new.static_routes):
         raise ValueError(BY_HAND)
     text = raw.decode()
-    blocks = [one for one in parse(text) if one.starts("router", "bgp") and len(one.words) == 3]
+    top = parse(text)
+    blocks = [one for one in top if one.starts("router", "bgp") and len(one.words) == 3]
     if len(blocks) != 1:
         raise ValueError(BY_HAND)
     lines = _Lines(text)
-    _process(lines, blocks[0], a, b)
+    _process(lines, top, blocks[0], a, b)
     return lines.text.encode()
 
 
@@ -51,7 +53,7 @@ class _Lines:
 
     @property
     def text(self) -> str:
-        """The text, as it is now."""
+        """Return the text, as it is now."""
         lines = ((at, [line] if at not in self._gone else []) for at, line in enumerate(self._lines, 1))
         return "\n".join(each for at, own in lines for each in (*own, *self._added.get(at, ())))
 
@@ -70,31 +72,21 @@ class _Lines:
         self._added.setdefault(behind.line, []).append(" " * indent + " ".join(words) + self._ended)
 
 
-def _moved(a: Bgp | BgpNeighbor, b: Bgp | BgpNeighbor) -> set[str]:
+def _moved(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | Ipv6Unicast) -> set[str]:
     return {one.name for one in fields(a) if not same(getattr(a, one.name), getattr(b, one.name))}
 
 
-def _process(lines: _Lines, block: Statement, a: Bgp, b: Bgp) -> None:
+def _process(lines: _Lines, top: Sequence[Statement], block: Statement, a: Bgp, b: Bgp) -> None:
     moved = _moved(a, b)
-    if "asn" in moved:
-        lines.swap(block, "router", "bgp", str(b.asn))
-    if "router_id" in moved:
-        _say(lines, block, ("bgp", "router-id"), None if b.router_id is None else str(b.router_id))
-    if "multipath_relax" in moved:
-        relax = ("bgp", "bestpath", "as-path", "multipath-relax")
-        _say(lines, block, relax, "" if b.multipath_relax else None)
-    for attribute, family in _FAMILY.items():
-        if attribute in moved:
-            inner = next((one for one in block.children if one.starts("address-family", family, "unicast")), None)
-            if inner is None:
-                raise ValueError(BY_HAND)
-            paths = getattr(b, attribute)
-            _say(lines, inner, ("maximum-paths",), None if paths is None else str(paths))
-    if "neighbors" in moved:
-        for key, before, after in _pairs(a, b):
-            if _moved(before, after) - _OF_NEIGHBOR:
-                raise ValueError(BY_HAND)
-            _neighbor(lines, block, key, before, after)
+    _require_commands(moved - {"neighbors"}, frr_rows.OF_PROCESS)
+    _say(lines, frr_rows.TOP, moved, b, top, None)
+    _say(lines, frr_rows.PROCESS, moved, b, [block, *block.children], block)
+    for family, commands in frr_rows.FAMILY.items():
+        if not moved.isdisjoint(bound(commands.rows)):
+            inner = _family(block, family)
+            _say(lines, commands, moved, b, inner.children, inner)
+    for key, before, after in _pairs(a, b) if "neighbors" in moved else ():
+        _session(lines, block, key, before, after, b)
 
 
 def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
@@ -108,31 +100,82 @@ def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
     yield from ((key, old[key], one) for key, one in new.items() if not same(old[key], one))
 
 
-def _neighbor(lines: _Lines, block: Statement, key: str, before: BgpNeighbor, after: BgpNeighbor) -> None:
-    own = [one for one in block.children if one.starts("neighbor", key)]
+def _session(lines: _Lines, block: Statement, key: str, before: BgpNeighbor, after: BgpNeighbor, process: Bgp) -> None:
+    moved, moved_ipv6 = _moved(before, after), _moved(before.ipv6, after.ipv6)
+    _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
+    own = _of_session(block, key)
     if not own:
         raise ValueError(BY_HAND)
-    if not same(before.remote_asn, after.remote_asn):
-        stated = next((one for one in own if "remote-as" in one.words), None)
-        if stated is None or after.remote_asn is None:
+    _say(lines, frr_rows.SESSION, moved, after, own, own[-1], key)
+    carried = bound(frr_rows.CARRIED.rows)
+    if not moved.isdisjoint(carried):
+        inner = _family(block, "ipv4")
+        there = _of_session(inner, key)
+        unless = {"active": process.default_ipv4_unicast}
+        _say(lines, frr_rows.CARRIED, moved, after, [*own, *there], (there or [inner])[-1], key, unless)
+    if moved_ipv6:
+        inner = _family(block, "ipv6")
+        there = _of_session(inner, key)
+        _say(lines, frr_rows.CARRIED, moved_ipv6, after.ipv6, there, (there or [inner])[-1], key, {"active": False})
+
+
+def _require_commands(moved: set[str], commands: Commands) -> None:
+    """Raise ValueError where a field has no command that states it, and it alone."""
+    if moved - {row.field for row in commands.rows if row.encode is not None}:
+        raise ValueError(BY_HAND)
+
+
+def _family(block: Statement, family: Family) -> Statement:
+    """Return the block of an address family; ValueError where there is none, or several."""
+    found = [one for one in block.children if FAMILIES.get(one.words) == family]
+    if len(found) != 1:
+        raise ValueError(BY_HAND)
+    return found[0]
+
+
+def _of_session(block: Statement, key: str) -> list[Statement]:
+    return [one for one in block.children if one.starts("neighbor", key) or one.starts("no", "neighbor", key)]
+
+
+def _say(
+    lines: _Lines,
+    commands: Commands,
+    moved: set[str],
+    part: Bgp | BgpNeighbor | Ipv6Unicast,
+    inside: Sequence[Statement],
+    behind: Statement | None,
+    key: str | None = None,
+    unless: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Let a block state the fields of a part that are other than before; of several commands, the last one counts.
+
+    A command that is not there yet comes behind another; ValueError where that is None. `key` is that of a session.
+    """
+    for field in commands.one_for_each_command(moved):
+        states = frr_rows.states_of_session if key is not None else commands.states
+        stated = [one for one in inside if states(field, one.words)]
+        said = commands.line(field, part, **unless)
+        if said is None:
+            for one in stated:
+                lines.drop(one)
+            continue
+        words = said.split() if key is None else frr_rows.of_session(key, said).split()
+        if stated:
+            lines.swap(stated[-1], *_as_before(stated[-1], words))
+        elif behind is not None:
+            lines.add(behind, _indent(behind), *words)
+        else:
             raise ValueError(BY_HAND)
-        lines.swap(stated, *stated.words[: stated.words.index("remote-as") + 1], str(after.remote_asn))
-    if not same(before.bfd, after.bfd):
-        watch = [one for one in own if one.words[2:3] == ("bfd",)]
-        if after.bfd and not watch:
-            lines.add(own[-1], own[-1].column - 1, "neighbor", key, "bfd")
-        for one in watch if not after.bfd else ():
-            lines.drop(one)
 
 
-def _say(lines: _Lines, block: Statement, words: tuple[str, ...], value: str | None) -> None:
-    """Let a block say words with a value behind them, or not at all."""
-    stated = next((one for one in block.children if one.starts(*words)), None)
-    said = (*words, *([value] if value else []))
-    if stated is not None and value is not None:
-        lines.swap(stated, *said)
-    elif stated is not None:
-        lines.drop(stated)
-    elif value is not None:
-        first = block.children[0] if block.children else block
-        lines.add(block, first.column - 1 if block.children else block.column, *said)
+def _as_before(stated: Statement, words: list[str]) -> list[str]:
+    """Return the words of a session over an interface with `v6only` where it had that."""
+    v6only = words[2:3] == ["interface"] and stated.words[2:4] == ("interface", "v6only")
+    return [*words[:3], "v6only", *words[3:]] if v6only else words
+
+
+def _indent(behind: Statement) -> int:
+    """Return how far a command behind another is indented: inside a block, as its first command is."""
+    if behind.children:
+        return behind.children[0].column - 1
+    return behind.column if behind.starts("router") or behind.starts("address-family") else behind.column - 1
