@@ -86,12 +86,12 @@ def lab_files(reading: Reading) -> Files:
 def kept_in_full() -> dict[str, Files]:
     """Return the files that golden/ has in full, by intent: those of a fabric, and of its `switches_in_full`.
 
-    A text that several files have is kept in full once, as the first of them.
+    A text that several files have is kept in full once, in the smallest of their fabrics.
     """
     switches = switches_in_full()
     kept: dict[str, Files] = {}
     seen: set[str] = set()
-    for intent in INTENTS:
+    for intent in smallest_first():
         kept[intent] = {}
         for name, text in sorted(outputs(intent).items()):
             if text not in seen and owner(name, intent) in {"", *switches[intent]}:
@@ -128,6 +128,13 @@ def owner(name: str, intent: str) -> str:
 
 
 @cache
+def smallest_first() -> tuple[str, ...]:
+    """Return the intents, those of fabrics with fewer lines of configuration first."""
+    lines = {one: sum(len(text.splitlines()) for text in configurations(one).values()) for one in INTENTS}
+    return tuple(sorted(INTENTS, key=lambda one: lines[one]))
+
+
+@cache
 def switches_in_full() -> dict[str, list[str]]:
     """Return the switches whose files are kept in full, by intent.
 
@@ -136,7 +143,7 @@ def switches_in_full() -> dict[str, list[str]]:
     """
     shown: dict[tuple[object, str], set[str]] = defaultdict(set)
     kept: dict[str, list[str]] = {intent: [] for intent in INTENTS}
-    for intent in sorted(INTENTS, key=lambda one: sum(len(text.splitlines()) for text in configurations(one).values())):
+    for intent in smallest_first():
         fabric = fabric_of(intent)
         for device in fabric.devices:
             traits = {f"model {device.model}", f"mode {fabric.mode}", *fields_with_values(device)}
