@@ -285,6 +285,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("random")
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(fabric=fabrics())
 def test_random_fabrics_are_read_alike_with_and_without_and_again(shared: Path, store: Store, fabric: Fabric) -> None:

@@ -209,6 +209,7 @@ def test_defaults_written_out_give_the_same_fabric(data: Data) -> None:
     assert build(whole) == build(data)
 
 
+@pytest.mark.slow
 @given(intents(plain=True))
 def test_what_is_built_is_read_back(data: Data) -> None:
     fabric = build(data)

@@ -121,6 +121,7 @@ def test_ports_that_no_hwsku_has_are_noted() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_plan_says_that_another_hwsku_needs_a_reboot() -> None:
     """Uplinks at 800G in place of 2 x 400G: the ports and the HWSKU of all switches change."""
     halves = th5(HALVES | {"ports": "33-64"}, HALVES | {"ports": "1-32"})

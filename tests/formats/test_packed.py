@@ -49,6 +49,7 @@ def test_whatever_is_packed_comes_back_to_the_last_type(value: Any) -> None:
     assert repr(ANYTHING.unpack(ANYTHING.pack(value))) == repr(value)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(fabrics())
 def test_fabrics_come_back_whole_and_equal_parts_stay_one_object(fabric: Fabric) -> None:

@@ -193,6 +193,7 @@ def test_a_patch_makes_the_new_fabric_of_the_old_files(platform: str, data: st.D
     assert all(device_in(old, name) == device_in(new, name) for name in untouched)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", ["sonic", "nvue"])
 @settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())

@@ -117,6 +117,7 @@ def test_a_shipped_fabric_comes_back_whole_from_memory_and_from_disk(path: Path,
     assert heard(nodrop.read([str(tmp_path)])) == heard(reading)
 
 
+@pytest.mark.slow
 @given(built())
 def test_random_intents_come_back_whole(fabric: Fabric) -> None:
     artifacts = list(nodrop.write(fabric))

@@ -3,6 +3,7 @@
 from random import Random
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,6 +101,7 @@ def with_all_origins(made: Fabric) -> ControlPlane:
     return plane
 
 
+@pytest.mark.slow
 @given(chance=st.randoms(use_true_random=False), preferences=st.booleans())
 def test_a_random_fabric_has_the_same_routes_with_all_origins_said(chance: Random, *, preferences: bool) -> None:
     made = routed(chance, preferences=preferences)
