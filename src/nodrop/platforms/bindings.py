@@ -42,9 +42,7 @@ class Binding(Generic[Place, Source, Context, Text]):
     encode: Callable[[Any, Context], Text] | None = None
     """Returns the text of a value other than None; without it, the field is not written."""
     since: str | None = None
-    """The first release that has the field; None if all that are written have it."""
-    until: str | None = None
-    """The last release that has the field; None if the newest has it."""
+    """What a release needs to have, a key of `SINCE` in the platform's `releases.py`; None if all releases have it."""
     refuses: tuple[Refuses, ...] = ()
     """Are asked for each value, None included; the first reason counts."""
 
@@ -83,23 +81,16 @@ def check(rows: Iterable[AnyBinding], part: object, *path: object) -> None:
                 raise refuse((*path, row.field), reason)
 
 
-def check_release(
-    rows: Iterable[AnyBinding], part: Any, release: str, precedes: Callable[[str, str], bool], *path: object
-) -> None:
+def check_release(rows: Iterable[AnyBinding], part: Any, lacks: Callable[[str], str | None], *path: object) -> None:
     """Raise Unsupported for the first field that is not at its default and that a release does not have.
 
-    `precedes` returns whether its first argument is its second, or an earlier release.
+    `lacks` returns why a release does not have what a row needs; None if it has it.
     """
     for row in rows:
-        if row.since is not None and not precedes(row.since, release):
-            reason = f"is supported since {row.since}, and this is {release}"
-        elif row.until is not None and not precedes(release, row.until):
-            reason = f"is supported until {row.until}, and this is {release}"
-        else:
-            continue
-        default = next(one.default for one in dataclasses.fields(part) if one.name == row.field)
-        if (value := getattr(part, row.field)) is not default and value != default:
-            raise refuse((*path, row.field), reason)
+        if row.since is not None and (reason := lacks(row.since)):
+            default = next(one.default for one in dataclasses.fields(part) if one.name == row.field)
+            if (value := getattr(part, row.field)) is not default and value != default:
+                raise refuse((*path, row.field), reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,6 @@ SINCE = {
 }
 """The first release that has something; what is not here they all have."""
 
-NEEDED = ("export by OTLP", "a gNMI server", "packet trimming")
-"""What a release before it cannot say at all; the rest it spells otherwise."""
-
 
 def knows(release: object, what: str) -> bool:
     """Whether a release, such as 5.16, has something that is not in all of them; KeyError for anything else."""
