@@ -100,7 +100,7 @@ class Process:
             (frr_rows.EVERY_SESSION_IPV6, self._every_ipv6),
         )
         for commands, said in tables:
-            stated = commands.read(words, on=on)
+            stated = commands.read(words, on)
             if stated is not None:
                 _state(said, stated)
                 return True
@@ -116,7 +116,7 @@ class Process:
             self._networks.append(prefix(words[1]))
         elif words[0] == "redistribute" and words[1:2] and words[1] in _SOURCES:
             self._redistribute(statement, words[1], words[2:], family)
-        elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on=on)) is not None:
+        elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
             _state(self._said, stated)
         else:
             raise NotUnderstood
@@ -161,7 +161,7 @@ class Process:
         if words[0] == "peer-group" and on and len(words) == 2 and words[1] in self._groups:
             self._member_of[key] = words[1]
             return {}
-        stated = frr_rows.OF_SESSION.read(words, on=on)
+        stated = frr_rows.OF_SESSION.read(words, on)
         if stated is None:
             if not _is_without_effect(words, on):
                 raise NotUnderstood

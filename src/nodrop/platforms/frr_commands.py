@@ -6,7 +6,7 @@ value, `[*]` one that may be missing, `**` all words to the end. `...` are words
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from nodrop.platforms.bindings import Binding
@@ -72,8 +72,10 @@ class Commands:
     def __init__(self, owner: type[Any], rows: Iterable[Row], ignored: Iterable[str] = ()) -> None:
         """Index the commands by their first word; those with more fixed words are tried first."""
         self.rows = tuple(rows)
+        self.limited = tuple(row for row in self.rows if row.refuses)
         self._rows = {row.field: row for row in self.rows}
-        self._default = {one.name: one.default for one in fields(owner)}
+        default = {one.name: one.default for one in fields(owner)}
+        self._written = [(row.field, row.encode, default[row.field]) for row in self.rows if row.encode is not None]
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             for where in row.where:
@@ -82,8 +84,10 @@ class Commands:
         self._read: dict[str, list[tuple[Form, list[Row]]]] = {}
         for where in sorted(found, key=lambda one: -len(form(one).literals)):
             self._read.setdefault(where.split()[0], []).append((form(where), found[where]))
+        self.read = lru_cache(maxsize=4096)(self._stated)
+        """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
 
-    def read(self, words: Sequence[str], *, on: bool) -> Mapping[str, Any] | None:
+    def _stated(self, words: tuple[str, ...], on: bool) -> Mapping[str, Any] | None:
         """Return what a command states, None for a field that it takes back; None where no row reads the command.
 
         NotUnderstood where FRR does not take its values.
@@ -112,14 +116,16 @@ class Commands:
     def lines(self, part: Any, **unless: object) -> Iterator[str]:
         """Yield the commands of a part of the model whose fields are not at their defaults, each command once.
 
-        `unless` has the values that hold where nothing is said, of fields of which those of the class do not hold.
+        `unless` has the default values of fields for which those of the class do not apply here.
         """
         last = None
-        for row in self.rows:
-            line = self._line(row, part, unless)
-            if line is not None and line != last:
+        for field, encode, default in self._written:
+            value = getattr(part, field)
+            if unless and field in unless:
+                default = unless[field]
+            if value is not default and value != default and (line := encode(value, part)) != last:
                 yield line
-            last = line or last
+                last = line
 
     def one_for_each_command(self, moved: Container[str]) -> list[str]:
         """Return one of the fields that each command states, for those of which a field is among `moved`."""
@@ -128,11 +134,5 @@ class Commands:
     def line(self, field: str, part: Any, **unless: object) -> str | None:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""
         where = self._rows[field].where[:1]
-        lines = (self._line(row, part, unless) for row in self.rows if row.where[:1] == where)
-        return next((line for line in lines if line is not None), None)
-
-    def _line(self, row: Row, part: Any, unless: Mapping[str, object]) -> str | None:
-        if row.encode is None:
-            return None
-        value, default = getattr(part, row.field), unless.get(row.field, self._default[row.field])
-        return None if value is default or value == default else row.encode(value, part)
+        together = Commands(type(part), (row for row in self.rows if row.where[:1] == where))
+        return next(together.lines(part, **unless), None)

@@ -98,7 +98,7 @@ def _check_shared(bgp: Bgp) -> None:
 
 
 def _check_process(bgp: Bgp, *path: object) -> None:
-    bindings.check(frr_rows.OF_PROCESS.rows, bgp, *path)
+    bindings.check(frr_rows.OF_PROCESS.limited, bgp, *path)
     check_rows(bgp.redistributions, *path, "redistributions")
     check_rows(known(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
     for neighbor in known(bgp.neighbors):
@@ -189,5 +189,5 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
         kind = "address" if neighbor.interface is None else "interface"
         raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
     check_far_end(neighbor, *path)
-    bindings.check(frr_rows.OF_SESSION.rows, neighbor, *path)
-    bindings.check(frr_rows.CARRIED.rows, neighbor.ipv6, *path, "ipv6")
+    bindings.check(frr_rows.OF_SESSION.limited, neighbor, *path)
+    bindings.check(frr_rows.CARRIED.limited, neighbor.ipv6, *path, "ipv6")

@@ -108,7 +108,7 @@ class _Reader:
             self._policies.route_map(statement)
         elif words[:2] == ("router", "bgp"):
             self._process(words[2:]).read(statement.children)
-        elif (stated := frr_rows.TOP.read(words, on=True)) is not None:
+        elif (stated := frr_rows.TOP.read(words, True)) is not None:
             self._shared |= stated
         elif words == ("bgp", "graceful-shutdown"):
             self._drained = True

@@ -7,6 +7,7 @@ refuses a file with other values.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from nodrop.formats.lines import NotUnderstood
@@ -202,7 +203,7 @@ _PROCESS: tuple[Row, ...] = (
     _flag("graceful_shutdown", "bgp graceful-shutdown"),
     Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
 )
-_EVERY_SESSION: tuple[Row, ...] = (Binding(field="hold_s", where=("timers bgp * *",), decode=_hold),)
+_EVERY_SESSION = tuple(replace(row, where=("timers bgp * *",)) for row in _SESSION if row.where == ("timers * *",))
 """Commands of a process that state a field of all its sessions."""
 _EVERY_SESSION_IPV6: tuple[Row, ...] = (_flag("active", "bgp default ipv6-unicast"),)
 _IGNORED_OF_PROCESS = (
