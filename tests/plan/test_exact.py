@@ -231,5 +231,26 @@ def test_lines_for_vtysh(swaps: list[tuple[str, str]], lines: list[str]) -> None
     assert said.splitlines() == lines
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("allowas-in", "allowas-in 4", ["neighbor 10.1.0.3 allowas-in 4"]),
+        ("timers 3 9", "timers 10 30", ["neighbor 10.1.0.3 timers 10 30"]),
+        ("prefix-list A in", "prefix-list B in", ["neighbor 10.1.0.3 prefix-list B in"]),
+        (
+            "prefix-list A in",
+            "prefix-list A out",
+            ["no neighbor 10.1.0.3 prefix-list A in", "neighbor 10.1.0.3 prefix-list A out"],
+        ),
+        ("timers 3 9", "timers connect 5", ["no neighbor 10.1.0.3 timers 3 9", "neighbor 10.1.0.3 timers connect 5"]),
+    ],
+)
+def test_another_value_takes_the_place_of_that_of_the_same_command_only(old: str, new: str, lines: list[str]) -> None:
+    key = " neighbor 10.1.0.3 remote-as 65000\n"
+    said = changes(*(FRR.replace(key, f"{key} neighbor 10.1.0.3 {words}\n") for words in (old, new)))
+    assert said is not None
+    assert [line for line in said.splitlines() if line not in ("router bgp 65001", "exit")] == lines
+
+
 def test_another_profile_of_frr_is_for_no_line() -> None:
     assert changes(FRR, FRR.replace("defaults datacenter", "defaults traditional")) is None

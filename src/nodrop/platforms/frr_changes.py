@@ -8,23 +8,41 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.formats.frr import Statement, parse
+from nodrop.platforms import frr_rows
+from nodrop.platforms.frr_commands import VALUES
 
 CHANGES = "changes.vtysh"
 """The file, for `vtysh -f`."""
 
 Block = tuple[str, ...]
 """The commands that lead into a block, outermost first; none of the top."""
+
+
+def _of_rows() -> Iterator[str]:
+    """Yield a pattern for each command of BGP whose row has a value."""
+    for commands, subject in (
+        (frr_rows.OF_PROCESS, ""),
+        (frr_rows.EVERY_SESSION, ""),
+        (frr_rows.OF_SESSION, r"neighbor \S+(?: interface)? "),
+    ):
+        for words in (row.where[0].split() for row in commands.rows if row.decode is not None):
+            given = [position for position, word in enumerate(words) if word in VALUES]
+            if given and given[-1] + 1 < len(words):
+                yield rf"({subject}{' '.join(words[: given[0]])}) .+ ({' '.join(words[given[-1] + 1 :])})"
+            elif given:
+                yield rf"({subject}{' '.join(words[: given[0]])})(?: .+)?"
+
+
 _ONE_VALUE = tuple(
     re.compile(pattern)
     for pattern in (
-        r"(bgp (?:router-id|session-dscp|cluster-id|listen limit)) .+",
-        r"(hostname|log syslog|description|set local-preference|set metric|set weight|maximum-paths) .+",
+        r"(bgp (?:cluster-id|listen limit)) .+",
+        r"(hostname|log syslog|description|set local-preference|set metric|set weight) .+",
         r"(maximum-paths ibgp) .+",
-        r"(timers bgp) .+",
         r"(ip prefix-list \S+ seq \d+|ipv6 prefix-list \S+ seq \d+) .+",
-        r"(neighbor \S+ (?:description|update-source|ebgp-multihop|timers|advertisement-interval|maximum-prefix)) .+",
-        r"(neighbor \S+(?: interface)? remote-as) .+",
-        r"neighbor \S+ (?:route-map|prefix-list|filter-list) \S+ (?:in|out)",
+        r"(neighbor \S+ (?:advertisement-interval|maximum-prefix|timers connect)) .+",
+        r"(neighbor \S+ filter-list) \S+ (in|out)",
+        *_of_rows(),
     )
 )
 """Commands of which a block has one: another value takes the place of the one before."""
@@ -110,8 +128,7 @@ def _key(line: str) -> str:
     """Return what a command is about of which a block has one; nothing of all others."""
     for pattern in _ONE_VALUE:
         if found := pattern.fullmatch(line):
-            words = line.split()
-            return found[1] if pattern.groups else " ".join((*words[:3], words[-1]))
+            return " ".join(found.groups())
     return ""
 
 
