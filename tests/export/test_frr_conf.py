@@ -11,7 +11,7 @@ from nodrop.export.frr_conf import FrrConf, frr_conf
 from nodrop.formats.places import Span
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
-from nodrop.model.routing import StaticRoute
+from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import changed
 from nodrop.platforms import frr
@@ -157,6 +157,19 @@ def test_what_frr_cannot_say_is_left_out_as_a_whole_and_said(two_by_two: Path) -
     assert found is not None
     assert "router bgp" not in found.text
     assert found.missing == ("bgp/maximum_paths: is not from 1 to 514",)
+
+
+def test_a_field_of_a_session_that_frr_has_no_command_for_is_left_out_alone(two_by_two: Path) -> None:
+    reading, device = only(two_by_two / "leaf1")
+    assert device.bgp
+    session = BgpNeighbor(interface="Ethernet0", remote_asn="external", ebgp_multihop=2, hold_s=9)
+    found = frr_conf(Reading(fabric=reading.fabric), changed(device, bgp=changed(device.bgp, neighbors=(session,))))
+    assert found is not None
+    said = frr.read(found.text).bgp
+    assert said is not None
+    assert said.neighbors == (changed(session, ebgp_multihop=None),)
+    reason = "a session over an interface is to the far end of its link"
+    assert found.missing == (f"ebgp_multihop of the session to Ethernet0: {reason}",)
 
 
 def test_static_routes_need_no_bgp_and_other_vrfs_no_default_one(two_by_two: Path) -> None:

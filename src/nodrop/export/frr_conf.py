@@ -15,8 +15,11 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Place, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, those_known
+from nodrop.model.types import fields
 from nodrop.model.values import changed
 from nodrop.platforms import frr
+from nodrop.platforms.bindings import faults
+from nodrop.platforms.frr_rows import OF_SESSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +106,29 @@ def _process(bgp: Bgp, missing: list[str]) -> Bgp:
     """
     if isinstance(bgp.default_ipv4_unicast, Unknown):
         bgp = changed(bgp, default_ipv4_unicast=True)
-    for field in ("neighbors", "requires_policy", "import_check"):
-        if isinstance(getattr(bgp, field), Unknown):
-            missing.append(f"{field} of BGP in VRF {bgp.key} is not known")
-            bgp = changed(bgp, **{field: getattr(_DEFAULTS, field)})
+    for field in (name for name in _MAY_BE_UNKNOWN if isinstance(getattr(bgp, name), Unknown)):
+        missing.append(f"{field} of BGP in VRF {bgp.key} is not known")
+        bgp = changed(bgp, **{field: getattr(_DEFAULTS, field)})
     sessions: list[BgpNeighbor] = []
     for neighbor in those_known(bgp.neighbors):
         if neighbor.remote_asn is None:
             missing.append(f"the session to {neighbor.key} has no remote AS, without which FRR opens none")
         else:
-            sessions.append(neighbor)
+            sessions.append(_session(neighbor, missing))
     return changed(bgp, neighbors=tuple(sessions))
 
 
+def _session(neighbor: BgpNeighbor, missing: list[str]) -> BgpNeighbor:
+    """Return a session without the fields for which FRR has no command, such as hops of one over an interface."""
+    for field, reason in [*faults(OF_SESSION.limited, neighbor)]:
+        if field != "remote_asn":
+            missing.append(f"{field} of the session to {neighbor.key}: {reason}")
+            neighbor = changed(neighbor, **{field: getattr(_NO_SESSION, field)})
+    return neighbor
+
+
+_NO_SESSION = BgpNeighbor()
 _DEFAULTS = Bgp(asn=1)
+_MAY_BE_UNKNOWN = sorted(
+    (name for name, kind in fields(Bgp).items() if kind.unknown), key=lambda name: name != "neighbors"
+)

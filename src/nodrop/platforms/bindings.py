@@ -73,12 +73,19 @@ def bound(rows: Iterable[AnyBinding]) -> frozenset[str]:
     return frozenset(row.field for row in rows)
 
 
-def check(rows: Iterable[AnyBinding], part: object, *path: object) -> None:
-    """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
+def faults(rows: Iterable[AnyBinding], part: object) -> Iterator[tuple[str, str]]:
+    """Yield each field of a part of the model that its row refuses, and the reason."""
     for row in rows:
         for refuses in row.refuses:
             if reason := refuses(getattr(part, row.field), part):
-                raise refuse((*path, row.field), reason)
+                yield row.field, reason
+                break
+
+
+def check(rows: Iterable[AnyBinding], part: object, *path: object) -> None:
+    """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
+    for field, reason in faults(rows, part):
+        raise refuse((*path, field), reason)
 
 
 def check_release(rows: Iterable[AnyBinding], part: Any, lacks: Callable[[str], str | None], *path: object) -> None:
