@@ -200,6 +200,20 @@ def test_a_port_without_a_cable_length_takes_no_headroom(metres: int | None) -> 
     assert taken[0] > taken[1]
 
 
+@pytest.mark.parametrize(
+    ("ports", "size", "shared"),
+    [(0, 59378160, 256512), (1, 59465712, 218112), (2, 59561968, 171008), (8, 59274224, 655360)],
+)
+def test_a_port_without_a_cable_has_no_private_headroom(ports: int, size: int, shared: int) -> None:
+    """The numbers are what the Lua of 202505 prints with cables of 0m at the first ports."""
+    device = switch(MEMORY, LOSSY_OUT, LOSSLESS_IN, ratio=2)
+    bare = tuple(replace(port, cable_length_m=0) for port in device.interfaces[:ports])
+    pools = resolve(replace(device, interfaces=(*bare, *device.interfaces[ports:]))).buffer_pools
+    assert [(one.size_bytes, one.shared_headroom_bytes) for one in pools if one.name == "ingress_lossless"] == [
+        (size, shared)
+    ]
+
+
 def test_a_pool_for_both_directions_gets_no_size() -> None:
     both = replace(LOSSLESS_IN, direction="both")
     first, second = sizes(switch(LOSSY_OUT, both))

@@ -292,7 +292,8 @@ def _use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> 
         return _Use(size + lossy_reserve if is_ingress else size, 0, lossless=False)
     xon, xoff = known(headroom.xon_bytes), known(headroom.xoff_bytes)
     saved = 0 if xon is None or not size else max(xon + xoff - size, 0)
-    return _Use(size, saved, lossless=is_ingress)
+    applied = bool(size) or not headroom.computed  # a port without a cable gets no computed profile
+    return _Use(size, saved, lossless=is_ingress and applied)
 
 
 def _memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:
