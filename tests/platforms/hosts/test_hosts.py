@@ -9,12 +9,13 @@ import nodrop
 from nodrop import platforms
 from nodrop.lint.finding import Finding
 from nodrop.model.fabric import Fabric
-from nodrop.model.nics import Nic
+from nodrop.model.nics import Nic, stated
 from nodrop.model.reading import Reading
 from nodrop.platforms.artifact import Artifact
-from support.designs import build, shipped
+from support.designs import Data, build, shipped
 from support.host_files import FIRMWARE, GOOD, QOS
 
+FIELD = "dcqcn_priorities"
 DEFAULT = """\
 apiVersion: configuration.net.nvidia.com/v1alpha1
 kind: NicConfigurationTemplate
@@ -60,6 +61,38 @@ def test_what_is_written_for_hosts_is_read_back_and_has_no_fault(intent: str) ->
     ]
     assert not findings(reading)
     assert not reading.problems
+
+
+@pytest.mark.parametrize("purpose", [None, "storage", "rdma"])
+def test_nics_react_to_marks_on_each_lossless_priority(purpose: str | None) -> None:
+    second: Data = {
+        "dscp": "28", "priority": "4", "lossless": True, "share": "20%",
+        "ecn": {"min": "150kB", "max": "1500kB", "probability": "100%"},
+    }  # fmt: skip
+    if purpose is not None:
+        second["purpose"] = purpose
+    changes = {"classes.storage": None, "classes.nvme": second, "hosts.pfc": ["3", "4"]}
+    fabric = build(shipped("two-by-two", changes))
+    reading = nodrop.read_back([*nodrop.write(fabric), *nodrop.host_files(fabric)], fabric)
+    assert [(nic.file, nic.part, nic.dcqcn_priorities) for nic in reading.fabric.nics if stated(nic, FIELD)] == [
+        ("ConnectX-7.sh", "", (3, 4)),
+        ("ConnectX-7.yaml", "", (3, 4)),
+        ("ConnectX-7.yaml", "P2", (3, 4)),
+    ]
+    assert not findings(reading)
+
+
+@pytest.mark.parametrize(
+    ("enabled", "mask", "first", "second"),
+    [("true", "16", (3, 4), (4,)), ("true", "0", (3,), ()), ("false", "24", (), (3, 4))],
+)
+def test_a_raw_mask_adds_priorities_unless_dcqcn_is_off(
+    enabled: str, mask: str, first: tuple[int, ...], second: tuple[int, ...]
+) -> None:
+    qos = f'      qos: {{trust: dscp, pfc: "0,0,0,1,1,0,0,0", ecn: {{enabled: {enabled}, priority: 3}}}}\n'
+    raw = "".join(f'      - {{name: ROCE_CC_PRIO_MASK_P{port}, value: "{mask}"}}\n' for port in "12")
+    text = f"{DEFAULT}{qos}    rawNvConfig:\n{raw}"
+    assert [nic.dcqcn_priorities for nic in built("two-by-two", {"a.yaml": text}).fabric.nics] == [first, second]
 
 
 def test_the_operators_defaults_have_the_faults_of_their_tos_and_their_cnp_dscp_and_no_other() -> None:

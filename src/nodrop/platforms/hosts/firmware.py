@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"(?:^|\()(0x[0-9a-fA-F]+|[0-9]+)\)?$")
 _FIELDS = {"CNP_DSCP": "cnp_dscp", "CNP_802P_PRIO": "cnp_priority", "ROCE_CC_PRIO_MASK": "dcqcn_priorities"}
 
 
-def _priorities(mask: int) -> tuple[int, ...]:
+def priorities(mask: int) -> tuple[int, ...]:
     """Return the priorities whose bits are set."""
     return tuple(priority for priority in range(8) if mask >> priority & 1)
 
@@ -35,7 +35,7 @@ def _parse(text: str) -> tuple[Parsed, ...]:
             value = byte(written[1]) if written else None
             if value is not None:
                 field = _FIELDS[setting[1]]
-                held = _priorities(value) if field == "dcqcn_priorities" else value
+                held = priorities(value) if field == "dcqcn_priorities" else value
                 found.say(f"{device}P{setting[2]}", field, held, line_span(number, line))
     return (found,)
 

@@ -37,7 +37,7 @@ class Setting:
     cnp_dscp: int | None
     cnp_priority: int | None
     dcqcn: bool | None
-    rdma_priority: int | None
+    dcqcn_priorities: tuple[int, ...]
     cable_length_m: int | None
     mtu_bytes: int | None
     family: str
@@ -47,6 +47,11 @@ class Setting:
     def slug(self) -> str:
         """A name that Kubernetes takes."""
         return re.sub(r"[^a-z0-9]+", "-", f"{self.fabric}-{self.name}".lower()).strip("-")[:63].strip("-")
+
+    @property
+    def dcqcn_mask(self) -> int:
+        """The bits of the priorities with DCQCN, as the firmware keeps them."""
+        return sum(1 << priority for priority in self.dcqcn_priorities)
 
     @property
     def unit(self) -> str:
@@ -124,7 +129,7 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
         cnp_dscp=cnp_dscp,
         cnp_priority=cnp if cnp in PRIORITIES else None,
         dcqcn=_or_none(host.dcqcn),
-        rdma_priority=rdma if rdma in PRIORITIES else None,
+        dcqcn_priorities=_marked(fabric, pfc or ()),
         cable_length_m=max((one for one in lengths if one is not None), default=None),
         mtu_bytes=min((one for one in mtus if one is not None), default=None),
         family=_family(hosts),
@@ -155,6 +160,12 @@ def _priority(fabric: Fabric, purpose: str) -> int | None:
     """Return the priority of a class by what it is for; None where it is not one, or not known."""
     found = {_or_none(one.tc) for one in fabric.classes if one.purpose == purpose}
     return found.pop() if len(found) == 1 else None
+
+
+def _marked(fabric: Fabric, pfc: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the priorities on which the NICs react to marks, sorted: those of RDMA, and those with PFC."""
+    rdma = {_or_none(one.tc) for one in fabric.classes if one.purpose == "rdma"}
+    return tuple(priority for priority in PRIORITIES if priority in rdma or priority in pfc)
 
 
 def _or_none(value: Any) -> Any:

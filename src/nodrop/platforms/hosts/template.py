@@ -13,11 +13,13 @@ from nodrop.formats.places import Span
 from nodrop.formats.yaml import Document, parse
 from nodrop.limits import MAX_TEMPLATES
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, switches
+from nodrop.platforms.hosts.firmware import priorities
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _BREAK = re.compile(r"(?m)^---[^\n]*\n")
-_PORT = re.compile(r"(CNP_DSCP|CNP_802P_PRIO)_P([1-9])")
+_PORT = re.compile(r"(CNP_DSCP|CNP_802P_PRIO|ROCE_CC_PRIO_MASK)_P([1-9])")
 _FIELDS = {"CNP_DSCP": "cnp_dscp", "CNP_802P_PRIO": "cnp_priority"}
+_MASK = "ROCE_CC_PRIO_MASK"
 _ROCE = ("spec", "template", "roceOptimized")
 _SPECTRUM_X = ("spec", "template", "spectrumXOptimized")
 _DEFAULT = "default of the NIC configuration operator"
@@ -99,8 +101,8 @@ class _Template:
             found.say(self._part, "cable_length_m", length_m, self._qos("cableLen", qos))
         if isinstance(ecn := qos.get("ecn"), Mapping):
             priority = _number(ecn.get("priority", 3))
-            priorities = (priority,) if ecn.get("enabled") is True and priority is not None else ()
-            found.say(self._part, "dcqcn_priorities", priorities, self._qos("ecn", qos))
+            held = (priority,) if ecn.get("enabled") is True and priority is not None else ()
+            found.say(self._part, "dcqcn_priorities", held, self._qos("ecn", qos))
         if isinstance(pause := qos.get("pauseFrames"), Mapping):
             found.say(self._part, "link_pause", pause.get("enabled") is True, self._qos("pauseFrames", qos))
         if (mode := _number(self._at(*_ROCE, "roceMode"))) in (1, 2):
@@ -123,7 +125,16 @@ class _Template:
                 port = "" if setting[2] == "1" else f"P{setting[2]}"
                 part = ".".join(filter(None, (self._part, port)))
                 span = self._span("spec", "template", "rawNvConfig", at)
-                found.say(part, _FIELDS[setting[1]], value, span)
+                if setting[1] == _MASK:
+                    self._mask(found, part, priorities(value), span)
+                else:
+                    found.say(part, _FIELDS[setting[1]], value, span)
+
+    def _mask(self, found: Parsed, part: str, masked: tuple[int, ...], span: Span) -> None:
+        """Add the priorities with DCQCN of a raw setting to those of `ecn`, unless `ecn` turns DCQCN off."""
+        ecn = found.parts.get(part, {}).get("dcqcn_priorities")
+        if ecn is None or ecn.value:
+            found.say(part, "dcqcn_priorities", tuple(sorted({*masked, *(ecn.value if ecn else ())})), span)
 
     def _raw(self) -> Sequence[Mapping[str, Any]]:
         raw = self._at("spec", "template", "rawNvConfig")
