@@ -160,7 +160,8 @@ class State:
         known = {self._fault(remark) for remark in self.reading.remarks}
         for remark in reading.remarks:
             if remark.kind not in self._means.meaning and self._fault(remark) not in known:
-                return f"the file would have a fault ({remark.kind}: {', '.join(remark.facts.values())})"
+                parts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
+                return f"the file would have a fault ({remark.kind}: {', '.join(parts)})"
         subjects = [change.subject for change in changes]
         for found in differences(new, reading.device):
             at = subject_of(new.name, found.path)

@@ -285,6 +285,15 @@ def test_what_cannot_be_spelt_is_left_to_be_done_by_hand(subject: str, new: Any,
     assert [step.path for step in one.steps] == ["/PORT/Ethernet8/mtu"]
 
 
+def test_a_field_of_later_releases_is_refused_with_the_release_that_has_it() -> None:
+    older = stock(VERSIONS={"DATABASE": {"VERSION": "version_202311_03"}})
+    subject = "@buffer_pools/ingress_lossless/percentage"
+    assert [item.line for item in made(dumped(older), (subject, 90)).by_hand] == [
+        f"{NAME}/{subject}: the file would have a fault (unknown-field: BUFFER_POOL/ingress_lossless_pool/percentage, "
+        "release 202311, SONiC has it since 202405)"
+    ]
+
+
 def test_a_document_that_says_something_else_than_was_thought_is_left_alone() -> None:
     one = made(dumped(stock()), (f"{PORT}/mtu_bytes", 9216), old=1500)
     assert [item.line for item in one.by_hand] == [
