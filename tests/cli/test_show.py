@@ -165,6 +165,25 @@ def test_marking_is_that_of_the_intent() -> None:
         assert row["pause_from"] > 1_500_000
 
 
+def test_marking_is_shown_for_each_lossless_class() -> None:
+    ecn = {"min": "300kB", "max": "2MB", "probability": "20%"}
+    nvme = {"dscp": "28", "priority": "4", "lossless": True, "share": "20%", "ecn": ecn}
+    changes = {"classes.storage": None, "classes.nvme": nvme, "hosts.pfc": ["3", "4"]}
+    rows = facts(build(shipped("two-by-two", changes)), [])["marking"]
+    assert [(row["role"], row["queue"], row["ecn"]["max"]) for row in rows] == [
+        ("leaf", 3, 1_500_000),
+        ("leaf", 4, 2_000_000),
+        ("spine", 3, 1_500_000),
+        ("spine", 4, 2_000_000),
+    ]
+
+
+def test_equal_watchdogs_of_ports_of_several_speeds_are_shown_once() -> None:
+    changes = {"endpoints.storage.speed": "200G", "endpoints.storage.media": "AOC"}
+    rows = facts(build(shipped("two-by-two", changes)), [])["watchdogs"]
+    assert [(row["role"], row["side"]) for row in rows] == [("leaf", "host"), ("leaf", "fabric"), ("spine", "fabric")]
+
+
 def test_watchdogs_are_those_of_the_ports() -> None:
     rows = {(row["role"], row["side"]): row for row in shown("reference-256")["watchdogs"]}
     hosts = {"priorities": [3], "detection_ms": 200, "restoration_ms": 400, "action": "drop"}

@@ -141,10 +141,14 @@ def parts(device: Device, interface: Interface) -> Facts | None:
 
 
 def marking(fabric: Fabric) -> Iterator[Facts]:
-    """Yield where RDMA queues mark and where their senders are paused: None where never, "unknown" where not known."""
+    """Yield where queues of RDMA and of other lossless classes mark, and where their senders are paused.
+
+    `pause_from` is None where senders are never paused, "unknown" where that is not known.
+    """
     seen: set[tuple[Any, ...]] = set()
     for device, _, qos in profiles(fabric):
-        for index in effects.rdma_queues(fabric, qos):
+        lossless = (tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc))
+        for index in sorted({*effects.rdma_queues(fabric, qos), *(effects.queue_of_tc(qos, tc) for tc in lossless)}):
             marks = ecn(effects.queue(qos, index))
             paused: float | str | None
             try:

@@ -126,23 +126,28 @@ def _scheduling(queue: Queue | None, interface: Interface | None) -> str:
 
 
 def _watchdogs(fabric: Fabric) -> Iterator[Facts]:
-    """Yield what watches every kind of port with PFC: None is nothing."""
+    """Yield each distinct watchdog of ports with PFC, by role, platform and side; None where nothing watches."""
     seen: set[tuple[Any, ...]] = set()
+    yielded: list[Facts] = []
     for device in fabric.devices:
         for port in device.interfaces:
             qos = port.qos
             if port.enabled is not True or not isinstance(qos, QosProfile) or not qos.pfc_rx_priorities:
                 continue
             key = (device.role, device.platform, port.side, id(qos.pfc_watchdog))
-            if key not in seen:
-                seen.add(key)
-                yield {
-                    "role": plain(device.role),
-                    "platform": device.platform,
-                    "side": plain(port.side),
-                    "polling_ms": plain(device.watchdog_polling_ms),
-                    "watchdog": _timers(qos.pfc_watchdog),
-                }
+            if key in seen:
+                continue
+            seen.add(key)
+            row = {
+                "role": plain(device.role),
+                "platform": device.platform,
+                "side": plain(port.side),
+                "polling_ms": plain(device.watchdog_polling_ms),
+                "watchdog": _timers(qos.pfc_watchdog),
+            }
+            if row not in yielded:
+                yielded.append(row)
+                yield row
 
 
 def _timers(watchdog: PfcWatchdog | None | Unknown) -> Facts | None:
