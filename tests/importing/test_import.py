@@ -15,7 +15,7 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
 from nodrop.resources import home
 from support.designs import build, load, shipped
-from support.imported_fabrics import bare, fragments, imported, odd
+from support.imported_fabrics import as_read, bare, fragments, imported, odd
 from support.places import TESTS
 from support.platform_mixes import INTENTS as BOTH
 from support.platform_mixes import MIXES, on
@@ -115,6 +115,18 @@ def test_ports_set_aside_that_only_tables_of_headroom_show_are_told() -> None:
     data = shipped("broadcom", ports | {"endpoints.storage.leaf_ports": "7-8"})
     found = imported(build(data))
     assert {one.path for one in found.unlike} == {"buffer_pools/size_bytes", "buffer_pools/shared_headroom_bytes"}
+
+
+@pytest.mark.parametrize(("platform", "version", "media"), [("sonic", "202505", "DAC"), ("nvue", "5.14", "DR")])
+@pytest.mark.slow
+def test_ports_that_autonegotiate_on_sonic_are_taken_for_copper(platform: str, version: str, media: str) -> None:
+    """NVUE negotiates on every port, so that nothing follows from it there."""
+    tier = {"topology.leaves.platform": platform, "topology.leaves.version": version}
+    cable = {"endpoints.storage.speed": "100G", "endpoints.storage.media": "DAC", "endpoints.storage.length": "2m"}
+    built = build(shipped("two-by-two", tier | cable))
+    found = derive(as_read(built), source="build")
+    assert found.intent is not None
+    assert (found.intent.endpoints["gpu"].media, found.intent.endpoints["storage"].media) == ("DR4", media)
 
 
 ADDED = {

@@ -21,11 +21,15 @@ def imported(fabric: Fabric) -> Imported:
 @cache
 def bare(name: str) -> Fabric:
     """A shipped fabric as its switches' files alone have it, and nothing stated beside them."""
+    return as_read(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
+
+
+def as_read(fabric: Fabric) -> Fabric:
+    """A built fabric as its switches' files alone have it."""
     from nodrop.collect import read_artifacts
     from nodrop.model.assemble import assemble
     from nodrop.model.declared import Declared
 
-    fabric = nodrop.build(nodrop.load(home("intents") / f"{name}.yaml"))
     artifacts = [one for one in nodrop.write(fabric) if one.device]
     readings = list(read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, ""))
     return assemble(readings, Declared()).fabric

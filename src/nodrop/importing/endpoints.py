@@ -9,7 +9,7 @@ from nodrop.design.endpoints import Place, places
 from nodrop.hardware import nic, nics
 from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, faces, usual
-from nodrop.importing.uplinks import UNSAID, cable
+from nodrop.importing.uplinks import UNSAID, cable, on_copper
 from nodrop.intent.schema import Endpoints
 from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
@@ -254,7 +254,8 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
         guessed_speed = {(*at, "speed"): UNSAID}
     ends = {End(f"leaf{one.leaf}", one.interface.name) for one in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
-    length, media_name, guessed = cable(links, [one.interface for one in group.plugs], speed, at)
+    facing = [one.interface for one in group.plugs]
+    length, media_name, guessed = cable(links, facing, speed, at, copper=on_copper(sight, facing))
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
         card = _card(speed)

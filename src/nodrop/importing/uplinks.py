@@ -12,6 +12,7 @@ from nodrop.importing.sight import LEAF, SPEED_MBPS, SPINE, Box, Cables, Run, Si
 from nodrop.importing.tiers import likely_model
 from nodrop.model.fabric import Interface, Link, Port
 from nodrop.model.routing import Bgp
+from nodrop.platforms.traits import known_traits
 from nodrop.units import show_speed
 
 _AT: Keys = ("topology", "uplinks")
@@ -55,7 +56,7 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     if speed is None:
         group = leaf.group(mine.panels[0]) if leaf and mine.panels else None
         speed = group.speeds[0] if group else SPEED_MBPS
-    length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT)
+    length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT, copper=on_copper(sight, ports))
     left = []
     if not mine.fits or not theirs.fits:
         left.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
@@ -110,7 +111,7 @@ def _unnumbered(sight: Sight, cables: Cables) -> Found | None:
         return None
     panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
     speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
-    length, media_name, guessed = cable((), ports, speed or SPEED_MBPS, _AT)
+    length, media_name, guessed = cable((), ports, speed or SPEED_MBPS, _AT, copper=on_copper(sight, ports))
     guessed[(*_AT, "per_spine")] = "ports with sessions over interfaces; no file says which of them leads where"
     if speed is None:
         guessed[(*_AT, "speed")] = UNSAID
@@ -257,8 +258,15 @@ def _fits(blocks: Mapping[int, set[Port]], peers: Peers, each: int) -> bool:
     return all({jack.port for jack in peers.block(number, each)} == own for number, own in blocks.items())
 
 
+def on_copper(sight: Sight, ports: Iterable[Interface | None]) -> bool:
+    """Return whether ports of leaves autonegotiate where the platform does not by itself: passive copper needs it."""
+    held = [known_traits(box.device.platform) for box in sight.leaves]
+    chosen = all(one is not None and one.autoneg is None for one in held)
+    return chosen and usual(one.autoneg for one in ports if one and isinstance(one.autoneg, bool)) is True
+
+
 def cable(
-    links: Iterable[Link], ports: Iterable[Interface | None], speed: int | None, at: Keys
+    links: Iterable[Link], ports: Iterable[Interface | None], speed: int | None, at: Keys, *, copper: bool = False
 ) -> tuple[int, str, dict[Keys, str]]:
     """Return the length and the medium of a group of cables, and which of the two is guessed."""
     guessed: dict[Keys, str] = {}
@@ -274,14 +282,21 @@ def cable(
         guessed[(*at, "length")] = UNSAID
     name = usual(one.media for one in links if isinstance(one.media, str))
     if name is None or medium(name) is None:
-        guessed[(*at, "media")] = UNSAID if name is None else f"{name} is not known"
-        name = fitting(speed, length)
+        unsaid = "ports autonegotiate, as on passive copper" if copper else UNSAID
+        guessed[(*at, "media")] = unsaid if name is None else f"{name} is not known"
+        name = fitting(speed, length, copper=copper)
     return length, name, guessed
 
 
-def fitting(speed: int | None, length_m: int) -> str:
-    """Return a medium of a speed that reaches a length: DR optics, else the one that reaches the least beyond it."""
+def fitting(speed: int | None, length_m: int, *, copper: bool = False) -> str:
+    """Return a medium of a speed that reaches a length.
+
+    It is passive copper if `copper`, else DR optics; where neither reaches, the one that reaches the least beyond.
+    """
     able = [one for one in media().values() if (speed is None or speed in one.speeds) and one.max_length_m >= length_m]
+    passive = [one for one in able if one.passive and copper]
     optical = [one for one in able if one.name.startswith("DR")]
-    found = min(optical or able or media().values(), key=lambda one: (one.passive, one.max_length_m, one.name))
+    found = min(
+        passive or optical or able or media().values(), key=lambda one: (one.passive, one.max_length_m, one.name)
+    )
     return found.name
