@@ -15,6 +15,7 @@ INTEGER = r"[0-9]{1,18}"
 SPEED = r"[0-9]{1,6}(\.[0-9]{1,6})?[MGT]"
 SIZE = r"[0-9]{1,12}(\.[0-9]{1,6})?(B|kB|MB|KiB|MiB)"
 TIME = r"[0-9]{1,9}(ms|s)"
+SHORT_TIME = r"[0-9]{1,6}(\.[0-9]{1,6})?(us|ms|s)"
 LENGTH = r"[0-9]{1,6}m"
 PERCENT = r"[0-9]{1,3}%"
 IDS = r"[0-9]{1,7}(-[0-9]{1,7})?( *, *[0-9]{1,7}(-[0-9]{1,7})?)*"
@@ -22,6 +23,7 @@ IDS = r"[0-9]{1,7}(-[0-9]{1,7})?( *, *[0-9]{1,7}(-[0-9]{1,7})?)*"
 _MBPS = {"M": 1, "G": 10**3, "T": 10**6}
 _BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
 _MS = {"ms": 1, "s": 10**3}
+_US = {"us": 1, "ms": 10**3, "s": 10**6}
 MAX_IDS = 100_000
 
 
@@ -70,6 +72,11 @@ def size_bytes(text: str) -> int:
 def time_ms(text: str) -> int:
     """Read `200ms` or `1s` as milliseconds."""
     return _whole(TIME, text, _MS, "a time such as 200ms or 1s")
+
+
+def time_us(text: str) -> int:
+    """Read `500us`, `12.75ms` or `1s` as microseconds."""
+    return _whole(SHORT_TIME, text, _US, "a time such as 10ms or 500us")
 
 
 def length_m(text: str) -> int:
@@ -130,6 +137,12 @@ def show_speed(mbps: int) -> str:
     """Spell Mb/s so that `speed_mbps` reads the same: 400000 is `400G`, 25600000 is `25.6T`."""
     unit = next((unit for unit in "TG" if mbps >= _MBPS[unit]), "M")
     return f"{mbps / _MBPS[unit]:.12g}{unit}"
+
+
+def show_us(us: int) -> str:
+    """Write microseconds so that `time_us` reads the same: 12750 is `12.75ms`, 500 is `500us`."""
+    unit = next((unit for unit in ("s", "ms") if us >= _US[unit]), "us")
+    return f"{us / _US[unit]:.12g}{unit}"
 
 
 def show_bytes(count: int) -> str:

@@ -67,6 +67,14 @@ def test_builds_of_random_intents_come_back_equal(text: str) -> None:
     assert list(differences(fabric, nodrop.build(found.intent))) == []
 
 
+SPLIT_SN5600 = {
+    "topology.leaves.model": "SN5600", "topology.spines.model": "SN5600",
+    "topology.leaves.version": "202511", "topology.spines.version": "202511",
+    "topology.uplinks.split": "2", "endpoints.gpu.split": "2", "endpoints.storage.split": "2",
+    "endpoints.gpu.leaf_ports": "1",
+}  # fmt: skip
+"""Ports of four lanes, of which Spectrum-4 samples counters."""
+
 OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
     "named": {"fabric": "hall-2"},
     "smaller-mtu": {"mtu": "4300"},
@@ -79,6 +87,10 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
     "services": {
         "services.ntp": ["192.0.2.9"], "services.dns": ["192.0.2.53"], "services.snmp.location": 'row "4", rack 2',
         "services.telemetry.gnmi": True,
+    },
+    "high-frequency": SPLIT_SN5600 | {
+        "services.telemetry.high_frequency.interval": "500us",
+        "services.telemetry.high_frequency.objects": "priority-groups",
     },
     "hash": {"routing.hash": ["src-ip", "dst-ip"]},
     "bfd": {"routing.bfd": True},

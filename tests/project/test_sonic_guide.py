@@ -2,12 +2,16 @@
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
+from nodrop.design.high_frequency import COUNTERS
+from nodrop.hardware import asic
 from nodrop.platforms.sonic.delivery import apply_script
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS
 from nodrop.platforms.sonic.schema import schema
 from nodrop.resources import home
 from support.command import nodrop
+from support.designs import build, data_of, shipped
 from support.places import ROOT
 
 GUIDE = (ROOT / "docs" / "sonic.md").read_text()
@@ -24,11 +28,36 @@ def cells(text: str) -> list[list[str]]:
 
 
 def test_the_example_of_additions_builds_without_findings(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
+    (example,) = re.findall(r"```yaml\n(.*?)```", section("Before the first load"), re.DOTALL)
     intent = tmp_path / "fabric.yaml"
     intent.write_text((home("intents") / "two-by-two.yaml").read_text() + example)
     run = nodrop("build", str(intent), "-o", str(tmp_path / "build"))
     assert (run.code, run.out.splitlines()[0].partition(" in ")[0]) == (0, "no findings")
+
+
+def test_the_examples_of_high_frequency_telemetry_build_and_its_counters_are_those_of_the_design() -> None:
+    text = section("High-frequency telemetry")
+    stated, collector, container = (data_of(dedent(one)) for one in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
+    split = {f"{part}.split": "2" for part in ("topology.uplinks", "endpoints.gpu", "endpoints.storage")}
+    split |= {"endpoints.gpu.leaf_ports": "1", "endpoints.storage.leaf_ports": "3"}
+    tiers = {
+        f"topology.{tier}.{key}": value
+        for tier in ("leaves", "spines")
+        for key, value in (("model", "SN5600"), ("version", "202511"))
+    }
+    data = shipped("two-by-two", split | tiers) | stated | container
+    assert all(device.high_frequency for device in build(data).devices)
+    assert {*collector} == {"exporters", "service"}
+    rows = {row[0].split()[0].strip("`"): row[1] for row in cells(text)[1:]}
+    assert list(rows) == ["queues", "priority-groups", "ports", "buffer-pools"] == list(COUNTERS)
+    words = {"CURR_OCCUPANCY_CELLS": "occupancy", "WATERMARK_CELLS": "watermark", "IF_IN_DISCARDS": "discards in",
+             "WRED_ECN_MARKED_PACKETS": "ECN-marked packets", "DROPPED_PACKETS": "drops", "IF_OUT_OCTETS": "octets",
+             "IF_IN_OCTETS": "octets"}  # fmt: skip
+    sampled = asic("spectrum-6").sampling
+    assert sampled is not None
+    for kind, counters in COUNTERS.items():
+        told = {word for word in words.values() if word in rows[kind]}
+        assert told == {words[one] for one in counters if one in sampled.counters[kind]}
 
 
 def test_db_migrator_reads_in_each_release_what_its_script_asks_for() -> None:

@@ -13,13 +13,16 @@ from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Head
 from nodrop.model.fabric import (
     HASH_FIELDS,
     MODES,
+    SAMPLED_KINDS,
     Counter,
+    CounterStream,
     Device,
     Fabric,
     Interface,
     Loopback,
     Management,
     Port,
+    SampledCounters,
     TrafficClass,
     Trimming,
 )
@@ -347,6 +350,45 @@ counters = st.sets(st.sampled_from(COUNTERS), max_size=3).flatmap(
         )
     )
 )
+OBJECTS = {
+    "buffer-pools": ("egress_lossless", "ingress_lossless"),
+    "ports": ("Ethernet0", "Ethernet8"),
+    "priority-groups": ("Ethernet0/3", "Ethernet8/4"),
+    "queues": ("Ethernet0/3", "Ethernet0/4", "Ethernet8/3"),
+}
+SAMPLED = ("PACKETS", "WATERMARK_CELLS", "WRED_ECN_MARKED_PACKETS")
+
+
+def subsets(words: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.sets(st.sampled_from(words)).map(lambda chosen: tuple(one for one in words if one in chosen))
+
+
+streams = st.sets(st.sampled_from(["queues", "a.b-1"])).flatmap(
+    lambda names: st.tuples(
+        *(
+            st.builds(
+                CounterStream,
+                name=st.just(name),
+                enabled=st.booleans(),
+                interval_us=st.integers(0, 2**32 - 1),
+                samples=subsets(sorted(SAMPLED_KINDS)).flatmap(
+                    lambda kinds: st.tuples(
+                        *(
+                            st.builds(
+                                SampledCounters,
+                                kind=st.just(kind),
+                                objects=subsets(OBJECTS[kind]),
+                                counters=subsets(SAMPLED),
+                            )
+                            for kind in kinds
+                        )
+                    )
+                ),
+            )
+            for name in sorted(names)
+        )
+    )
+)
 name_servers = servers.map(lambda found: tuple(one for one in found if one != "ntp.example"))
 
 
@@ -397,6 +439,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         snmp_contact=draw(maybe(told)),
         hash_fields=draw(maybe(st.sets(st.sampled_from(HASH_FIELDS), min_size=1).map(_in_order))),
         gnmi_port=draw(maybe(st.integers(1, 65535))),
+        high_frequency=draw(streams),
     )
     return resolve(device if device.version == list(RELEASES)[-1] else _older(device))
 
@@ -423,7 +466,7 @@ def _older(device: Device) -> Device:
 def _first(part: Any) -> Any:
     """A part of a device without what the first release lacks."""
     if isinstance(part, Device):
-        return replace(part, trimming=None, dns_servers=(), hash_fields=None)
+        return replace(part, trimming=None, dns_servers=(), hash_fields=None, high_frequency=())
     if isinstance(part, Interface) and part.fec == "auto":
         return replace(part, fec="rs")
     if isinstance(part, BufferPool):

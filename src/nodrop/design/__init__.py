@@ -17,6 +17,7 @@ from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import Classes, resolve_classes
 from nodrop.design.devices import Devices
+from nodrop.design.high_frequency import bandwidth_faults
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc, mode_faults
@@ -54,7 +55,8 @@ def build(intent: Intent) -> Fabric:
     """Return the fabric that an intent describes; InputProblems holds every reason why it cannot be."""
     layout, plan, timers, classes, cables, make = _drawn(intent)
     devices = {node.name: make.made(node, cables[node.name]) for node in layout.switches.all}
-    _stop(list(memory_faults(intent, layout.switches, devices, cables)))
+    faults = [*memory_faults(intent, layout.switches, devices, cables)]
+    _stop([*faults, *bandwidth_faults(intent, layout.switches, devices)])
     fabric = Fabric(
         name=intent.fabric,
         mode=intent.mode,

@@ -9,6 +9,7 @@ from dataclasses import is_dataclass
 from typing import Any, NamedTuple, cast
 
 from nodrop.design.boxes import LEAF
+from nodrop.design.high_frequency import sampling
 from nodrop.design.routing import PREFER_GLOBAL
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
@@ -84,6 +85,8 @@ class Adapter:
             changes["otlp_collectors"] = ()
         elif device.otlp_collectors and not held.gnmi_beside_otlp:
             changes["gnmi_port"] = None
+        if device.high_frequency and sampling(held, str(device.model)) is None:
+            changes["high_frequency"] = ()
         if not held.gnmi:
             changes["gnmi_port"] = None
         if self._timers is not None:

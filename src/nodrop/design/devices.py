@@ -10,6 +10,7 @@ from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node, traits_by_role
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
+from nodrop.design.high_frequency import streams
 from nodrop.design.hwskus import hwsku_of, shipped_splits
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
@@ -92,6 +93,7 @@ class Devices:
 
     def _wanted(self, node: Node, cables: Wires) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
+        ports = interfaces(self._intent, node, cables, self._profiles[node.role], self._shipped[node.role])
         return Device(
             name=node.name,
             platform=node.tier.platform,
@@ -99,7 +101,7 @@ class Devices:
             model=node.model.name,
             hwsku=self._hwskus[node.role],
             role=node.role,
-            interfaces=interfaces(self._intent, node, cables, self._profiles[node.role], self._shipped[node.role]),
+            interfaces=ports,
             loopbacks=(Loopback(name=LOOPBACK, addresses=plan.loopback(node)),),
             port_channels=port_channels(self._intent, node, cables),
             vlans=vlans(self._intent, plan, node, cables),
@@ -133,6 +135,7 @@ class Devices:
             adaptive_routing=is_adaptive(self._intent),
             gnmi_port=gnmi_port(self._intent),
             otlp_collectors=otlp_collectors(self._intent),
+            high_frequency=streams(self._intent, self._classes, node.model, ports, buffers.pools),
             extra=extra(self._intent, node),
             extra_lines=extra_lines(self._intent, node),
         )

@@ -6,6 +6,7 @@ from functools import partial
 from operator import attrgetter
 
 from nodrop.design.boxes import Boxes
+from nodrop.design.high_frequency import stream_faults
 from nodrop.errors import Problem
 from nodrop.hardware import switch
 from nodrop.hardware import switches as catalogue
@@ -25,6 +26,7 @@ GNMI_PORT = 9339
 def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield settings of switches that the fabric does not have, and telemetry that none of them can carry."""
     yield from _telemetry_faults(intent)
+    yield from stream_faults(intent)
     yield from _release_faults(intent)
     names = [node.name for node in switches.all]
     for name in sorted(intent.devices.keys() - set(names)):

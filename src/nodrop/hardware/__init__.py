@@ -64,6 +64,11 @@ def switch(model: str) -> Switch:
     return _load(Switch, "switches", model)
 
 
+def asics() -> tuple[str, ...]:
+    """Return the names of the ASICs of the catalogue."""
+    return _names("asics")
+
+
 @cache
 def asic(name: str) -> Asic:
     """Return the facts of an ASIC; KeyError where it is not known."""

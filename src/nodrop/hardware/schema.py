@@ -8,6 +8,19 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_fie
 
 from nodrop import units
 from nodrop.hardware.ports import Facts, PortGroup, SonicPort, Speeds, Split, Ways, common
+from nodrop.model.fabric import SampledKind
+
+
+class Sampling(Facts):
+    """The counters that a chip streams at short intervals (high-frequency telemetry), by kind of object."""
+
+    interval_us: tuple[int, int]
+    """The shortest and the longest time between samples."""
+    step_us: int
+    """An interval is a multiple of it."""
+    most_lanes: int
+    """Ports of more lanes are not sampled, nor are their queues and priority groups."""
+    counters: dict[SampledKind, tuple[str, ...]]
 
 
 class Asic(Facts):
@@ -41,6 +54,8 @@ class Asic(Facts):
     """Whether it can choose among equal paths by load, packet by packet."""
     adaptive_routing_speeds: Speeds | None = None
     """Of links, at which it can; None is at any."""
+    sampling: Sampling | None = None
+    """None where no source says that it streams counters at short intervals."""
     pools_keep_apart: bool = True
     """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
     memory_parts: int = 1

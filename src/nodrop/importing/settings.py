@@ -11,11 +11,12 @@ from nodrop.importing.found import Found, Keys, Lack, Tree, stated
 from nodrop.importing.sight import Cables, Sight, usual
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
-from nodrop.model.fabric import Device, Host, Interface, Side, Trimming
+from nodrop.model.fabric import CounterStream, Device, Host, Interface, Side, Trimming
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact, those_known
 from nodrop.platforms.traits import known_traits
+from nodrop.units import show_us
 
 _ALPHA = {exponent: int(text) if text.isdecimal() else text for text, exponent in ALPHA_EXPONENT.items()}
 _RDMA_MTUS = (4096, 2048, 1024, 512, 256)
@@ -248,8 +249,11 @@ def services(sight: Sight) -> Found:
 
     snmp = stated(location=usual(every("snmp_location")), contact=usual(every("snmp_contact")))
     collectors = usual(one for one in every("otlp_collectors") if one)
+    stream = usual(one for one in every("high_frequency") if one)
     telemetry = stated(
-        gnmi=True if any(every("gnmi_port")) else None, otlp=[one.key for one in collectors] if collectors else None
+        high_frequency=_high_frequency(stream or ()),
+        gnmi=True if any(every("gnmi_port")) else None,
+        otlp=[one.key for one in collectors] if collectors else None,
     )
     keys = stated(
         ntp=listed("ntp_servers"), syslog=listed("syslog_servers"), dns=listed("dns_servers"),
@@ -258,6 +262,13 @@ def services(sight: Sight) -> Found:
     found: Tree = {"services": keys} if keys else {}
     drained = {one.name: {"drained": True} for one in devices if _drained(one)}
     return Found(keys=found | ({"devices": drained} if drained else {}), left=tuple(left))
+
+
+def _high_frequency(streams: tuple[CounterStream, ...]) -> Tree | None:
+    """Return the key of the only stream of a switch, if it has one that is on and has one kind of objects."""
+    if len(streams) != 1 or not streams[0].enabled or len(streams[0].samples) != 1 or not streams[0].interval_us:
+        return None
+    return {"interval": show_us(streams[0].interval_us), "objects": streams[0].samples[0].kind}
 
 
 def _drained(device: Device) -> bool:

@@ -14,7 +14,9 @@ from nodrop.intent.types import (
     Line,
     Network,
     Networks,
+    ShortTime,
 )
+from nodrop.model.fabric import SampledKind
 
 
 class Asns(Part):
@@ -64,11 +66,25 @@ class Addressing(Part):
     oob: Network = Field(description="out-of-band management; the gateway is its last usable address")
 
 
+class HighFrequency(Part):
+    """Counters of lossless and RDMA classes that switches sample and stream at short intervals."""
+
+    interval: ShortTime = Field(description="time between samples, such as 10ms or 500us")
+    objects: SampledKind = Field(
+        "queues", description="the objects that are sampled; a switch streams one kind of them"
+    )
+
+
 class Telemetry(Part):
     """How collectors get at counters; what a platform cannot do is noted, what no switch can do is refused."""
 
     gnmi: Bool = Field(False, description="answer collectors that subscribe by gNMI, on port 9339")
     otlp: Collectors = Field((), description="collectors to send to by OTLP over gRPC, such as 192.0.2.30:4317")
+    high_frequency: HighFrequency | None = Field(
+        None,
+        description="interval and objects: stream ECN marks, drops and occupancy; refused if the management port is "
+        "too slow for it; default: none",
+    )
 
 
 class Snmp(Part):
@@ -85,4 +101,6 @@ class Services(Part):
     syslog: Addresses = Field((), description="addresses of log servers")
     dns: Addresses = Field((), description="addresses of name servers")
     snmp: Snmp = Field(default_factory=Snmp, description="location and contact, as SNMP tells them")
-    telemetry: Telemetry = Field(default_factory=Telemetry, description="gnmi and otlp: how counters leave a switch")
+    telemetry: Telemetry = Field(
+        default_factory=Telemetry, description="gnmi, otlp, high_frequency: how counters leave a switch"
+    )

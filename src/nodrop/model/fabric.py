@@ -44,6 +44,11 @@ COUNTER_GROUPS = (
 """The groups of counters that every switch polls, where its platform has groups (`Counter.group`)."""
 
 
+SampledKind = Literal["queues", "priority-groups", "ports", "buffer-pools"]
+SAMPLED_KINDS: tuple[SampledKind, ...] = get_args(SampledKind)
+"""The kinds of objects of which a switch can stream counters (`SampledCounters.kind`)."""
+
+
 class Port(NamedTuple):
     """The neutral identity of a port: the number on the panel, from 1, and the split, 0 where it is not split."""
 
@@ -157,6 +162,38 @@ class Collector:
 
 
 @value
+class SampledCounters:
+    """Counters that a stream has of objects of one kind.
+
+    An object is a port or a pool by its name, or a queue or priority group: `Ethernet0/3`. Counters have SAI's names.
+    """
+
+    kind: SampledKind
+    objects: tuple[str, ...]
+    counters: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The name of the row in a subject: a stream has each kind once."""
+        return self.kind
+
+
+@value
+class CounterStream:
+    """A stream of high-frequency telemetry: counters that the switch samples every `interval_us` and sends on."""
+
+    name: str
+    enabled: bool
+    interval_us: int | None
+    samples: tuple[SampledCounters, ...] = ()
+
+    @property
+    def counters_count(self) -> int:
+        """How many counters each sampling has."""
+        return sum(len(one.objects) * len(one.counters) for one in self.samples)
+
+
+@value
 class Extra:
     """A setting that no field of the model covers, by the platform's own path, the outermost part first.
 
@@ -230,6 +267,7 @@ class Device:
     gnmi_port: int | None | Unknown = None
     """TCP port on which collectors may subscribe; None where none is configured."""
     otlp_collectors: tuple[Collector, ...] | Unknown = ()
+    high_frequency: tuple[CounterStream, ...] | Unknown = ()
     extra: tuple[Extra, ...] | Unknown = UNKNOWN
     """What its owner adds to the configuration, merged last; a reader cannot tell it from what it does not read."""
     extra_lines: tuple[str, ...] | Unknown = UNKNOWN

@@ -58,6 +58,19 @@ class TrimmingTraits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StreamTraits:
+    """High-frequency telemetry: the size of a counter on its way to the collector, and the port that it takes."""
+
+    counter_bytes: int
+    management_mbps: int
+    """The speed of a management port, at most."""
+
+    def mbps(self, counters: int, interval_us: int) -> int:
+        """Return the bandwidth of a stream of so many counters in Mb/s, rounded up."""
+        return -(-counters * self.counter_bytes * 8 // interval_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
     """What else holds in all releases before one."""
 
@@ -141,6 +154,8 @@ class Traits:
     """Whether it answers gNMI."""
     gnmi_beside_otlp: bool
     """Whether it can answer gNMI while it does."""
+    streams: StreamTraits | None = None
+    """None where it streams no ECN marks, drops and occupancy at short intervals."""
     additions: frozenset[str]
     """What an owner can add: `tables`, `paths`, `lines` of the routing daemon's file."""
     taken: Mapping[str, str]

@@ -190,6 +190,7 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         nd_reachable_s=UNKNOWN,
         gnmi_port=UNKNOWN,
         otlp_collectors=UNKNOWN,
+        high_frequency=UNKNOWN,
         weighs_utilization=UNKNOWN,
     )
     if not found.balances:

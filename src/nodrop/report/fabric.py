@@ -12,6 +12,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.report.buffering import ecn, headroom, marking, plain, pools, profiles
 from nodrop.report.capacity import Capacity
+from nodrop.report.streams import streams
 from nodrop.units import show_speed
 
 Facts = dict[str, Any]
@@ -38,6 +39,7 @@ def facts(
         "headroom": headroom(fabric),
         "marking": list(marking(fabric)),
         "pools": list(pools(fabric)),
+        "streams": list(streams(fabric)),
         "adapted": [dict(zip(("path", "wanted", "made", "reason"), one, strict=True)) for one in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],
     }

@@ -8,7 +8,7 @@ from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
 from nodrop.report.headroom_page import metres
 from nodrop.report.table import WIDTH, section
-from nodrop.units import show_bytes, show_ids, show_speed
+from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
 Rows = Iterator[Sequence[str]]
 
@@ -44,6 +44,11 @@ def _page(of: Facts) -> Iterator[str]:
         _marking_rows(of),
     )
     yield from section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(of))
+    yield from section(
+        "High-frequency telemetry (bandwidth without compression)",
+        ("at", "model", "objects", "interval", "counters", "bandwidth", "management port"),
+        _stream_rows(of),
+    )
     yield from _adapted(of)
     defaults = ((row["key"], row["value"], row["source"]) for row in of["defaults"])
     yield from section("Defaults that hold", ("key", "value", "because"), defaults)
@@ -159,6 +164,20 @@ def _marking_rows(of: Facts) -> Rows:
         paused = row["pause_from"]
         said = "never" if paused is None else paused if isinstance(paused, str) else show_bytes(paused)
         yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, said)
+
+
+def _stream_rows(of: Facts) -> Rows:
+    for row in of["streams"]:
+        size = "" if row["counter_bytes"] is None else f" of {show_bytes(row['counter_bytes'])}"
+        yield (
+            f"{row['role']} ({row['platform']})",
+            str(row["model"]),
+            ", ".join(row["objects"]),
+            "unknown" if row["interval_us"] is None else show_us(row["interval_us"]),
+            f"{row['counters']}{size}",
+            "unknown" if row["mbps"] is None else _rate(row["mbps"]),
+            "unknown" if row["management_mbps"] is None else _rate(row["management_mbps"]),
+        )
 
 
 def _pool_rows(of: Facts) -> Rows:

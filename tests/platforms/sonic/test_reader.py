@@ -130,6 +130,7 @@ NOTHING = Device(
     hash_fields=UNKNOWN,
     gnmi_port=UNKNOWN,
     otlp_collectors=UNKNOWN,
+    high_frequency=UNKNOWN,
 )
 NO_QOS = QosProfile(**dict.fromkeys(QosProfile.__dataclass_fields__, UNKNOWN))
 ABSENT: dict[str, Any] = {"adaptive_routing": False, "utilization_threshold_percent": None}

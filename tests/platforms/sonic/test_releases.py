@@ -12,7 +12,7 @@ from nodrop import platforms
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.intent.load import loads
-from nodrop.model.fabric import Device, Fabric, Trimming
+from nodrop.model.fabric import CounterStream, Device, Fabric, Trimming
 from nodrop.platforms.sonic.releases import RELEASES, SINCE
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
@@ -164,6 +164,12 @@ NEEDED = [
         f"{QOS}/queues/0/buffer/discard",
         "trim",
         f"{QOS}/queues/0/buffer/discard",
+    ),
+    (
+        "high-frequency telemetry",
+        "high_frequency",
+        (CounterStream(name="queues", enabled=True, interval_us=10_000),),
+        "high_frequency",
     ),
     (
         "a history of pauses",

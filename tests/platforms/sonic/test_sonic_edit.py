@@ -14,7 +14,7 @@ from nodrop.errors import InputProblems
 from nodrop.model.change import Change, Edit
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
-from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.fabric import Device, Fabric, Interface, SampledCounters
 from nodrop.model.qos import PfcWatchdog, Scheduler
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse, text
@@ -115,6 +115,16 @@ def test_a_history_of_pauses_is_changed_since_202511(new: bool, word: str) -> No
             {"": {"PFCWD": {"FLEX_COUNTER_STATUS": "enable"}}},
         ),
         ("@gnmi_port", 50051, "GNMI", {"": {"gnmi": {"port": "50051"}}}),
+        (
+            "@high_frequency/queues",
+            {
+                "enabled": True,
+                "interval_us": 10000,
+                "samples": (SampledCounters(kind="queues", objects=("Ethernet0/3",), counters=("PACKETS",)),),
+            },
+            "HIGH_FREQUENCY_TELEMETRY_GROUP",
+            {"": {"queues|QUEUE": {"object_counters": ["PACKETS"], "object_names": ["Ethernet0|3"]}}},
+        ),
         ("@role", "leaf", "DEVICE_METADATA", {"/localhost/type": "ToRRouter"}),
         (
             "@loopbacks/Loopback0",

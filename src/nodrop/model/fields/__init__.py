@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 TABLE: Table = {**STATED, **SWITCHES, **PORTS, **ROUTING}
-_UNITS = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_s", "_m")
+_UNITS = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_us", "_s", "_m")
 _PORT_OF_SWITCH: Subject = ("devices", "*", "interfaces", "*")
 
 

@@ -66,3 +66,5 @@ RELEASE = (Impact("reboot", "another release is installed, and the switch starts
 SYSTEM = (Impact("reboot", "another operating system is installed"),)
 SWITCH = (Impact("reboot", "it is another switch"),)
 TEXT = (Impact("none", "it is a text"),)
+STREAM = (Impact("none", "the stream of counters stops and starts again; traffic is not affected"),)
+"""SONiC's design document of high-frequency telemetry, section 5.1."""

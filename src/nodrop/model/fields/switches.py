@@ -2,7 +2,17 @@
 
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.buffers import BufferPool, DynamicBuffers
-from nodrop.model.fabric import Collector, Counter, Device, Extra, Loopback, Management, Trimming
+from nodrop.model.fabric import (
+    Collector,
+    Counter,
+    CounterStream,
+    Device,
+    Extra,
+    Loopback,
+    Management,
+    SampledCounters,
+    Trimming,
+)
 from nodrop.model.fields import impacts
 from nodrop.model.fields.row import BUFFERS, EXTRA, ONE_VRF, Field, Numbers, Table
 from nodrop.model.overlays import MultiChassis, Tunnel
@@ -65,6 +75,8 @@ SWITCHES: Table = {
         "gnmi_port": Field("gNMI port", key="services.telemetry.gnmi", routing=False),
         "otlp_collectors": Field(key="services.telemetry.otlp", routing=False),
         "otlp_collectors/*": Field("collector"),
+        "high_frequency": Field("high-frequency telemetry", key="services.telemetry.high_frequency", routing=False),
+        "high_frequency/*": Field("stream", impact=impacts.STREAM),
         "extra": Field(key=EXTRA),
         "extra/*": Field("addition"),
         "extra_lines": Field(key=EXTRA),
@@ -139,6 +151,18 @@ SWITCHES: Table = {
         "dscp": Field("DSCP"),
         "tc": Field("traffic class"),
         "queue": Field(),
+    },
+    CounterStream: {
+        "name": Field(),
+        "enabled": Field(impact=impacts.STREAM),
+        "interval_us": Field(key="services.telemetry.high_frequency.interval", impact=impacts.STREAM),
+        "samples": Field(key="services.telemetry.high_frequency.objects", impact=impacts.STREAM),
+        "samples/*": Field("counters", impact=impacts.STREAM),
+    },
+    SampledCounters: {
+        "kind": Field(),
+        "objects": Field(impact=impacts.STREAM, unordered=True),
+        "counters": Field(impact=impacts.STREAM, unordered=True),
     },
     Collector: {"address": Field(), "port": Field()},
     Extra: {"path": Field(), "value": Field()},

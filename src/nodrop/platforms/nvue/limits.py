@@ -43,14 +43,14 @@ _CABLE_M = (1, 100_000)
 
 
 def description(text: str) -> str | None:
-    """What is wrong with a description: NVUE takes printable ASCII without apostrophes, and it is one line."""
+    """Return the fault of a description, or None: NVUE takes printable ASCII without apostrophes, and it is one line."""
     if not text.isascii() or "'" in text:
         return f"{text!r} has apostrophes or characters beyond ASCII, which Cumulus Linux does not take"
     return on_one_line(text)
 
 
 _PLAIN = Plain(
-    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines",
+    "role", "mac", "counters", "high_frequency", "side", "port", "link_training", "link_local", "extra", "extra_lines",
     "default_ipv4_unicast", "as_path_lists", "matches", "sets",
     description=description, snmp_location=description, snmp_contact=description,
 )  # fmt: skip
@@ -153,6 +153,8 @@ def _check_addresses(device: Device, addresses: tuple[str, ...], *path: str) -> 
 
 
 def _check_telemetry(device: Device) -> None:
+    if not isinstance(device.high_frequency, Unknown) and device.high_frequency:
+        raise refuse(["high_frequency"], "NVUE samples no ECN marks, drops or watermarks at short intervals")
     collectors = known(device.otlp_collectors)
     check_rows([one.address for one in collectors], "otlp_collectors")
     for one in collectors:

@@ -203,6 +203,7 @@ class _Device:
             static_routes=routing.static_routes(),
             buffer_model="dynamic",
             counters=UNKNOWN,
+            high_frequency=UNKNOWN,
             trimming=trimming(top, qos.defaults.trims, qos.queue_of, trims),
             hash_seed=hash_seed(top),
             ntp_servers=servers(top, "ntp"),

@@ -124,6 +124,7 @@ TRAITS = Traits(
         "@bgp/route_maps": "Cumulus Linux resolves link-local next hops on every port, so that none has to be global",
         "@bgp/session_dscp": "NVUE has no setting for it: BGP's packets leave with FRR's own CS6, DSCP 48",
         "@hash_fields": "NVUE chooses by addresses, ports, protocol, flow label and port of entry, within tunnels too",
+        "@high_frequency": "NVUE samples no ECN marks, drops or watermarks at short intervals",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
         "@dynamic_buffers/over_subscribe_ratio": _NOT_SHARED,
         "@dynamic_buffers": _HEADROOM,

@@ -12,6 +12,7 @@ from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_profiles import text
 from nodrop.platforms.sonic.read_buffers import pool_identity
 from nodrop.platforms.sonic.spelling import pool_name
+from nodrop.platforms.sonic.streams import change_streams
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_OF_ROLE, WORD_OF
 
 _ON = {True: "on", False: "off"}
@@ -29,6 +30,7 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     _dynamic(draft, old, new)
     _trimming(draft, old, new)
     _counters(draft, old, new)
+    change_streams(draft, old, new)
     _tunnels(draft, old, new)
     _loopbacks(draft, old, new)
     _management(draft, old, new)

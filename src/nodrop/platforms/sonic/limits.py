@@ -28,6 +28,7 @@ from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
 from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.release_limits import check_release
 from nodrop.platforms.sonic.releases import RELEASES
+from nodrop.platforms.sonic.streams import check_streams
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
 from nodrop.platforms.sonic.traits import TRAITS
 
@@ -123,6 +124,7 @@ def _check_services(device: Device) -> None:
     _check_order(known(device.hash_fields))
     if (port := known(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
         raise refuse(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
+    check_streams(known(device.high_frequency))
     if known(device.watchdog_conditions) is not None:
         raise refuse(["watchdog_conditions"], "SONiC's watchdog goes by what its daemon has for the ASIC")
     if known(device.otlp_collectors):

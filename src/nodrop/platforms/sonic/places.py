@@ -10,6 +10,7 @@ from nodrop.platforms.sonic.document import Document, merged, place
 from nodrop.platforms.sonic.frr_text import given
 from nodrop.platforms.sonic.read_bgp import SESSIONS
 from nodrop.platforms.sonic.spelling import vlan_name
+from nodrop.platforms.sonic.streams import GROUP, PROFILE, group_of
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, PORT_FIELDS, TRIMMING_FIELDS
 from nodrop.units import whole_number
 
@@ -55,6 +56,7 @@ _POOL_FIELDS = {
     "shared_headroom_bytes": "xoff",
 }
 _COUNTER_FIELDS = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
+_STREAM_FIELDS = {"enabled": "stream_state", "interval_us": "poll_interval"}
 _BRIDGING = {"@port_channels": "PORTCHANNEL", "@vlans": "VLAN"}
 _BRIDGING_FIELDS = {
     "enabled": "admin_status",
@@ -155,6 +157,8 @@ class _Finder:
         elif head == "@counters":
             yield ("FLEX_COUNTER_TABLE", key, _COUNTER_FIELDS.get(field, field))
             yield ("FLEX_COUNTER_TABLE",)
+        elif head == "@high_frequency":
+            yield from self._stream_paths(part)
         elif head == "@loopbacks":
             yield from self._address_paths("LOOPBACK_INTERFACE", key, part[1:])
             yield ("LOOPBACK_INTERFACE",)
@@ -178,6 +182,17 @@ class _Finder:
             yield from self._bgp_paths(head, part)
         elif head == "@vrf_bgp":
             yield ("BGP_GLOBALS", "".join(part[:1]))
+
+    def _stream_paths(self, part: Path) -> Iterator[Path]:
+        """Yield where a stream of counters, or one of its groups, stands."""
+        name, field, kind, what = (*part, "", "", "", "")[:4]
+        keys = [key for key in self._table(GROUP) if key.partition("|")[0] == name]
+        chosen = [key for key in keys if field == "samples" and key == f"{name}|{group_of(kind)}"]
+        yield from ((GROUP, key, f"object_{'names' if what == 'objects' else what}") for key in chosen if what)
+        yield from ((GROUP, key) for key in (chosen or keys if field == "samples" else ()))
+        yield (PROFILE, name, _STREAM_FIELDS.get(field, field))
+        yield (PROFILE, name)
+        yield (PROFILE,)
 
     def _bgp_paths(self, head: str, part: Path) -> Iterator[Path]:
         """Yield where the tables say what of BGP the text of FRR does not."""

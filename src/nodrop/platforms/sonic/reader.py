@@ -43,6 +43,7 @@ from nodrop.platforms.sonic.read_services import (
     watchdog_polling,
 )
 from nodrop.platforms.sonic.schema_check import check
+from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (), (".json",)
@@ -183,6 +184,7 @@ class _Device:
             hash_fields=hash_fields(config),
             gnmi_port=gnmi_port(config),
             otlp_collectors=() if config.whole else UNKNOWN,
+            high_frequency=streams(config),
         )
         qos.remember()
         remark_ports(config)

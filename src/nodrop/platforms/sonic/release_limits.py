@@ -35,6 +35,8 @@ def _needs(device: Device) -> Iterator[_Need]:
         yield "fields of the hash", ("hash_fields",)
         if "ipv6-flow-label" in fields:
             yield "hashes of the IPv6 flow label", ("hash_fields",)
+    if known(device.high_frequency):
+        yield "high-frequency telemetry", ("high_frequency",)
     for pool in known(device.buffer_pools):
         if pool.percentage is not None:
             yield "a pool's percentage", ("buffer_pools", pool.name, "percentage")

@@ -2,7 +2,8 @@
 
 Sources, by branch: sonic-utilities scripts/db_migrator.py (CURRENT_VERSION), sonic-buildimage
 src/sonic-yang-models/yang-models (tables, fields, ranges); SWITCH_HASH and DNS_NAMESERVER have models before 202311,
-but neither sonic-swss orchagent nor sonic-buildimage files/image_config/resolv-config reads them there.
+but neither sonic-swss orchagent nor sonic-buildimage files/image_config/resolv-config reads them there. High-frequency
+telemetry has models in 202505 already, but orchagent (high_frequency_telemetry) and countersyncd since 202511 only.
 """
 
 RELEASES = {
@@ -33,6 +34,7 @@ SINCE = {
     "hashes of the IPv6 flow label": "202505",
     "speeds above 800G": "202511",
     "a history of pauses": "202511",
+    "high-frequency telemetry": "202511",
 }
 """The first release whose models hold something; what is not here they all hold."""
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
-from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
+from nodrop.platforms.traits import Before, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
 
 _TRIMMING = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5", "spectrum-6", "tomahawk-5", "tomahawk-6"}),
@@ -27,6 +27,11 @@ _MARKS_COUNTED_SINCE = "202505"
 """orchagent/flexcounterorch.cpp and `counterpoll` have WRED_ECN_QUEUE and WRED_ECN_PORT since then. The YANG models
 have them since 202305: an older switch accepts the rows and ignores them."""
 
+_STREAMS = StreamTraits(counter_bytes=200, management_mbps=1000)
+"""sonic-swss crates/countersyncd/src/message/otel.rs: each counter is a metric of OTLP with name, description and three
+attributes, 178 to 187 bytes by the name of its port, and TCP over Ethernet adds 6 %. sonic-mgmt_port.yang: 1000 Mb/s at
+most."""
+
 TRAITS = Traits(
     title="SONiC",
     releases=(*RELEASES, *SAME_AS),
@@ -41,6 +46,7 @@ TRAITS = Traits(
                 )
             },
         ),
+        Before(release=SINCE["high-frequency telemetry"], traits={"streams": None}),
         Before(
             release=_MARKS_COUNTED_SINCE,
             traits={"counters": tuple(one for one in COUNTER_GROUPS if one not in _MARKS), "mark_counters": None},
@@ -88,12 +94,14 @@ TRAITS = Traits(
     otlp=False,
     gnmi=True,
     gnmi_beside_otlp=False,
+    streams=_STREAMS,
     additions=frozenset({"tables", "lines"}),
     taken={},
     reasons={
         "@counters": f"SONiC counts ECN marks since {_MARKS_COUNTED_SINCE}",
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
         "@watchdog_conditions": "SONiC's watchdog goes by what its daemon has for the ASIC",
+        "@high_frequency": f"SONiC has it since {SINCE['high-frequency telemetry']}, and from Spectrum-4 on",
         "@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI",
     },
 )

@@ -23,6 +23,7 @@ from nodrop.platforms.sonic.limits import check, way_of
 from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges, vlan_name
+from nodrop.platforms.sonic.streams import Group, groups
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
 
 _CACHED_DESIGNS = 128
@@ -41,7 +42,7 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
         _bridging(device),
         _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device))),
         _qos(device, facts),
-        _render("services", device=device, vrf=_services_vrf(device)),
+        _render("services", device=device, vrf=_services_vrf(device), groups=list(_groups(device))),
         _render("switch", device=device, hashed=list(_hashed(device)), database=RELEASES[str(device.version)]),
     )
     text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
@@ -85,6 +86,11 @@ def _hashed(device: Device) -> Iterator[str]:
     """Yield the fields of the hash in SONiC's words."""
     for field in known(device.hash_fields) or ():
         yield field.upper().replace("-", "_")
+
+
+def _groups(device: Device) -> Iterator[Group]:
+    """Yield the rows of groups of high-frequency telemetry, sorted by key."""
+    yield from sorted(group for stream in known(device.high_frequency) for group in groups(stream))
 
 
 def _services_vrf(device: Device) -> str:

@@ -1,0 +1,155 @@
+"""High-frequency telemetry: the counters that switches stream, and where release, ASIC or management port refuse it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nodrop.design.boxes import Boxes
+from nodrop.design.classes import Classes
+from nodrop.errors import Problem
+from nodrop.hardware import asic, asics, switch, switches
+from nodrop.hardware.schema import Sampling, Switch
+from nodrop.intent.network import HighFrequency
+from nodrop.intent.schema import Intent, Tier
+from nodrop.model.buffers import BufferPool
+from nodrop.model.fabric import CounterStream, Device, Interface, SampledCounters, SampledKind
+from nodrop.model.states import known
+from nodrop.platforms.traits import Traits, first_release, traits
+from nodrop.units import show_us
+
+COUNTERS: Mapping[SampledKind, tuple[str, ...]] = {
+    "queues": ("CURR_OCCUPANCY_CELLS", "DROPPED_PACKETS", "WATERMARK_CELLS", "WRED_ECN_MARKED_PACKETS"),
+    "priority-groups": ("CURR_OCCUPANCY_CELLS", "DROPPED_PACKETS", "WATERMARK_CELLS"),
+    "ports": ("IF_IN_DISCARDS", "IF_IN_OCTETS", "IF_OUT_OCTETS"),
+    "buffer-pools": ("CURR_OCCUPANCY_CELLS", "WATERMARK_CELLS"),
+}
+"""The counters that show marks, drops and occupancy; of these a stream has what the ASIC samples.
+
+No ASIC samples frames of PFC by priority (sonic-mgmt tests/high_frequency_telemetry/counter_profiles.py)."""
+
+_KEYS = ("services", "telemetry", "high_frequency")
+
+
+def sampling(held: Traits, model: str) -> Sampling | None:
+    """Return what a model samples on a release of a platform; None if either of them streams nothing."""
+    return asic(switch(model).asic).sampling if held.streams and model in switches() else None
+
+
+def streams(
+    intent: Intent, classes: Classes, model: Switch, ports: Iterable[Interface], pools: Iterable[BufferPool]
+) -> tuple[CounterStream, ...]:
+    """Return the stream of a switch whose platform and ASIC have one: of the classes that are lossless or RDMA."""
+    wanted = intent.services.telemetry.high_frequency
+    if wanted is None:
+        return ()
+    facts = asic(model.asic).sampling
+    able = facts.counters.get(wanted.objects, ()) if facts else COUNTERS[wanted.objects]
+    samples = SampledCounters(
+        kind=wanted.objects,
+        objects=tuple(_objects(wanted.objects, classes, ports, pools)),
+        counters=tuple(one for one in COUNTERS[wanted.objects] if one in able),
+    )
+    return (CounterStream(name=wanted.objects, enabled=True, interval_us=wanted.interval, samples=(samples,)),)
+
+
+def _objects(
+    kind: SampledKind, classes: Classes, ports: Iterable[Interface], pools: Iterable[BufferPool]
+) -> Iterator[str]:
+    if kind == "buffer-pools":
+        yield from (pool.name for pool in pools)
+        return
+    numbers = _indexes(kind, classes)
+    for port in ports:
+        if port.enabled is True and port.qos is not None:
+            yield from (f"{port.name}/{number}" for number in numbers) if kind != "ports" else (port.name,)
+
+
+def _indexes(kind: SampledKind, classes: Classes) -> tuple[int, ...]:
+    """Return the queues or priority groups of the classes that are lossless or RDMA."""
+    mapped = classes.tc_to_queue if kind == "queues" else classes.tc_to_priority_group
+    wanted = [one.priority for one, purpose in classes.wanted if one.lossless or purpose == "rdma"]
+    return tuple(sorted({number for tc in wanted if (number := mapped[tc]) is not None}))
+
+
+def stream_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield a stream that no switch of the fabric has, and an interval at which an ASIC does not sample."""
+    wanted = intent.services.telemetry.high_frequency
+    if wanted is None:
+        return
+    tiers = (intent.topology.leaves, intent.topology.spines)
+    held = [traits(tier.platform, tier.version) for tier in tiers]
+    facts = [one for tier, has in zip(tiers, held, strict=True) if (one := sampling(has, tier.model))]
+    if facts:
+        yield from _interval_faults(intent, wanted, facts)
+    elif any(one.streams for one in held):
+        chips = sorted({switch(tier.model).asic for tier in tiers if tier.model in switches()})
+        able = sorted(name for name in asics() if asic(name).sampling)
+        found = f"no stream of counters is known of {' and '.join(chips)}"
+        yield intent.problem(_KEYS, found, f"switches with {', '.join(able)}", "or no high_frequency")
+    else:
+        names, later = _unable(tiers)
+        found = f"{names} does not stream ECN marks and watermarks"
+        yield intent.problem(_KEYS, found, "no high_frequency", later)
+
+
+def _unable(tiers: Sequence[Tier]) -> tuple[str, str]:
+    """Return the tiers' releases, and a hint that names the first one that streams counters, if there is one."""
+    names, later = set(), set()
+    for tier in tiers:
+        title, since = traits(tier.platform).title, first_release(tier.platform, lambda one: one.streams is not None)
+        names.add(f"{title} {tier.version}" if since else title)
+        later |= {f"or {title} {since} or later"} if since else set()
+    return " and ".join(sorted(names)), " ".join(sorted(later))
+
+
+def _interval_faults(intent: Intent, wanted: HighFrequency, facts: Iterable[Sampling]) -> Iterator[Problem]:
+    shortest, longest = (max(one.interval_us[0] for one in facts), min(one.interval_us[1] for one in facts))
+    step = max(one.step_us for one in facts)
+    if not shortest <= wanted.interval <= longest or wanted.interval % step:
+        expected = f"a multiple of {show_us(step)} from {show_us(shortest)} to {show_us(longest)}"
+        yield intent.problem((*_KEYS, "interval"), show_us(wanted.interval), expected)
+
+
+def bandwidth_faults(intent: Intent, boxes: Boxes, devices: Mapping[str, Device]) -> Iterator[Problem]:
+    """Yield, for each tier, ports that are not sampled, else a stream that the management port is too slow for."""
+    for tier in (boxes.leaves, boxes.spines):
+        sending = [node for node in tier if known(devices[node.name].high_frequency)]
+        if not sending:
+            continue
+        node = max(sending, key=lambda node: _counters(devices[node.name]))
+        device, facts = devices[node.name], asic(node.model.asic).sampling
+        assert facts is not None
+        yield from _lane_faults(intent, device, facts) or _speed_faults(intent, node.tier, device, facts)
+
+
+def _counters(device: Device) -> int:
+    return sum(stream.counters_count for stream in known(device.high_frequency))
+
+
+def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Problem]:
+    sampled = {
+        name.partition("/")[0] for one in known(device.high_frequency) for row in one.samples for name in row.objects
+    }
+    wide = [port for port in device.interfaces if port.name in sampled and (known(port.lanes) or 0) > facts.most_lanes]
+    if not wide:
+        return []
+    found = (
+        f"{wide[0].name} of {device.name} has {wide[0].lanes} lanes; ports are sampled with at most {facts.most_lanes}"
+    )
+    return [intent.problem(_KEYS, found, "ports that are broken out, such as split: 2", "or objects: buffer-pools")]
+
+
+def _speed_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -> list[Problem]:
+    held, wanted = traits(tier.platform, tier.version).streams, intent.services.telemetry.high_frequency
+    assert held is not None
+    assert wanted is not None
+    counters = _counters(device)
+    mbps = held.mbps(counters, wanted.interval)
+    if mbps <= held.management_mbps:
+        return []
+    bits, step = counters * held.counter_bytes * 8, facts.step_us
+    fits = -(-bits // (held.management_mbps * step)) * step
+    sent = f"{counters} counters of {held.counter_bytes} bytes, {mbps} Mb/s"
+    found = f"every {show_us(wanted.interval)} {device.name} sends {sent}; its management port has "
+    found += f"{held.management_mbps} Mb/s"
+    if fits > facts.interval_us[1]:
+        return [intent.problem((*_KEYS, "interval"), found, "objects: buffer-pools", "no interval is long enough")]
+    return [intent.problem((*_KEYS, "interval"), found, f"{show_us(fits)} or longer")]

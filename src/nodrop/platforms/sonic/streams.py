@@ -1,0 +1,129 @@
+"""High-frequency telemetry in SONiC's tables: HIGH_FREQUENCY_TELEMETRY_PROFILE and HIGH_FREQUENCY_TELEMETRY_GROUP.
+
+Sources: sonic-high-frequency-telemetry.yang, and sonic-swss orchagent/high_frequency_telemetry, by which an interval is
+in microseconds (the description in the YANG model says milliseconds).
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from nodrop.model.fabric import CounterStream, Device, SampledCounters, SampledKind
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import natural
+from nodrop.platforms.sayable import check_distinct, check_rows, refuse
+from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.read_buffers import pool_identity
+from nodrop.platforms.sonic.spelling import pool_name
+
+PROFILE, GROUP = "HIGH_FREQUENCY_TELEMETRY_PROFILE", "HIGH_FREQUENCY_TELEMETRY_GROUP"
+GROUP_OF: dict[SampledKind, str] = {
+    "ports": "PORT",
+    "queues": "QUEUE",
+    "priority-groups": "INGRESS_PRIORITY_GROUP",
+    "buffer-pools": "BUFFER_POOL",
+}
+_KIND_OF = {group: kind for kind, group in GROUP_OF.items()}
+_LONGEST_US = 2**32 - 1
+STATES = {"enabled": True, "disabled": False}
+STATE_OF = {value: word for word, value in STATES.items()}
+
+
+class Group(NamedTuple):
+    """A row of HIGH_FREQUENCY_TELEMETRY_GROUP."""
+
+    key: str
+    counters: tuple[str, ...]
+    objects: tuple[str, ...]
+
+
+def groups(stream: CounterStream) -> Iterator[Group]:
+    """Yield the rows of a stream's groups."""
+    for sampled in stream.samples:
+        objects = tuple(_spelled(sampled.kind, one) for one in sampled.objects)
+        yield Group(f"{stream.name}|{GROUP_OF[sampled.kind]}", sampled.counters, objects)
+
+
+def _spelled(kind: SampledKind, name: str) -> str:
+    return pool_name(name) if kind == "buffer-pools" else name.replace("/", "|")
+
+
+def group_of(kind: str) -> str | None:
+    """Return SONiC's word for a kind of objects; None if it has none."""
+    return next((group for known, group in GROUP_OF.items() if known == kind), None)
+
+
+def check_streams(stated: Iterable[CounterStream]) -> None:
+    """Raise Unsupported where streams cannot be written as they are, or are read back in another order."""
+    stated = tuple(stated)
+    check_rows(stated, "high_frequency")
+    for stream in stated:
+        path = ("high_frequency", stream.name)
+        if stream.interval_us is None:
+            raise refuse((*path, "interval_us"), "a stream has an interval")
+        if not 0 <= stream.interval_us <= _LONGEST_US:
+            raise refuse((*path, "interval_us"), f"is not from 0 to {_LONGEST_US}")
+        check_rows(stream.samples, *path, "samples")
+        for sampled in stream.samples:
+            where = (*path, "samples", sampled.kind)
+            for name, words, key in (("objects", sampled.objects, natural), ("counters", sampled.counters, str)):
+                check_distinct(words, *where, name)
+                if list(words) != sorted(words, key=key):
+                    raise refuse((*where, name), "are not in the order in which they would be read back")
+
+
+def streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
+    """Return the streams, sorted by name; a group of another object or without a profile is left to the schema."""
+    if not config.covers(PROFILE):
+        return UNKNOWN
+    sampled: dict[str, list[SampledCounters]] = {}
+    for key, row in config.rows(GROUP).items():
+        profile, _, group = key.partition("|")
+        if kind := _KIND_OF.get(group):
+            objects = tuple(sorted((_neutral(kind, one) for one in _listed(row, "object_names")), key=natural))
+            counters = tuple(sorted(_listed(row, "object_counters")))
+            sampled.setdefault(profile, []).append(SampledCounters(kind=kind, objects=objects, counters=counters))
+    return tuple(
+        CounterStream(
+            name=name,
+            enabled=config.word((PROFILE, name), row, "stream_state", STATES) is True,
+            interval_us=config.integer((PROFILE, name), row, "poll_interval"),
+            samples=tuple(sorted(sampled.get(name, ()), key=lambda one: one.kind)),
+        )
+        for name, row in sorted(config.rows(PROFILE).items())
+    )
+
+
+def change_streams(draft: Draft, old: Device, new: Device) -> None:
+    """Bring the streams of `new` into tables that say those of `old`; rows that say the same stay as they are."""
+    if isinstance(old.high_frequency, Unknown) or isinstance(new.high_frequency, Unknown):
+        return
+    before = {stream.name: stream for stream in old.high_frequency}
+    after = {stream.name: stream for stream in new.high_frequency}
+    for name in before.keys() - after.keys():
+        draft.remove(PROFILE, name)
+    for name, stream in after.items():
+        was = before.get(name)
+        if was is None or (was.enabled, was.interval_us) != (stream.enabled, stream.interval_us):
+            interval = None if stream.interval_us is None else str(stream.interval_us)
+            draft.update(PROFILE, name, {"poll_interval": interval, "stream_state": STATE_OF[stream.enabled]})
+    stated = {group.key: group for stream in before.values() for group in groups(stream)}
+    wanted = {group.key: group for stream in after.values() for group in groups(stream)}
+    for key in stated.keys() - wanted.keys():
+        draft.remove(GROUP, key)
+    for key, group in wanted.items():
+        was_group = stated.get(key)
+        if was_group is None:
+            draft.add(GROUP, key)
+        if was_group is None or was_group.counters != group.counters:
+            draft.update(GROUP, key, {"object_counters": list(group.counters) or None})
+        if was_group is None or was_group.objects != group.objects:
+            draft.update(GROUP, key, {"object_names": list(group.objects) or None})
+
+
+def _neutral(kind: SampledKind, name: str) -> str:
+    return pool_identity(name) if kind == "buffer-pools" else name.replace("|", "/")
+
+
+def _listed(row: dict[str, str], field: str) -> list[str]:
+    return [word for word in row.get(field, "").split(",") if word]
