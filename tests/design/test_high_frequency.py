@@ -1,6 +1,7 @@
 """High-frequency telemetry: the cases of high_frequency.yaml, and the bandwidth of a stream."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,9 @@ from nodrop.model.fabric import SAMPLED_KINDS, CounterStream, Fabric, SampledCou
 from nodrop.model.values import changed
 from nodrop.platforms import writer
 from nodrop.platforms.traits import traits
+from nodrop.report import page
+from nodrop.report.fabric import facts
+from nodrop.report.streams import streams
 from support.designs import Data, build, data_of, load, shipped
 from support.places import TESTS
 
@@ -137,3 +141,15 @@ def test_nvue_refuses_streams() -> None:
     with pytest.raises(Unsupported) as caught:
         writer("nvue").write(changed(fabric.devices[0], high_frequency=(STREAM,)), fabric)
     assert caught.value.path == "high_frequency"
+
+
+def test_show_has_the_bandwidth_of_the_switch_that_samples_most() -> None:
+    fabric = build(intent({"wanted": {"interval": "500us"}}))
+    keys = ("role", "objects", "interval_us", "counters", "mbps")
+    assert [tuple(one[key] for key in keys) for one in streams(fabric)] == [
+        ("leaf", ["queues"], 500, 21, 68),
+        ("spine", ["queues"], 500, 12, 39),
+    ]
+    printed = page.text(facts(fabric, []))
+    assert re.search(r"leaf \(sonic\) +SN5600 +queues +500us +21 of 200 B +68Mb/s +1Gb/s\n", printed)
+    assert "High-frequency" not in page.text(facts(build(shipped("two-by-two")), []))

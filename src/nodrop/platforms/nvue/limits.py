@@ -43,7 +43,7 @@ _CABLE_M = (1, 100_000)
 
 
 def description(text: str) -> str | None:
-    """Return the fault of a description, or None: NVUE takes printable ASCII without apostrophes, and it is one line."""
+    """Return the fault of a description, or None: NVUE takes one line of printable ASCII without apostrophes."""
     if not text.isascii() or "'" in text:
         return f"{text!r} has apostrophes or characters beyond ASCII, which Cumulus Linux does not take"
     return on_one_line(text)
