@@ -60,6 +60,8 @@ class Group:
 
     interfaces: list[Interface]
     ways: dict[int, Way]
+    narrow: dict[int, Way]
+    """By lanes, the ways to use the whole port with fewer of them."""
     other_modes: list[str]
     left: list[str] = field(default_factory=list)
 
@@ -169,12 +171,12 @@ def groups(found: Sequence[Interface], users: Users) -> Iterator[Group]:
         alike.setdefault((len(one.lanes), *one.modes), []).append(one)
     runs = [run for same in alike.values() for run in _evenly_numbered(same)]
     for run in sorted(runs, key=lambda run: run[0].panel):
-        ways, others = _ways(run[0])
+        ways, narrow, others = _ways(run[0])
         more: dict[str, list[str]] = {}
         for mode, hwskus in ((mode, of) for one in run for mode, of in users.get(one.panel, {}).items()):
             more.setdefault(mode, []).extend(hwskus)
         named = [f"{mode} of {', '.join(sorted(set(of)))}" for mode, of in more.items()]
-        yield Group(run, ways, [*others, *named])
+        yield Group(run, ways, narrow, [*others, *named])
 
 
 def _evenly_numbered(same: Sequence[Interface]) -> Iterator[list[Interface]]:
@@ -188,19 +190,27 @@ def _evenly_numbered(same: Sequence[Interface]) -> Iterator[list[Interface]]:
     yield run
 
 
-def _ways(one: Interface) -> tuple[dict[int, Way], list[str]]:
-    """Return the ways to use all lanes of a port, and the modes that leave lanes unused or mix."""
+def _ways(one: Interface) -> tuple[dict[int, Way], dict[int, Way], list[str]]:
+    """Return the ways to use all lanes of a port, those of a whole port with fewer, and the modes that are neither.
+
+    A whole port has the same alias with all of its lanes and with fewer.
+    """
     ways: dict[int, Way] = {}
+    narrow: dict[int, Way] = {}
     others: list[str] = []
-    for text in one.modes:
-        mode = read_mode(text)
-        if mode is None or mode.lanes not in (None, len(one.lanes)) or len(one.lanes) % mode.into:
+    read = {text: read_mode(text) for text in one.modes}
+    whole = {one.modes[text] for text, mode in read.items() if mode and (mode.into, mode.lanes) == (1, None)}
+    for text, mode in read.items():
+        if mode and mode.into == 1 and mode.lanes and mode.lanes < len(one.lanes) and one.modes[text] in whole:
+            way = narrow.setdefault(mode.lanes, Way(1))
+        elif mode is None or mode.lanes not in (None, len(one.lanes)) or len(one.lanes) % mode.into:
             others.append(text)
             continue
-        way = ways.setdefault(mode.into, Way(mode.into))
+        else:
+            way = ways.setdefault(mode.into, Way(mode.into))
         way.modes.append(text)
         way.speeds = sorted({*way.speeds, *mode.speeds}, reverse=True)
-    return dict(sorted(ways.items())), others
+    return dict(sorted(ways.items())), dict(sorted(narrow.items(), reverse=True)), others
 
 
 def modes_of_hwskus(files: SkuFiles, found: Sequence[Interface], hwskus: Iterable[str]) -> Users:
@@ -210,7 +220,7 @@ def modes_of_hwskus(files: SkuFiles, found: Sequence[Interface], hwskus: Iterabl
         with _reading(f"{hwsku}/hwsku.json or port_config.ini"):
             used = _used(files, found, hwsku)
         for one in found:
-            ways, _ = _ways(one)
+            ways, _, _ = _ways(one)
             for mode in used.get(one.panel, ()):
                 way = ways.get(mode.into)
                 whole = mode.lanes in (None, len(one.lanes))

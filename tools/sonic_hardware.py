@@ -115,6 +115,10 @@ class HardwareFile:
             modes = "" if way.spelt_as_expected else f", modes: {_flow(way.modes)}"
             lanes = group.lanes // way.into
             yield f"      - {{into: {way.into}, lanes: {lanes}, speeds: {_speeds(way.speeds)}{modes}}}"
+        if group.narrow:
+            yield "    narrow:"
+        for lanes, way in group.narrow.items():
+            yield f"      - {{lanes: {lanes}, speeds: {_speeds(way.speeds)}, modes: {_flow(way.modes)}}}"
         if group.other_modes:
             yield from _wrapped("    other_modes: ", group.other_modes)
         yield from self._named(group)

@@ -116,6 +116,13 @@ def test_every_kind_of_key_comes_back(case: str) -> None:
         assert path.rpartition(".")[2] in found.text
 
 
+def test_ports_of_fewer_lanes_come_back() -> None:
+    wanted = {"nic": "ConnectX-5", "speed": "100G", "media": "DAC", "lanes": "4"}
+    data = shipped("broadcom", {f"endpoints.storage.{key}": value for key, value in wanted.items()})
+    found = assert_comes_back(build(data))
+    assert found.text.count("lanes: 4") == 1
+
+
 @pytest.mark.parametrize("shared", ["off", "2", "5"])
 def test_shared_headroom_of_switches_with_tables_comes_back(shared: str) -> None:
     found = assert_comes_back(build(shipped("broadcom", {"buffers.shared_headroom": shared})))

@@ -117,7 +117,9 @@ ports:
     splits:
       - {into: 2, lanes: 2, speeds: [50G]}
       - {into: 4, lanes: 1, speeds: [25G, 10G]}
-    other_modes: ["1x10G(1)", "1x40G(2) of Acme-D4"]
+    narrow:
+      - {lanes: 1, speeds: [10G], modes: ["1x10G(1)"]}
+    other_modes: ["1x40G(2) of Acme-D4"]
     sonic:
       number: 0
       index: -1

@@ -57,9 +57,11 @@ def show_ports(panels: Collection[int]) -> str:
     return f"port{'s' if len(panels) > 1 else ''} {show_ids(panels)}"
 
 
-def lanes_by_speed(model: Switch, into: int = 1, panels: tuple[int, ...] = ()) -> Mapping[int, int]:
+def lanes_by_speed(
+    model: Switch, into: int = 1, panels: tuple[int, ...] = (), lanes: int | None = None
+) -> Mapping[int, int]:
     """Return the lanes that a part of panel ports split so uses, by its speed in Mb/s; none where they cannot be."""
-    way = model.split(into, panels)
+    way = model.way(into, panels, lanes)
     return dict.fromkeys(way.speeds, way.lanes) if way else {}
 
 

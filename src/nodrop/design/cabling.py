@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from nodrop.design.boxes import Node, lanes_by_speed
 from nodrop.design.splits import Jack
 from nodrop.errors import Problem
-from nodrop.hardware import media, nearest
+from nodrop.hardware import media, nearest, switch
 from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Medium, MediumLink, Nic, Switch
@@ -23,6 +24,8 @@ class Cabling:
     media: Medium
     length_m: int
     keys: tuple[str, ...]
+    port_lanes: int | None = None
+    """Of a switch's port, where the intent states them; None is all that the port has."""
     lanes: int | None = None
     """In use, where the medium is passive; None where each end has its own."""
 
@@ -77,9 +80,9 @@ class LinkEnd(NamedTuple):
     panels: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, model: Switch, into: int, panels: tuple[int, ...]) -> "LinkEnd":
-        """Return the end at some panel ports of a switch."""
-        lanes = lanes_by_speed(model, into, panels)
+    def of(cls, model: Switch, into: int, panels: tuple[int, ...], used: int | None = None) -> "LinkEnd":
+        """Return the end at some panel ports of a switch, with so many lanes in use; None is all."""
+        lanes = lanes_by_speed(model, into, panels, used)
         return cls(model.name, lanes, model.asic.title(), into, model.ways(panels), panels)
 
     @classmethod
@@ -96,6 +99,11 @@ class LinkEnd(NamedTuple):
         way = next((way for way in self.ways if way.into == into), None)
         lanes = dict.fromkeys(way.speeds, way.lanes) if way else {}
         return self._replace(into=into, lanes=lanes) if self.ways else self
+
+    def using(self, lanes: int) -> "LinkEnd":
+        """Return the end with so many lanes of each port in use; a host's stays as it is."""
+        by_speed = lanes_by_speed(switch(self.model), self.into, self.panels, lanes) if self.ways else self.lanes
+        return self._replace(lanes=by_speed)
 
     def lacks(self, speed: int) -> str:
         """Return that it has no port of a speed, in words."""
@@ -127,17 +135,20 @@ def cabling(
         hint = nearest(wanted.media, tuple(media()))
         problems.append(intent.problem((*keys, "media"), wanted.media, "a medium of the catalogue", hint))
     faults = _speed_faults(intent, keys, wanted, ends, holds)
+    if wanted.lanes is not None and not all(end.lanes for end in ends):
+        return None
     problems += faults
     if medium is None or faults:
         return None
     misfit = _misfit(medium, wanted, ends)
     if misfit:
-        split = [f"split: {into}" for into in joining_splits(wanted, ends) if holds(into)]
-        hint = ", or ".join((*split[:1], _fitting(wanted, ends)))
+        hint = ", or ".join((*_otherwise(wanted, ends, holds), _fitting(wanted, ends)))
         problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, hint))
     link = _copper(medium, wanted, ends) if medium.passive else None
     lanes = link.lanes if link else None
-    return Cabling(speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys, lanes=lanes)
+    return Cabling(
+        speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys, port_lanes=wanted.lanes, lanes=lanes
+    )
 
 
 def fits(name: str, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
@@ -156,18 +167,27 @@ def _speed_faults(
     common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
     lacking = dict.fromkeys(end.lacks(speed) for end in ends if speed not in end.lanes)
-    hint = next((f"split: {into}" for into in joining_splits(wanted, ends) if holds(into)), "") if lacking else ""
+    hint = ", or ".join(_otherwise(wanted, ends, holds)) if lacking else ""
     return [intent.problem((*keys, "speed"), found, expected, hint) for found in lacking]
+
+
+def _otherwise(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd], holds: Callable[[int], bool]) -> list[str]:
+    """Return the keys with which a medium can make the links: the first split that does, and the most lanes."""
+    if wanted.lanes is not None:
+        return []
+    splits = (f"split: {into}" for into in joining_splits(wanted, ends) if holds(into))
+    lanes = (f"lanes: {one}" for one in (4, 2, 1) if _joins(wanted, [end.using(one) for end in ends]))
+    return [*islice(splits, 1), *islice(lanes, 1)]
+
+
+def _joins(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
+    return all(wanted.speed in end.lanes for end in ends) and fits(wanted.media, wanted, ends)
 
 
 def joining_splits(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
-    found = []
-    for into in sorted({way.into for end in ends for way in end.ways if not way.blocks_next}):
-        split = [end.split(into) for end in ends]
-        if all(wanted.speed in end.lanes for end in split) and fits(wanted.media, wanted, split):
-            found.append(into)
-    return found
+    every = sorted({way.into for end in ends for way in end.ways if not way.blocks_next})
+    return [into for into in every if _joins(wanted, [end.split(into) for end in ends])]
 
 
 def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:

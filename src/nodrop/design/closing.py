@@ -27,7 +27,7 @@ def closing(intent: Intent, switches: Boxes) -> str:
     Empty where the groups differ in speed, or no such fabric of two tiers exists.
     """
     kinds = {(group.speed, group.split) for group in intent.endpoints.values()}
-    if len(kinds) > 1:
+    if len(kinds) > 1 or intent.topology.uplinks.lanes or any(group.lanes for group in intent.endpoints.values()):
         return ""
     speed, split = kinds.pop()
     ends = [

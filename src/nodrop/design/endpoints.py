@@ -76,7 +76,7 @@ def _group_cables(
     model = switches.leaves[0].model
     card = _card(intent, keys, group, problems)
     panels = _panels(intent, name, problems)
-    ends = [LinkEnd.of(model, group.split, panels), *([LinkEnd.of_nic(card)] if card else [])]
+    ends = [LinkEnd.of(model, group.split, panels, group.lanes), *([LinkEnd.of_nic(card)] if card else [])]
     needed = _slots(group)
     link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = jacks(panels, group.split)

@@ -204,24 +204,27 @@ def interfaces(
     """
     into = {**shipped, **{wire.port.panel: wire.splits for wire in cables.values()}}
     splits = frozenset((panel, parts) for panel, parts in into.items() if parts > 1)
+    used = frozenset((one.port.panel, one.cabling.port_lanes) for one in cables.values() if one.cabling.port_lanes)
     return tuple(
         _cabled(intent, node.model.name, name_of(node, jack), way, wire, profiles)
         if (wire := cables.get(port))
         else _shut(intent, name_of(node, jack), way, port)
-        for way, jack, port in _ports(node.model.name, splits)
+        for way, jack, port in _ports(node.model.name, splits, used)
     )
 
 
 @lru_cache(maxsize=1024)
-def _ports(model: str, splits: frozenset[tuple[int, int]]) -> tuple[tuple[Split, Jack, Port], ...]:
-    """Return all ports of a model some panel ports of which are split as told."""
-    facts, into = switch(model), dict(splits)
+def _ports(
+    model: str, splits: frozenset[tuple[int, int]], used: frozenset[tuple[int, int]]
+) -> tuple[tuple[Split, Jack, Port], ...]:
+    """Return all ports of a model of which some panel ports are split, or use so many of their lanes."""
+    facts, into, lanes = switch(model), dict(splits), dict(used)
     lost = blocked(facts, into)
     return tuple(
         (way, jack, jack.port)
         for group in facts.ports
         for panel in group.panels
-        if panel not in lost and (way := group.split(into.get(panel, 1)))
+        if panel not in lost and (way := group.way(into.get(panel, 1), lanes.get(panel)))
         for jack in jacks((panel,), way.into)
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.errors import Problem
-from nodrop.hardware.ports import Split
+from nodrop.hardware.ports import NarrowWay, Split
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Port
@@ -84,6 +84,9 @@ class _Use(NamedTuple):
     panels: tuple[int, ...]
     list_keys: tuple[str, ...] = ()
     """Of the intent, where it lists them."""
+    lanes: int | None = None
+    """In use of each port; None is all of them."""
+    release: str = ""
 
 
 def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Problem]:
@@ -103,8 +106,27 @@ def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Proble
             found = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
             expected = ", ".join(str(one.into) for one in ways)
             yield intent.problem(use.keys, found, expected)
+        elif use.lanes is not None and (fault := _lacking(use)):
+            yield intent.problem((*use.keys[:-1], "lanes"), *fault)
         elif way.blocks_next and use.list_keys:
             yield from _blocking(intent, use, use.panels)
+
+
+def _lacking(use: _Use) -> tuple[str, str] | None:
+    """Return why ports cannot use so many of their lanes, and what they can; None if they can."""
+    way = use.model.way(use.into, use.panels, use.lanes)
+    if way is not None and _known(way, use.platform):
+        since = way.since if isinstance(way, NarrowWay) else None
+        if since is None or use.release >= since:
+            return None
+        return f"{use.model.name} has {way.modes[0]} since {since}, and this is {use.release}", f"{since} or later"
+    groups = [group for group in use.model.ports if not group.panels_set.isdisjoint(use.panels)]
+    modes = [
+        mode for group in groups for one in group.narrow if _known(one, use.platform) for mode in one.modes
+    ]  # fmt: skip
+    parts = f" when split into {use.into}" if use.into > 1 else ""
+    found = f"{use.model.name} on {use.platform} has no ports that use {use.lanes} of their lanes{parts}"
+    return found, f"one of {', '.join(dict.fromkeys(modes))}" if modes and use.into == 1 else "no lanes"
 
 
 def _known(way: Split, platform: str) -> bool:
@@ -116,13 +138,16 @@ def _uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
     on_leaf, on_spine, keys = topology.leaves.platform, topology.spines.platform, ("topology", "uplinks")
     ports = ("topology", "leaves", "ports")
     into, of_spine = topology.uplinks.split, topology.uplinks.spine_split
-    yield _Use("leaf", leaf, on_leaf, (*keys, "split"), into, topology.leaves.ports.uplinks, (*ports, "uplinks"))
+    lanes, releases = topology.uplinks.lanes, (topology.leaves.version, topology.spines.version)
+    up = topology.leaves.ports.uplinks
+    yield _Use("leaf", leaf, on_leaf, (*keys, "split"), into, up, (*ports, "uplinks"), lanes, releases[0])
     stated = (*keys, "split" if of_spine is None else "spine_split")
-    yield _Use("spine", spine, on_spine, stated, of_spine or into, spine_panels(intent, spine))
+    yield _Use("spine", spine, on_spine, stated, of_spine or into, spine_panels(intent, spine), (), lanes, releases[1])
     for name, group in intent.endpoints.items():
         listed = (*ports, "endpoints") if group.leaf_ports is None else ("endpoints", name, "leaf_ports")
         panels = group_panels(intent, name)
-        yield _Use("leaf", leaf, on_leaf, ("endpoints", name, "split"), group.split, panels, listed)
+        stated = ("endpoints", name, "split")
+        yield _Use("leaf", leaf, on_leaf, stated, group.split, panels, listed, group.lanes, releases[0])
 
 
 def _blocking(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ def fabric_cables(
     splits = (intent.topology.uplinks.split, spine_split(intent))
     models = (switches.leaves[0].model, switches.spines[0].model)
     panels = (intent.topology.leaves.ports.uplinks, spine_panels(intent, models[1]))
-    ends = [LinkEnd.of(*end) for end in zip(models, splits, panels, strict=True)]
+    ends = [LinkEnd.of(*end, intent.topology.uplinks.lanes) for end in zip(models, splits, panels, strict=True)]
     choice = Choice.of(intent, switches, max(down_mbps.values(), default=0))
     split = partial(_split, intent, switches, choice.down_mbps)
     link = cabling(intent, _KEYS, intent.topology.uplinks, ends, problems, split)

@@ -75,6 +75,18 @@ class Split(Facts):
         return spelt or f"{self.into}x{fastest}" + (f"[{','.join(others)}]" if others else "")
 
 
+class NarrowWay(Split):
+    """A way to use a whole panel port with fewer lanes than it has: the first ones (SONiC's `1x100G(4)`)."""
+
+    into: Literal[1] = 1
+    since: str | None = None
+    """The first release of SONiC whose platform.json has it, where earlier ones have the model without it."""
+
+    def on(self, platform: str, release: str) -> bool:
+        """Return whether a release of a network OS has it."""
+        return (not self.platforms or platform in self.platforms) and (self.since is None or release >= self.since)
+
+
 def _speeds(mode: str) -> Iterator[str]:
     """Yield the speeds of a mode: with a unit, or in Mb/s, as `1x1000[100,10]` has them."""
     yield from re.findall(r"[0-9.]+[MGT]", mode)
@@ -140,14 +152,22 @@ class PortGroup(Facts):
     """By network OS, into how many parts a port is broken out where nothing is said of it, in place of being whole."""
     splits: tuple[Split, ...] = ()
     """The ways to break a port out into parts that have all of its lanes."""
+    narrow: tuple[NarrowWay, ...] = ()
+    """The ways to use a port with fewer of its lanes, for modules that have no more."""
     other_modes: tuple[str, ...] = ()
-    """Modes of platform.json that nodrop does not write (they leave lanes unused, or mix), and those of HWSKUs."""
+    """Modes of platform.json that nodrop does not write (parts of fewer lanes, or a mix), and those of HWSKUs."""
     sonic: SonicPorts | None = None
     """None where no port map of SONiC is known."""
 
     def split(self, into: int) -> Split | None:
         """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
         return next((one for one in self.ways if one.into == into), None)
+
+    def way(self, into: int, lanes: int | None) -> Split | None:
+        """Return how a port is split into so many parts with so many lanes each; None for lanes is all of them."""
+        if lanes is None:
+            return self.split(into)
+        return next((one for one in (*self.ways, *self.narrow) if (one.into, one.lanes) == (into, lanes)), None)
 
     @cached_property
     def panels_set(self) -> frozenset[int]:
@@ -170,9 +190,10 @@ class PortGroup(Facts):
 
     @cached_property
     def other_speeds(self) -> frozenset[int]:
-        """The speeds of its other modes, in Mb/s, whatever lanes they leave unused."""
+        """Return the speeds of its modes that leave lanes unused or mix parts, in Mb/s."""
         named = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
-        return frozenset(units.speed_mbps(speed) for speed in re.findall("[0-9]+G", named))
+        narrow = frozenset(speed for way in self.narrow for speed in way.speeds)
+        return narrow | {units.speed_mbps(speed) for speed in re.findall("[0-9]+G", named)}
 
     @cached_property
     def ways(self) -> tuple[Split, ...]:

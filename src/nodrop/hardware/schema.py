@@ -276,6 +276,13 @@ class Switch(Facts):
         """Return how these panel ports, by default the first for the fabric, are split; None where they cannot be."""
         return next((one for one in self.ways(panels) if one.into == into), None)
 
+    def way(self, into: int, panels: tuple[int, ...], lanes: int | None) -> Split | None:
+        """Return how these panel ports are split into parts of so many lanes; None for lanes is all of them."""
+        if lanes is None:
+            return self.split(into, panels)
+        first, *others = (group.way(into, lanes) for group in self._groups(panels))
+        return common(first, others) if first else None
+
     def usable(self, into: int, speed_mbps: int) -> tuple[int, ...]:
         """Return the panel ports for the fabric that can all be split so at once, and have the speed on fewest lanes.
 

@@ -247,6 +247,8 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
     ports = usual(_ports_each(group.plugs).values()) or 1
     spread, leaf_group, panels, fits = _laid_out(group, ports)
     split = usual(one.splits for one in group.plugs) or 1
+    boxes = {box.id: box for box in sight.leaves}
+    lanes = usual([boxes[one.leaf].fewer_lanes(one.interface) for one in group.plugs])
     guessed_speed: dict[Keys, str] = {}
     speed = usual(one.interface.speed_mbps for one in group.plugs if isinstance(one.interface.speed_mbps, int))
     if speed is None:
@@ -271,6 +273,7 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
         leaf_group=leaf_group,
         leaf_ports=None if alone else numbers(panels),
         split=split if split > 1 else None,
+        lanes=lanes,
         vlan=vlan,
         bond=True if ports > 1 and spread == "one-leaf" and _bonded(sight, group) else None,
         speed=show_speed(speed),

@@ -61,6 +61,14 @@ class Box(NamedTuple):
         there = sum(isinstance(one.port, Port) and one.port.panel == panel for one in self.device.interfaces)
         return next((one for one in _SPLITS if one >= there), _SPLITS[-1])
 
+    def fewer_lanes(self, port: Interface) -> int | None:
+        """Return the lanes of a port that uses some of its panel port's, the others being unused; None for others."""
+        if self.model is None or not isinstance(port.port, Port) or self.parts(port.port.panel) > 1:
+            return None
+        group = self.model.group(port.port.panel)
+        ways = (way for way in group.narrow if way.lanes == port.lanes) if group else ()
+        return next((way.lanes for way in ways if port.speed_mbps in way.speeds), None)
+
 
 class Run(NamedTuple):
     """A cable between the tiers: which switch's which port (panel port, part) goes where."""

@@ -52,6 +52,8 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     lower, upper = map(likely_model, (sight.leaves, sight.spines))
     mine = leaf_sharing(lower, sight, runs, split, each, _facing_hosts(sight))
     theirs = spine_sharing(upper, runs, spine_split, each, speed or SPEED_MBPS)
+    fewer = [box.fewer_lanes(port) for box, port in _ends(sight, runs, cables)]
+    lanes = usual(one for one in fewer if one is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
         group = leaf.group(mine.panels[0]) if leaf and mine.panels else None
@@ -68,6 +70,7 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
         media=media_name,
         length=f"{length}m",
         split=split if split > 1 else None,
+        lanes=lanes,
         spine_split=spine_split if spine_split != split else None,
         spine_slots=mine.slots,
         leaf_slots=theirs.slots,
@@ -135,6 +138,16 @@ def _counts(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
 def runs_links(runs: Iterable[Run]) -> tuple[Link, ...]:
     """Return the cables of runs."""
     return tuple(run.link for run in runs)
+
+
+def _ends(sight: Sight, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[Box, Interface]]:
+    """Yield the switch and the port at each end of runs."""
+    boxes = {box.device.name: box for box in sight.boxes}
+    for run in runs:
+        for end in (run.link.a, run.link.b):
+            port = cables.port(end)
+            if port is not None and end.node in boxes:
+                yield boxes[end.node], port
 
 
 def _split(own: tuple[Box, ...], runs: Iterable[Run], role: str) -> int:

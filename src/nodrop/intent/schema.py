@@ -44,6 +44,7 @@ MOST_PER_SPINE = 64
 """Links from a leaf to a spine, at most."""
 
 Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
+_LANES = "lanes in use of each switch port, if fewer than it has, such as 4 for QSFP28 modules in QSFP-DD ports"
 
 if TYPE_CHECKING:
     Platform = str
@@ -87,6 +88,7 @@ class Uplinks(Part):
     split: Split = Field(
         1, description="into how many ports the panel ports of these links are broken out, on leaves and spines"
     )
+    lanes: Split | None = Field(None, description=_LANES)
     spine_split: Split | None = Field(None, description="the same for the spines' panel ports; default: as split")
     spine_slots: Annotated[int, whole(1, 512)] | None = Field(
         None, description="spines among whom a leaf's uplink ports are shared out evenly; default: halving"
@@ -138,6 +140,7 @@ class Endpoints(Part):
         None, description="the leaves' panel ports for this group; needed where there are several groups"
     )
     split: Split = Field(1, description="into how many ports each of the leaves' panel ports is broken out for them")
+    lanes: Split | None = Field(None, description=_LANES)
     vlan: VlanAccess | None = Field(
         None, description="id and pool: a VLAN that the group's ports on a leaf share; default: each port is routed"
     )

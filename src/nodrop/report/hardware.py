@@ -219,6 +219,8 @@ def _group(group: PortGroup) -> Iterator[tuple[str, str]]:
     yield "whole", _way(whole)
     for way in splits:
         yield "broken out", _way(way)
+    for way in group.narrow:
+        yield "fewer lanes", f"{_way(way)}: {', '.join(way.modes)}"
     if group.connector:
         yield "cage", f"{group.connector}: also takes QSFP modules, on four of its lanes"
     if group.other_modes:

@@ -184,12 +184,20 @@ def breakouts(facts: Switch, panel: int) -> list[Split]:
     return _breakouts(facts.name, panel)
 
 
-def way_of(facts: Switch, interface: Interface) -> Split | None:
-    """Return how the panel port of a port is used: with its lanes, and if there are several such ways its speed."""
+def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split | None:
+    """Return how the panel port of a port is used: with its lanes, and if there are several such ways its speed.
+
+    `alone` says that the panel port has no other port: with fewer lanes than all, it then is one of a few lanes.
+    """
     port = known(interface.port)
     assert port is not None
+    group = facts.group(port.panel)
+    narrow = [way for way in group.narrow if way.lanes == interface.lanes] if group and not port.split else []
+    if alone and (fitting := [way for way in narrow if interface.speed_mbps in way.speeds]):
+        return fitting[0]
     ways = [way for way in breakouts(facts, port.panel) if way.lanes == interface.lanes and port.split < way.into]
-    return next((way for way in ways if interface.speed_mbps in way.speeds), ways[0] if ways else None)
+    found = ways or narrow
+    return next((way for way in found if interface.speed_mbps in way.speeds), found[0] if found else None)
 
 
 @lru_cache(maxsize=4096)

@@ -1,11 +1,11 @@
 """From a device to config_db.json, frr.conf and apply/; what SONiC cannot say is refused, nothing is repaired."""
 
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from nodrop.hardware.dynamic import as_configured, resolve
-from nodrop.hardware.ports import Split
+from nodrop.hardware.ports import NarrowWay, Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.compare import differences
@@ -34,13 +34,14 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     facts = check(device)
     device = _as_configured(device)
     far = _far_ends(device, fabric)
-    ports = [_port(facts, interface) for interface in device.interfaces]
+    ways = _ways(facts, device)
+    ports = [_port(facts, interface, ways[interface.name]) for interface in device.interfaces]
     tables = (
         _render(
             "device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)], bfd=_has_bfd(device)
         ),
         _bridging(device),
-        _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device))),
+        _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device, ways))),
         _qos(device, facts),
         _render("services", device=device, vrf=_services_vrf(device), groups=list(_groups(device))),
         _render("switch", device=device, hashed=list(_hashed(device)), database=RELEASES[str(device.version)]),
@@ -185,12 +186,12 @@ class _PortRow(NamedTuple):
     vrf: str | None
 
 
-def _port(facts: Switch, interface: Interface) -> _PortRow:
+def _port(facts: Switch, interface: Interface, way: Split) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
     port, lanes, qos = known(interface.port), known(interface.lanes), interface.qos
     assert port is not None
     assert lanes is not None
-    way, known_port = _way_of(facts, interface), facts.sonic_ports[port.panel]
+    known_port = facts.sonic_ports[port.panel]
     split = way.into > 1
     first = port.split * len(known_port.lanes) // way.into
     return _PortRow(
@@ -213,23 +214,29 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
     )
 
 
-def _way_of(facts: Switch, interface: Interface) -> Split:
-    """Return how the panel port of a port that can be written is used."""
-    way = way_of(facts, interface)
-    assert way is not None
-    return way
+def _ways(facts: Switch, device: Device) -> dict[str, Split]:
+    """Return how the panel port of each port is used, by the name of the port."""
+    counts = Counter(port.panel for one in device.interfaces if (port := known(one.port)) is not None)
+    found: dict[str, Split] = {}
+    for one in device.interfaces:
+        port = known(one.port)
+        assert port is not None
+        way = way_of(facts, one, alone=counts[port.panel] == 1)
+        assert way is not None
+        found[one.name] = way
+    return found
 
 
-def _breakouts(facts: Switch, device: Device) -> Iterator[tuple[str, str]]:
-    """Yield (first port, breakout mode) of every panel port in the words of platform.json, if any is broken out."""
-    ways = {
-        port.panel: (_way_of(facts, one), known(one.speed_mbps))
+def _breakouts(facts: Switch, device: Device, ways: Mapping[str, Split]) -> Iterator[tuple[str, str]]:
+    """Yield (first port, breakout mode) of every panel port in the words of platform.json, unless all are whole."""
+    used = {
+        port.panel: (ways[one.name], known(one.speed_mbps))
         for one in device.interfaces
         if (port := known(one.port)) is not None
     }
-    if all(way.into == 1 for way, _ in ways.values()):
+    if all(way.into == 1 and not isinstance(way, NarrowWay) for way, _ in used.values()):
         return
-    for panel, (way, speed) in ways.items():
+    for panel, (way, speed) in used.items():
         yield port_name(facts.name, Port(panel), 1), way.mode(speed)
 
 
