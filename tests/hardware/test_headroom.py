@@ -235,6 +235,30 @@ def test_the_budget_of_a_port_of_a_device() -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "speed", "length", "ratio", "expected"),
+    [  # (xon, xoff, size) as the Lua of each branch prints; 400 is the delay in platform/mellanox/peripheral_table.j2
+        ("202311", 100000, 5, None, (19456, 75776, 95232)),
+        ("202311", 25000, 300, None, (19456, 45056, 64512)),
+        ("202311", 100000, 40, 2, (19456, 82944, 19456)),
+        ("202505", 100000, 5, None, (19456, 58368, 77824)),
+        ("202505", 25000, 300, None, (19456, 34816, 54272)),
+        ("202505", 100000, 40, 2, (19456, 63488, 19456)),
+        ("202605", 100000, 5, None, (19456, 60416, 79872)),
+        ("202605", 25000, 300, None, (19456, 36864, 56320)),
+        ("202605", 100000, 40, 2, (19456, 63488, 19456)),
+    ],
+)
+def test_the_gearbox_of_a_model_adds_to_headroom(
+    version: str, speed: int, length: int, ratio: int | None, expected: tuple[int, int, int]
+) -> None:
+    settings = DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=1024, small_packet_percent=50, over_subscribe_ratio=ratio)
+    device = with_facts(model="SN3800", version=version, dynamic_buffers=settings, buffer_pools=())
+    port = Interface(name="Ethernet0", speed_mbps=speed, lanes=4, mtu_bytes=9216)
+    found = budget(device, port, length_m=length)
+    assert (found.xon, found.xoff, found.size) == expected
+
+
+@pytest.mark.parametrize(
     ("facts", "missing"),
     [
         ({"model": UNKNOWN}, "device.model"),

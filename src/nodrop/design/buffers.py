@@ -187,6 +187,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
                 shared=False,
                 compensated=False,
                 early=is_early(version),
+                gearbox_delay_ns=model.gearbox_delay_ns,
             ).xoff
             for speed, lanes, length in links
         )

@@ -61,6 +61,7 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
             small_packet_percent=STATIC_SMALL_PACKET_PERCENT,
             shared=False,
             compensated=_compensated(device),
+            gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
         ).xoff
     except UnknownFact:
         formula = None

@@ -82,6 +82,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
         shared=_shares_headroom(device, settings),
         compensated=compensates(device.version),
         early=is_early(device.version),
+        gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
     )
 
 

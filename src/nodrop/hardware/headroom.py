@@ -34,9 +34,9 @@ _DEFAULT_PEER_RESPONSE_BYTES = 3.8 * 1024
 class Budget:
     """A headroom and what it is made of, all in bytes.
 
-    `mtu`, `cable`, `mac_phy`, `peer_response` and `tile` arrive after the pause is sent; `pattern_mtu` is the packet
-    under way; `occupancy` is the factor by which packets fill cells; `rounding` is what rounding up to 1 KiB and the
-    formula's compensation add.
+    `mtu`, `cable`, `mac_phy` (with a gearbox), `peer_response` and `tile` arrive after the pause is sent; `pattern_mtu`
+    is the packet under way; `occupancy` is the factor by which packets fill cells; `rounding` is what rounding up to
+    1 KiB and the formula's compensation add.
     """
 
     mtu: int
@@ -88,6 +88,7 @@ def computed(
     shared: bool,
     compensated: bool,
     early: bool = False,
+    gearbox_delay_ns: int = 0,
 ) -> Budget:
     """Return the headroom that the switch computes for a port.
 
@@ -95,8 +96,8 @@ def computed(
     headroom pool exists, which leaves `size` at xon alone. `compensated` is whether the release adds 2 KiB where
     the pattern's small packets leave xoff more than that below the worst case (SONiC from 202605; 202505 and 202511
     do not) and the ASIC's own extra. `early` is the formula of SONiC before 202405: small packets are taken by
-    bytes, cells are not rounded up, a kilobit of cable is 1024 bits, the ASIC's tiles take nothing. UnknownFact where
-    the formula's terms of the ASIC are not known.
+    bytes, cells are not rounded up, a kilobit of cable is 1024 bits, the ASIC's tiles take nothing. `gearbox_delay_ns`
+    is that of the switch model, which counts twice. UnknownFact where the formula's terms of the ASIC are not known.
     """
     cell_bytes, pipeline_kib, mac_phy_kib = _terms(asic)
     factor = _worst_case_factor(cell_bytes)
@@ -107,7 +108,7 @@ def computed(
     quanta = PAUSE_QUANTA.get(speed_mbps)
     peer_response = quanta * 512 / 8 if quanta is not None else _DEFAULT_PEER_RESPONSE_BYTES
     cable = 2 * cable_length_m * speed_mbps * 1_000_000_000 / LIGHT_IN_FIBER_M_PER_S / (8192 if early else 8000)
-    mac_phy = mac_phy_kib * 1024
+    mac_phy = mac_phy_kib * 1024 + 2 * speed_mbps * gearbox_delay_ns / 8192
     tile = 0 if early else speed_mbps / 1000 * asic.tile_bytes_per_gbps
     propagation = mtu_bytes + cable + mac_phy + peer_response + tile
 

@@ -216,6 +216,8 @@ class Switch(Facts):
     buffer_bytes: int | None = None
     """The packet memory that pools can share: the largest pool or limit that a HWSKU ships, which on NVIDIA's ASICs is
     the whole memory; None where no source says it."""
+    gearbox_delay_ns: int = 0
+    """Delay of the gearboxes between the ASIC and the ports; 0 where there are none."""
     platforms: tuple[str, ...]
     """The network OSes for which nodrop writes it."""
     since: dict[str, str] = Field(default_factory=dict)

@@ -162,6 +162,7 @@ def _page(box: Switch) -> Iterator[str]:
         [
             ("memory", "not known" if box.buffer_bytes is None else f"{show_bytes(box.buffer_bytes)}"),
             ("cell", "not known" if chip.cell_bytes is None else f"{chip.cell_bytes} B"),
+            *([("gearbox", f"{box.gearbox_delay_ns} ns")] if box.gearbox_delay_ns else []),
             ("models", ", ".join(chip.buffer_models)),
             ("headroom", "by formula" if chip.computes else "the table" if sku.headroom else "not known"),
             ("trimming", "yes" if chip.trimming else "no source says so"),
