@@ -26,6 +26,9 @@ READ = [
     (units.size_bytes, "0B", 0),
     (units.time_ms, "200ms", 200),
     (units.time_ms, "60s", 60_000),
+    (units.time_us, "500us", 500),
+    (units.time_us, "12.75ms", 12_750),
+    (units.time_us, "1s", 1_000_000),
     (units.length_m, "30m", 30),
     (units.length_m, "007m", 7),
     (units.percent, "0%", 0),
@@ -47,6 +50,7 @@ REFUSED = [
         "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)",
         ["150", "150KB", "150kb", "150 kB", "1.5B", "0.0001kB", "1GB", "1kiB", "150000000000000B"],
     ),
+    (units.time_us, "a time such as 10ms or 500us", ["10", "0.5us", "10 ms", "1m", "0.0001ms", "-1us"]),
     (units.time_ms, "a time such as 200ms or 1s", ["200", "0.2s", "200 ms", "1m", "200us", "2000000000s", "-1s"]),
     (units.length_m, "a length in whole metres such as 30m", ["30", "30 m", "1.5m", "3 meters", "3km", "3ft", "m"]),
     (units.percent, "a percentage such as 60%", ["60", "60 %", "0.6", "1.5%", "%", "1000%", "٦٠%"]),
@@ -165,8 +169,15 @@ def test_speeds_are_read_as_they_are_spelt(mbps: int) -> None:
     assert units.speed_mbps(units.show_speed(mbps)) == mbps
 
 
+@given(st.integers(0, 999_999_999))
+def test_a_short_time_that_is_shown_reads_the_same(us: int) -> None:
+    assert units.time_us(units.show_us(us)) == us
+
+
 @given(
-    st.sampled_from([units.speed_mbps, units.size_bytes, units.time_ms, units.length_m, units.percent, units.ids])
+    st.sampled_from(
+        [units.speed_mbps, units.size_bytes, units.time_ms, units.time_us, units.length_m, units.percent, units.ids]
+    )
     | st.sampled_from([units.integer, units.number]),
     st.text(st.sampled_from("0123456789.-, GMTkBimsé٣%²\n"), max_size=12) | st.text(max_size=12),
 )

@@ -362,6 +362,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "devices": "no switch is drained",
         "endpoints.*.bond": "ports of their own",
         "endpoints.*.gpus": "no GPUs",
+        "endpoints.*.lanes": "all lanes of the port",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",
         "hosts.out_of_order": "not stated, and nothing is held against it",
@@ -369,6 +370,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "routing.hash": "what the switch has",
         "services": "no servers, no telemetry",
         "topology.leaves.ports.dead": "no dead ports",
+        "topology.uplinks.lanes": "all lanes of the port",
         "topology.uplinks.split": "not broken out",
         "trimming": "trimmed in the mode trim alone",
     }
