@@ -243,6 +243,7 @@ def test_a_profile_is_read_once_for_each_combination_of_rows(monkeypatch: pytest
 
     monkeypatch.setattr(read_qos.QosReader, "_make", counted)
     read_qos._RECENT.clear()
+    collect._read_artifacts.cache_clear()
     reading = nodrop.read_back(artifacts, fabric)
     assert made == ["Ethernet0", "Ethernet128", "Ethernet0"]  # a leaf's two sides, a spine's one
     distinct = {id(port.qos) for device in reading.fabric.devices for port in device.interfaces}
