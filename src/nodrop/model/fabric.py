@@ -241,6 +241,9 @@ class Device:
     vrf_bgp: tuple[Bgp, ...] | Unknown = ()
     """Those of other VRFs, sorted by VRF."""
     static_routes: tuple[StaticRoute, ...] | Unknown = ()
+    routing_tables: bool | Unknown = False
+    """Whether BGP and static routes are in tables of SONiC's configuration database, from which a daemon (frrcfgd)
+    configures FRR, and not in FRR's own file."""
     buffer_model: Literal["dynamic", "traditional"] | None | Unknown = None
     dynamic_buffers: DynamicBuffers | None | Unknown = None
     buffer_pools: tuple[BufferPool, ...] | Unknown = ()

@@ -14,6 +14,7 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
+from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device
 from nodrop.model.routing import (
@@ -53,7 +54,7 @@ def leaf() -> Device:
 
 def device(bgp: Bgp = BGP, release: str = NEWEST, **changes: Any) -> Device:
     made = {"bgp": bgp, "version": release, "routing_tables": True, "static_routes": (), "extra": ()} | changes
-    return replace(leaf(), **made)
+    return resolve(as_configured(replace(leaf(), **made)))
 
 
 def written(one: Device) -> dict[str, str]:
@@ -274,9 +275,9 @@ REFUSED: list[tuple[str, Bgp, str, str]] = [
     ),
     ("local-preference", mapped(sets=(("local-preference", "0"),)), "bgp/route_maps/IN/rules/10/sets", _LOST),
     ("prepend", mapped(sets=(("as-path prepend", "65000"),)), "bgp/route_maps/IN/rules/10/sets", _LOST),
-    ("weight", mapped(sets=(("weight", "5"),)), "bgp/route_maps/IN/rules/10/sets", "no column"),
+    ("weight", mapped(sets=(("weight", "5"),)), "bgp/route_maps/IN/rules/10/sets", "no table"),
     ("tag", mapped(sets=(("tag", "5"),)), "bgp/route_maps/IN/rules/10/sets", _LOST),
-    ("on-match", mapped(sets=(("on-match", "next"),)), "bgp/route_maps/IN/rules/10/sets", "no column"),
+    ("on-match", mapped(sets=(("on-match", "next"),)), "bgp/route_maps/IN/rules/10/sets", "no table"),
     ("metric-added", mapped(sets=(("metric", "+5"),)), "bgp/route_maps/IN/rules/10/sets", "is not a number"),
     (
         "both-families",

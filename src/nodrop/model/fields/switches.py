@@ -46,6 +46,7 @@ SWITCHES: Table = {
         "vrf_bgp/*": Field("VRF", impact=impacts.PROCESS_REMOVED),
         "static_routes": Field(key="addressing.endpoints", impact=impacts.ROUTES),
         "static_routes/*": Field(impact=impacts.ROUTES),
+        "routing_tables": Field("routing in tables", key="routing.delivery"),
         "buffer_model": Field(key="topology.{tier}.model", routing=False),
         "dynamic_buffers": Field(key=BUFFERS, routing=False),
         "buffer_pools": Field(key=BUFFERS, routing=False),

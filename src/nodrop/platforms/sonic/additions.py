@@ -53,7 +53,12 @@ def _read(device: Device, text: str) -> Device:
 
 def _spell(tables: extras.Tree) -> str:
     """Spell tables as the templates do: a list on one line, all else a line each."""
-    return "{\n" + ",\n".join(_rows(name, rows, "    ") for name, rows in tables.items()) + "\n}\n"
+    return "{\n" + ",\n".join(spell_table(name, rows) for name, rows in tables.items()) + "\n}\n"
+
+
+def spell_table(name: str, rows: Any) -> str:
+    """Return a table as the templates write it, without a comma behind it."""
+    return _rows(name, rows, "    ")
 
 
 def _rows(name: str, value: Any, indent: str) -> str:

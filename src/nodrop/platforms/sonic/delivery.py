@@ -1,4 +1,9 @@
-"""The script that loads a switch's two files, `apply/apply.sh`, and what it needs to know of the release."""
+"""How FRR of a switch gets its configuration: the mode of the bgp container, and the script that loads the files.
+
+Modes (sonic-buildimage dockers/docker-fpm-frr/docker_init.sh, frr/supervisord): `split-unified` keeps the frr.conf
+that is there; `unified` makes frr.conf of the tables, and `vtysh -b` loads it. From 202605 on `separated` makes a frr.conf
+of the tables too (pull request 27547), but nothing loads it: `vtysh -b` runs in the two other modes only.
+"""
 
 from nodrop.platforms.rendering import template
 from nodrop.platforms.sonic.releases import SAME_AS
@@ -7,14 +12,24 @@ _READS_GOLDEN_SINCE = "202311"
 """The first release whose db_migrator reads golden_config_db.json."""
 
 
-def apply_script(release: str) -> str:
+def routing_mode(*, tables: bool) -> str:
+    """Return the mode of the bgp container in which FRR runs the tables, or nodrop's frr.conf."""
+    return "unified" if tables else "split-unified"
+
+
+def apply_script(release: str, *, tables: bool = False) -> str:
     """Return the script for switches of a release; all that it needs to know of one switch is in the switch's files.
 
-    `migrated_from` are the files from which db_migrator takes the routing mode (sonic-utilities scripts/db_migrator.py,
-    migrate_routing_config_mode and generate_config_src), the later over the earlier.
+    With `tables`, BGP is in config_db.json, and there is no frr.conf to load. `migrated_from` are the files from which
+    db_migrator takes the routing mode (sonic-utilities scripts/db_migrator.py, migrate_routing_config_mode and
+    generate_config_src), the later over the earlier.
     """
     golden = ["golden_config_db.json"] if release >= _READS_GOLDEN_SINCE else []
     return template("sonic/apply.sh.j2").render(
         releases=[release, *(branch for branch, same in SAME_AS.items() if same == release)],
         migrated_from=["minigraph.xml", *golden],
+        mode=routing_mode(tables=tables),
+        tables=tables,
+        files="config_db.json" if tables else "config_db.json and frr.conf",
+        keeps="runs the tables of BGP" if tables else "keeps frr.conf",
     )

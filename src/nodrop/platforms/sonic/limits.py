@@ -95,6 +95,8 @@ def _check_device(device: Device) -> Switch:
             raise refuse([name], UNKNOWN_FACT)
         if device.bgp is None and getattr(device, name):
             raise refuse([name], "are written into frr.conf, which a device without BGP does not have")
+    if isinstance(device.routing_tables, Unknown):
+        raise refuse(["routing_tables"], UNKNOWN_FACT)
     if (trimming := known(device.trimming)) is not None and trimming.queue is None:
         raise refuse(["trimming", "queue"], "trimming needs a queue")
     if (dscps := known(device.switch_dscp_to_tc)) is not None:

@@ -5,17 +5,19 @@ files/build_templates/constants.yml.j2); with `frr_mgmt_framework_config`, frrcf
 to it (src/sonic-frr-mgmt-framework/templates/bgpd) and bgpcfgd does not run.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
 from nodrop.platforms.frr import Routing
 from nodrop.platforms.frr_words import is_address
+from nodrop.platforms.sonic.bgp_rows import DEFAULT
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.frr_text import FrrText
+from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DERIVED, framework, read_process
 
 MAXIMUM_PATHS = 514
 """bgpcfgd's (constants.yml.j2)."""
@@ -31,21 +33,8 @@ DERIVED = {
 }
 """What no table says of a BGP process that bgpcfgd makes, by field, and why it is so."""
 
-FRAMEWORK_DERIVED = {"requires_policy": "no table says so, and FRR's own default is bgp ebgp-requires-policy"}
-"""The same of one that frrcfgd makes."""
-
 SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
 """Tables of which bgpcfgd makes sessions; BGP_PEER_RANGE, BGP_MONITORS and BGP_SENTINELS are opened by others."""
-_DEFAULT = "default"
-_MOST_HOPS = 255
-"""Where `ebgp_multihop` comes without a number (bgpd.conf.db.nbr_or_peer.j2)."""
-_IPV4, _IPV6 = "ipv4_unicast", "ipv6_unicast"
-_TRUE = ("true", "up")
-
-
-def framework(localhost: Row) -> bool:
-    """Whether frrcfgd, and not bgpcfgd, makes FRR's configuration."""
-    return localhost.get("frr_mgmt_framework_config") == "true"
 
 
 def routing(
@@ -57,7 +46,7 @@ def routing(
     not given, BGP is not known.
     """
     reasons: Mapping[str, str] = {}
-    made = _framework_bgp(config, _DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
+    made = read_process(config, DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
     bgp: Bgp | None | Unknown = made
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
     if text and said and text.says_bgp:
@@ -67,13 +56,21 @@ def routing(
         bgp = UNKNOWN
     elif framework(localhost):
         reasons = {} if made is None else FRAMEWORK_DERIVED
-        others = (_framework_bgp(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
+        others = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
         vrf_bgp = tuple(one for one in others if one is not None and one.vrf is not None)
     else:
         reasons = {} if made is None else DERIVED
         vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
     routes = _static_routes(config, localhost, text, said)
-    return {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes}, reasons
+    tables = from_tables(config, localhost)
+    return {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}, reasons
+
+
+def from_tables(config: Config, localhost: Row) -> bool | Unknown:
+    """Return whether frrcfgd makes the switch's BGP from tables; UNKNOWN if no file says which daemon runs."""
+    if not config.covers("DEVICE_METADATA"):
+        return UNKNOWN
+    return framework(localhost) and not own_files(localhost) and bool(config.rows("BGP_GLOBALS"))
 
 
 def _static_routes(
@@ -103,7 +100,7 @@ def _with_sessions(said: Bgp | None, made: Bgp | None) -> Bgp | None:
 
 def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
     vrf, bar, prefix = key.rpartition("|")
-    own = vrf if bar and vrf != _DEFAULT else None
+    own = vrf if bar and vrf != DEFAULT else None
     hops = row.get("nexthop", "").split(",")
     ports = row.get("ifname", "").split(",")
     holes = row.get("blackhole", "").split(",")
@@ -164,101 +161,3 @@ def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
                     if family == "ipv6"
                     else Ipv6Unicast(),
                 )
-
-
-def _framework_bgp(config: Config, vrf: str) -> Bgp | None:
-    """Return the process of a VRF; FRR asks for policies on sessions to other ASes, and no table tells it not to."""
-    row = config.rows("BGP_GLOBALS").get(vrf, {})
-    asn = config.integer(("BGP_GLOBALS", vrf), row, "local_asn")
-    if asn is None:
-        return None
-    families = [f"{vrf}|{family}" for family in (_IPV4, _IPV6)]
-    paths = [
-        config.integer(("BGP_GLOBALS_AF", key), config.rows("BGP_GLOBALS_AF").get(key, {}), "max_ebgp_paths")
-        for key in families
-    ]
-    return Bgp(
-        asn=asn,
-        vrf=None if vrf == _DEFAULT else vrf,
-        router_id=row.get("router_id"),
-        networks=tuple(
-            key.removeprefix(f"{family}|")
-            for family in families
-            for key in config.rows("BGP_GLOBALS_AF_NETWORK")
-            if key.startswith(f"{family}|")
-        ),
-        redistributions=tuple(sorted(_redistributions(config, vrf), key=lambda one: (one.family, one.source))),
-        maximum_paths=paths[0],
-        maximum_paths_ipv6=paths[1],
-        multipath_relax=row.get("load_balance_mp_relax") == "true",
-        compare_router_id=row.get("external_compare_router_id") == "true",
-        always_compare_med=row.get("always_compare_med") == "true",
-        requires_policy=True,
-        import_check=row.get("network_import_check") != "false",
-        default_ipv4_unicast=row.get("default_ipv4_unicast") == "true",
-        graceful_shutdown=row.get("graceful_shutdown") == "true",
-        neighbors=tuple(_framework_sessions(config, vrf, row.get("default_ipv4_unicast") == "true")),
-    )
-
-
-def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
-    for key, row in config.rows("ROUTE_REDISTRIBUTE").items():
-        match key.split("|"):
-            case [one, ("connected" | "static" | "kernel") as source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf:
-                policy = row.get("route_map", "").split(",")[0] or None
-                yield Redistribution(source=source, family=family, policy=policy)
-
-
-def _framework_sessions(config: Config, vrf: str, unicast: bool) -> Iterator[BgpNeighbor]:
-    groups = {
-        key.partition("|")[2]: _said(config, "BGP_PEER_GROUP", key, row)
-        for key, row in config.rows("BGP_PEER_GROUP").items()
-        if key.startswith(f"{vrf}|")
-    }
-    for key, row in config.rows("BGP_NEIGHBOR").items():
-        inside, _, name = key.partition("|")
-        if inside == vrf and name:
-            inherited = dict(groups.get(row.get("peer_group_name", ""), {}))
-            inherited.pop("description", None)
-            own = _said(config, "BGP_NEIGHBOR", key, row)
-            ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own.pop("ipv6", {}))
-            named = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
-            yield BgpNeighbor(**{"active": unicast} | inherited | own | named)
-
-
-_WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "name": ("description", str),
-    "admin_status": ("enabled", lambda word: word not in ("false", "down")),
-    "bfd": ("bfd", lambda word: word == "true"),
-    "peer_type": ("remote_asn", str),
-    "local_addr": ("update_source", str),
-    "capability_ext_nexthop": ("extended_next_hop", lambda word: word == "true"),
-}
-_FAMILY_WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "admin_status": ("active", lambda word: word in _TRUE),
-    "route_map_in": ("import_policy", lambda names: names.split(",")[0]),
-    "route_map_out": ("export_policy", lambda names: names.split(",")[0]),
-    "prefix_list_in": ("import_prefix_list", str),
-    "prefix_list_out": ("export_prefix_list", str),
-    "nhself": ("next_hop_self", lambda word: word == "true"),
-}
-
-
-def _said(config: Config, table: str, key: str, row: Row) -> dict[str, Any]:
-    """Return the fields of a session that a row, and those of its address families, say."""
-    found: dict[str, Any] = {"remote_asn": config.integer((table, key), row, "asn")} if "asn" in row else {}
-    found |= {field: read(row[word]) for word, (field, read) in _WORDS.items() if word in row}
-    if "holdtime" in row:
-        found["hold_s"] = config.integer((table, key), row, "holdtime")
-    if row.get("ebgp_multihop") == "true":
-        found["ebgp_multihop"] = config.integer((table, key), row, "ebgp_multihop_ttl") or _MOST_HOPS
-    ipv6 = _said_of_family(config, f"{table}_AF", f"{key}|{_IPV6}")
-    return found | _said_of_family(config, f"{table}_AF", f"{key}|{_IPV4}") | ({"ipv6": ipv6} if ipv6 else {})
-
-
-def _said_of_family(config: Config, table: str, key: str) -> dict[str, Any]:
-    row = config.rows(table).get(key, {})
-    found = {field: read(row[word]) for word, (field, read) in _FAMILY_WORDS.items() if word in row}
-    if row.get("allow_as_in") == "true":
-        found["allowas_in"] = config.integer((table, key), row, "allow_as_count") or 3
-    return found

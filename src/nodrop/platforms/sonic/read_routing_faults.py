@@ -12,7 +12,8 @@ from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.read_bgp import framework, own_files, routing
+from nodrop.platforms.sonic.read_bgp import own_files, routing
+from nodrop.platforms.sonic.routing_tables import framework
 
 _OF_FRRCFGD = (
     *("BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "BGP_GLOBALS_AF_AGGREGATE_ADDR"),

@@ -29,6 +29,8 @@ def check_release(device: Device) -> None:
 def _needs(device: Device) -> Iterator[_Need]:
     if device.trimming is not None:
         yield "packet trimming", ("trimming",)
+    if known(device.routing_tables):
+        yield "routing in tables", ("routing_tables",)
     if known(device.dns_servers):
         yield "name servers", ("dns_servers",)
     if (fields := known(device.hash_fields)) is not None:

@@ -4,6 +4,9 @@ Sources, by branch: sonic-utilities scripts/db_migrator.py (CURRENT_VERSION), so
 src/sonic-yang-models/yang-models (tables, fields, ranges); SWITCH_HASH and DNS_NAMESERVER have models before 202311,
 but neither sonic-swss orchagent nor sonic-buildimage files/image_config/resolv-config reads them there. High-frequency
 telemetry has models in 202505 already, but orchagent (high_frequency_telemetry) and countersyncd since 202511 only.
+Before 202511 the YANG models want a sequence number in the keys of PREFIX, and frrcfgd and its templates know none
+(sonic-buildimage pull request 22888); before 202505 they take `true` for an active address family, and the models `up`
+only.
 """
 
 RELEASES = {
@@ -33,6 +36,7 @@ SINCE = {
     "a packet's discard action": "202505",
     "hashes of the IPv6 flow label": "202505",
     "speeds above 800G": "202511",
+    "routing in tables": "202511",
     "a history of pauses": "202511",
     "high-frequency telemetry": "202511",
 }

@@ -17,8 +17,8 @@ from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
-from nodrop.platforms.sonic import additions
-from nodrop.platforms.sonic.delivery import apply_script
+from nodrop.platforms.sonic import additions, routing_tables
+from nodrop.platforms.sonic.delivery import apply_script, routing_mode
 from nodrop.platforms.sonic.limits import check, way_of
 from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.releases import RELEASES, knows
@@ -37,22 +37,25 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     ways = _ways(facts, device)
     ports = [_port(facts, interface, ways[interface.name]) for interface in device.interfaces]
     tables = (
-        _render(
-            "device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)], bfd=_has_bfd(device)
-        ),
+        _render("device", device=device, sonic=facts.sonic, **_modes(device)),
         _bridging(device),
         _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device, ways))),
         _qos(device, facts),
         _render("services", device=device, vrf=_services_vrf(device), groups=list(_groups(device))),
         _render("switch", device=device, hashed=list(_hashed(device)), database=RELEASES[str(device.version)]),
+        _routing_tables(device),
     )
     text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
     config = Artifact(device=device.name, path="config_db.json", text=text)
     if device.bgp is None:
         return (config,)
+    in_tables = known(device.routing_tables)
+    script = apply_script(str(device.version), tables=in_tables)
+    apply = Artifact(device=device.name, path="apply/apply.sh", text=script)
+    if in_tables:
+        return (config, apply)
     routing = Artifact(device=device.name, path="frr.conf", text=additions.routing(frr.write(device), device))
-    script = Artifact(device=device.name, path="apply/apply.sh", text=apply_script(str(device.version)))
-    return (config, routing, script)
+    return (config, routing, apply)
 
 
 def _render(name: str, **names: Any) -> str:
@@ -74,13 +77,23 @@ def _bridging(device: Device) -> str:
     return _render("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
 
 
-def _has_bfd(device: Device) -> bool:
-    """Whether the bgp container has to start bfdd, which it does under the management framework alone.
+def _modes(device: Device) -> dict[str, Any]:
+    """Return what the bgp container has to know: its mode, and whether the management framework runs.
 
-    frrcfgd then runs in place of bgpcfgd, and leaves a frr.conf of one's own alone: it acts on BGP's tables, of which
-    there are none (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord, the same in every release).
+    The framework alone reads tables of BGP, and it alone starts bfdd. frrcfgd then runs in place of bgpcfgd. Without
+    tables it does not change frr.conf (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord, the same in every
+    release).
     """
-    return isinstance(device.neighbors, tuple) and any(neighbor.bfd for neighbor in device.neighbors)
+    tables = known(device.routing_tables)
+    with_bfd = isinstance(device.neighbors, tuple) and any(neighbor.bfd for neighbor in device.neighbors)
+    kind = TYPE_OF_ROLE[known(device.role)]
+    return {"kind": kind, "mode": routing_mode(tables=tables), "framework": tables or with_bfd}
+
+
+def _routing_tables(device: Device) -> str:
+    """Return the tables of BGP and static routes, if that is where they are."""
+    made = routing_tables.tables(device) if known(device.routing_tables) else {}
+    return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in made.items())
 
 
 def _hashed(device: Device) -> Iterator[str]:

@@ -1,0 +1,189 @@
+"""BGP in the tables of SONiC's management framework: one row per field, for the reader, the writer, places and limits.
+
+Two programs of sonic-buildimage src/sonic-frr-mgmt-framework translate the tables: templates/bgpd fill in frr.conf when
+the bgp container starts, and frrcfgd/frrcfgd.py types what changes. A column is written only if both of them take it.
+Rows decode what earlier releases and other owners write, too.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from nodrop.platforms.bindings import Binding, Refuses, Within, never
+from nodrop.platforms.sonic.config import Config, Row
+
+Columns = Mapping[str, "str | list[str]"]
+"""Fields of a row of config_db.json."""
+
+
+class TableRow(NamedTuple):
+    """A row of a table, and where it is."""
+
+    config: Config
+    table: str
+    key: str
+    columns: Row
+
+    def integer(self, column: str) -> int | None:
+        """Return a column as a number; None if it is absent or no number, which is remarked."""
+        return self.config.integer((self.table, self.key), self.columns, column)
+
+
+BgpBinding = Binding[str, TableRow, None, Columns]
+
+DEFAULT = "default"
+"""The name of the default VRF."""
+FAMILIES = {"ipv4": "ipv4_unicast", "ipv6": "ipv6_unicast"}
+"""Address families by the model's names."""
+CONSTANT: Mapping[str, Columns] = {
+    "BGP_GLOBALS": {"log_nbr_state_changes": "true"},
+    "BGP_NEIGHBOR": {"conn_retry": "10"},
+}
+"""Columns that give a process the defaults of `frr defaults datacenter` (bgpd/bgp_vty.c), which no table states.
+bgpd of SONiC has those of `traditional`, which retries after 120 s (30 s since FRR 10.4)."""
+HOLD_S = 9
+"""The hold time of `frr defaults datacenter`; that of `traditional` is 180."""
+_MOST_PATHS = 256
+_MOST_HOPS = 255
+"""Where `ebgp_multihop` comes without a number (bgpd.conf.db.nbr_or_peer.j2)."""
+_OWN = 3
+"""How often bgpd allows the own AS number where `allow_as_in` comes without a number."""
+_UP = ("true", "up")
+_DOWN = ("false", "down")
+NO_COLUMN = "no table has a column for it"
+LOST = "SONiC's template leaves it out when the bgp container starts"
+
+
+def _text(field: str, column: str) -> BgpBinding:
+    def encode(value: str, _: None) -> Columns:
+        return {column: value}
+
+    return Binding(field=field, where=(column,), decode=lambda row: row.columns.get(column), encode=encode)
+
+
+def _list(field: str, column: str) -> BgpBinding:
+    """Bind a name to a column that is a list of one entry; the templates take a text for a list of characters."""
+
+    def decode(row: TableRow) -> str | None:
+        return row.columns[column].split(",")[0] if column in row.columns else None
+
+    return Binding(field=field, where=(column,), decode=decode, encode=lambda value, _: {column: [value]})
+
+
+def _number(field: str, column: str, *refuses: Refuses) -> BgpBinding:
+    def encode(value: int, _: None) -> Columns:
+        return {column: str(value)}
+
+    return Binding(field=field, where=(column,), decode=lambda row: row.integer(column), encode=encode, refuses=refuses)
+
+
+def _flag(field: str, column: str) -> BgpBinding:
+    """Bind a flag that is written only if it is on: of some, the templates ask only whether the column is there."""
+    return Binding(
+        field=field,
+        where=(column,),
+        decode=_is(column, "true"),
+        encode=lambda value, _: {column: "true"} if value else {},
+    )
+
+
+def _is(column: str, *words: str) -> Callable[[TableRow], bool | None]:
+    return lambda row: row.columns[column] in words if column in row.columns else None
+
+
+def _on(reason: str) -> Refuses:
+    return lambda value, _: None if value is True else reason
+
+
+PROCESS: tuple[BgpBinding, ...] = (
+    _number("asn", "local_asn"),
+    _text("router_id", "router_id"),
+    _flag("multipath_relax", "load_balance_mp_relax"),
+    _flag("compare_router_id", "external_compare_router_id"),
+    _flag("always_compare_med", "always_compare_med"),
+    Binding(
+        field="default_ipv4_unicast",
+        where=("default_ipv4_unicast",),
+        decode=lambda row: row.columns.get("default_ipv4_unicast") == "true",
+        encode=lambda value, _: {"default_ipv4_unicast": "true" if value else "false"},
+    ),
+    Binding(
+        field="import_check",
+        where=("network_import_check",),
+        decode=lambda row: row.columns.get("network_import_check") != "false",
+        refuses=(_on(LOST),),
+    ),
+    _flag("graceful_shutdown", "graceful_shutdown"),
+    Binding(field="requires_policy", refuses=(_on(NO_COLUMN),)),
+    Binding(field="session_dscp", refuses=(never(NO_COLUMN),)),
+)
+"""BGP_GLOBALS: fields of Bgp."""
+
+PATHS: Mapping[str, BgpBinding] = {
+    "ipv4": _number("maximum_paths", "max_ebgp_paths", Within(1, _MOST_PATHS)),
+    "ipv6": _number("maximum_paths_ipv6", "max_ebgp_paths", Within(1, _MOST_PATHS)),
+}
+"""BGP_GLOBALS_AF: fields of Bgp by address family."""
+
+
+def _remote_asn(row: TableRow) -> Any:
+    return row.columns["peer_type"] if "peer_type" in row.columns else row.integer("asn")
+
+
+def _multihop(row: TableRow) -> int | None:
+    return (row.integer("ebgp_multihop_ttl") or _MOST_HOPS) if row.columns.get("ebgp_multihop") == "true" else None
+
+
+def _allowed(row: TableRow) -> int | None:
+    return (row.integer("allow_as_count") or _OWN) if row.columns.get("allow_as_in") == "true" else None
+
+
+def _enabled(row: TableRow) -> bool | None:
+    return row.columns["admin_status"] not in _DOWN if "admin_status" in row.columns else None
+
+
+def _up_down(value: Any, _: None) -> Columns:
+    return {"admin_status": "up" if value else "down"}
+
+
+SESSION: tuple[BgpBinding, ...] = (
+    Binding(
+        field="remote_asn",
+        where=("asn", "peer_type"),
+        decode=_remote_asn,
+        encode=lambda value, _: {"asn": str(value)} if isinstance(value, int) else {"peer_type": value},
+    ),
+    _text("description", "name"),
+    Binding(field="enabled", where=("admin_status",), decode=_enabled, encode=_up_down),
+    _flag("bfd", "bfd"),
+    Binding(
+        field="hold_s",
+        where=("holdtime",),
+        decode=lambda row: row.integer("holdtime"),
+        encode=lambda value, _: {"keepalive": str(value // 3), "holdtime": str(value)},
+    ),
+    _text("update_source", "local_addr"),
+    Binding(
+        field="ebgp_multihop",
+        where=("ebgp_multihop_ttl", "ebgp_multihop"),
+        decode=_multihop,
+        encode=lambda value, _: {"ebgp_multihop": "true", "ebgp_multihop_ttl": str(value)},
+    ),
+    _flag("extended_next_hop", "capability_ext_nexthop"),
+)
+"""BGP_NEIGHBOR and BGP_PEER_GROUP: fields of BgpNeighbor."""
+
+FAMILY: tuple[BgpBinding, ...] = (
+    Binding(field="active", where=("admin_status",), decode=_is("admin_status", *_UP), encode=_up_down),
+    _list("import_policy", "route_map_in"),
+    _list("export_policy", "route_map_out"),
+    _text("import_prefix_list", "prefix_list_in"),
+    _text("export_prefix_list", "prefix_list_out"),
+    _flag("next_hop_self", "nhself"),
+    Binding(
+        field="allowas_in",
+        where=("allow_as_count", "allow_as_in"),
+        decode=_allowed,
+        encode=lambda value, _: {"allow_as_in": "true", "allow_as_count": str(value)},
+    ),
+)
+"""BGP_NEIGHBOR_AF and BGP_PEER_GROUP_AF: fields of BgpNeighbor for IPv4 unicast, and of Ipv6Unicast."""

@@ -1,0 +1,329 @@
+"""Lists and route maps in the tables of SONiC's management framework: how each is a row, and what a row cannot be.
+
+Source: sonic-buildimage src/sonic-frr-mgmt-framework, templates/bgpd (bgpd.conf.db.pref_list.j2, comm_list.j2,
+route_map.j2) and frrcfgd/frrcfgd.py, as of 202511 to master. A set or match that only one of the two translates is
+refused. Rows are read as earlier releases have them too, without sequence numbers.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nodrop.model.routing import (
+    Action,
+    AsPathList,
+    CommunityList,
+    PrefixList,
+    PrefixRule,
+    RouteMap,
+    RouteMapRule,
+)
+from nodrop.model.subject import natural
+from nodrop.platforms.bindings import Binding
+from nodrop.platforms.sayable import check_distinct, refuse
+from nodrop.platforms.sonic.bgp_rows import LOST, NO_COLUMN, BgpBinding, Columns, TableRow
+from nodrop.platforms.sonic.config import Config
+from nodrop.units import whole_number
+
+_LENGTH = {"ipv4": 32, "ipv6": 128}
+_MODE = {"ipv4": "IPv4", "ipv6": "IPv6"}
+_EXACT = "exact"
+_STEP = 5
+"""How far FRR counts on for a rule without a number (lib/filter.c)."""
+_WITH_NUMBER = 4
+"""Parts of the key of a rule that has one: set, number, prefix and range."""
+_MATCHED_SET = "match_prefix_set"
+
+
+def _name(attribute: str, column: str) -> BgpBinding:
+    return Binding(
+        field=attribute,
+        where=(column,),
+        decode=lambda row: row.columns.get(column),
+        encode=lambda value, _: {column: value},
+        refuses=(lambda value, _: None if " " not in value else f"{value!r} is not the name of a list",),
+    )
+
+
+def _number(attribute: str, column: str) -> BgpBinding:
+    def wrong(value: str, _: object) -> str | None:
+        return None if whole_number(value) is not None else f"{value!r} is not a number that {column} takes"
+
+    return Binding(
+        field=attribute,
+        where=(column,),
+        decode=lambda row: row.columns.get(column),
+        encode=lambda value, _: {column: value},
+        refuses=(wrong,),
+    )
+
+
+def _of_set(attribute: str, family: str) -> BgpBinding:
+    """Bind a match of prefixes: the mode of the set decides which of the two it is."""
+
+    def decode(row: TableRow) -> str | None:
+        name = row.columns.get(_MATCHED_SET)
+        return name if name is not None and _family_of(row.config, name) == family else None
+
+    return Binding(field=attribute, where=(_MATCHED_SET,), decode=decode, encode=lambda value, _: {_MATCHED_SET: value})
+
+
+def _never(attribute: str, reason: str) -> BgpBinding:
+    return Binding(field=attribute, refuses=(lambda value, part: reason,))
+
+
+def _next_hop(row: TableRow) -> str | None:
+    if row.columns.get("set_ipv6_next_hop_prefer_global") == "true":
+        return "prefer-global"
+    address = row.columns.get("set_ipv6_next_hop_global")
+    return f"global {address}" if address else None
+
+
+def _next_hop_columns(value: str, _: None) -> Columns:
+    if value == "prefer-global":
+        return {"set_ipv6_next_hop_prefer_global": "true"}
+    return {"set_ipv6_next_hop_global": value.removeprefix("global ")}
+
+
+def _wrong_next_hop(value: str, _: object) -> str | None:
+    known = value == "prefer-global" or value.startswith("global ")
+    return None if known else f"{value!r} is not prefer-global, or global and an address"
+
+
+MATCHES: tuple[BgpBinding, ...] = (
+    _name("as-path", "match_as_path"),
+    _name("community", "match_community"),
+    _name("interface", "match_interface"),
+    _of_set("ip address prefix-list", "ipv4"),
+    _of_set("ipv6 address prefix-list", "ipv6"),
+    _name("ip next-hop prefix-list", "match_next_hop_set"),
+    Binding(
+        field="tag",
+        where=("match_tag",),
+        decode=lambda row: row.columns.get("match_tag"),
+        encode=lambda value, _: {"match_tag": [value]},
+    ),
+)
+"""What an entry matches, by FRR's words, in the order in which entries are read."""
+
+SETS: tuple[BgpBinding, ...] = (
+    _name("call", "call_route_map"),
+    Binding(
+        field="community",
+        where=("set_community_inline",),
+        decode=lambda row: (
+            row.columns["set_community_inline"].replace(",", " ") if "set_community_inline" in row.columns else None
+        ),
+        encode=lambda value, _: {"set_community_inline": value.split()},
+    ),
+    _name("ip next-hop", "set_next_hop"),
+    Binding(
+        field="ipv6 next-hop",
+        where=("set_ipv6_next_hop_prefer_global", "set_ipv6_next_hop_global"),
+        decode=_next_hop,
+        encode=_next_hop_columns,
+        refuses=(_wrong_next_hop,),
+    ),
+    _number("metric", "set_med"),
+    _name("origin", "set_origin"),
+    _never("local-preference", LOST),
+    _never("as-path prepend", LOST),
+    _never("tag", LOST),
+    _never("weight", NO_COLUMN),
+    _never("on-match", NO_COLUMN),
+)
+"""What an entry sets, and where it sends a route."""
+
+
+def read_policies(config: Config) -> dict[str, Any]:
+    """Return the lists and maps of the tables, as fields of a BGP process."""
+    return {
+        "prefix_lists": tuple(_prefix_lists(config)),
+        "community_lists": tuple(_community_lists(config)),
+        "as_path_lists": tuple(
+            AsPathList(name=name, rules=tuple(("permit", one) for one in row["as_path_set_member"].split(",")))
+            for name, row in sorted(config.rows("AS_PATH_SET").items())
+            if row.get("as_path_set_member")
+        ),
+        "route_maps": tuple(_route_maps(config)),
+    }
+
+
+def _family_of(config: Config, name: str) -> str:
+    mode = config.rows("PREFIX_SET").get(name, {}).get("mode", "")
+    return "ipv6" if mode.lower() == "ipv6" else "ipv4"
+
+
+def _action(word: str | None) -> Action:
+    return "deny" if word is not None and word.lower() == "deny" else "permit"
+
+
+def _prefix_lists(config: Config) -> Iterator[PrefixList]:
+    rules: dict[str, list[PrefixRule]] = {}
+    for key, row in config.rows("PREFIX").items():
+        name, *inner = key.split("|")
+        own = rules.setdefault(name, [])
+        if len(inner) not in (_WITH_NUMBER - 2, _WITH_NUMBER - 1):
+            continue
+        prefix, lengths = inner[-2:]
+        stated = whole_number(inner[0]) if len(inner) == _WITH_NUMBER - 1 else None
+        last = max((one.sequence for one in own), default=0)
+        low, _, high = lengths.partition("..")
+        least, most = whole_number(low), whole_number(high)
+        length = whole_number(prefix.partition("/")[2]) or 0
+        rule = PrefixRule(
+            sequence=stated or last // _STEP * _STEP + _STEP,
+            action=_action(row.get("action")),
+            prefix=prefix,
+            ge=least if least is not None and least > length else None,
+            le=most,
+        )
+        own.append(rule)
+    families = {name: _family_of(config, name) for name in rules if name in config.rows("PREFIX_SET")}
+    for name, family in sorted(families.items(), key=lambda one: (one[1], one[0])):
+        ordered = tuple(sorted(rules[name], key=lambda one: one.sequence))
+        yield PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=ordered)
+
+
+def _community_lists(config: Config) -> Iterator[CommunityList]:
+    for name, row in sorted(config.rows("COMMUNITY_SET").items()):
+        members = tuple(one for one in row.get("community_member", "").split(",") if one)
+        if members:
+            together = row.get("match_action", "").lower() == "all"
+            lines = (members,) if together else tuple((one,) for one in members)
+            expanded = row.get("set_type", "").lower() == "expanded"
+            yield CommunityList(name=name, rules=tuple(("permit", line) for line in lines), expanded=expanded)
+
+
+def _route_maps(config: Config) -> Iterator[RouteMap]:
+    rules: dict[str, list[RouteMapRule]] = {}
+    for key, row in config.rows("ROUTE_MAP").items():
+        name, _, sequence = key.rpartition("|")
+        number = whole_number(sequence)
+        if name and number is not None and "route_operation" in row:
+            source = TableRow(config, "ROUTE_MAP", key, row)
+            parts = ((one.field, one.decode(source)) for one in MATCHES if one.decode)
+            set_parts = ((one.field, one.decode(source)) for one in SETS if one.decode)
+            rule = RouteMapRule(
+                sequence=number,
+                action=_action(row["route_operation"]),
+                matches=tuple((attribute, value) for attribute, value in parts if value is not None),
+                sets=tuple((attribute, value) for attribute, value in set_parts if value is not None),
+            )
+            rules.setdefault(name, []).append(rule)
+    for name, own in sorted(rules.items()):
+        yield RouteMap(name=name, rules=tuple(sorted(own, key=lambda rule: rule.sequence)))
+
+
+Rows = dict[str, dict[str, Any]]
+"""A table: its rows by key."""
+
+
+def policy_tables(shared: Any) -> Iterator[tuple[str, Rows]]:
+    """Yield the tables of the lists and maps of a BGP process that `check_policies` passed."""
+    yield (
+        "AS_PATH_SET",
+        {one.name: {"as_path_set_member": [path for _, path in one.rules]} for one in shared.as_path_lists},
+    )
+    yield "COMMUNITY_SET", {one.name: _community_columns(one) for one in shared.community_lists}
+    lists: Iterable[PrefixList] = shared.prefix_lists
+    yield (
+        "PREFIX",
+        {
+            f"{one.name}|{rule.sequence}|{rule.prefix}|{_range(rule)}": {"action": rule.action}
+            for one in lists
+            for rule in one.rules
+        },
+    )
+    yield "PREFIX_SET", {one.name: {"mode": _MODE[one.family]} for one in lists}
+    entries = [(f"{one.name}|{rule.sequence}", rule) for one in shared.route_maps for rule in one.rules]
+    yield "ROUTE_MAP", {key: _entry(rule) for key, rule in sorted(entries, key=lambda one: natural(one[0]))}
+    yield "ROUTE_MAP_SET", {one.name: {} for one in shared.route_maps}
+
+
+def _range(rule: PrefixRule) -> str:
+    if rule.ge is None and rule.le is None:
+        return _EXACT
+    return f"{rule.prefix.partition('/')[2] if rule.ge is None else rule.ge}..{rule.le}"
+
+
+def _community_columns(one: CommunityList) -> dict[str, Any]:
+    lines = [communities for _, communities in one.rules]
+    together = len(lines) == 1 and len(lines[0]) > 1
+    return {
+        "community_member": [member for line in lines for member in line],
+        "match_action": "ALL" if together else "ANY",
+        "set_type": "EXPANDED" if one.expanded else "STANDARD",
+    }
+
+
+def _entry(rule: RouteMapRule) -> dict[str, Any]:
+    made: dict[str, Any] = {"route_operation": rule.action}
+    for rows, parts in ((MATCHES, rule.matches), (SETS, rule.sets)):
+        by_attribute = {row.field: row for row in rows}
+        for attribute, value in parts:
+            encode = by_attribute[attribute].encode
+            made |= encode(value, None) if encode else {}
+    return dict(sorted(made.items()))
+
+
+def check_policies(shared: Any) -> None:
+    """Raise Unsupported for the first list or map of a BGP process that no row of the tables can be."""
+    check_distinct([one.name for one in shared.prefix_lists], "bgp", "prefix_lists")
+    for one in shared.prefix_lists:
+        for rule in one.rules:
+            _check_prefix(rule, "bgp", "prefix_lists", one.name, "rules", rule.sequence)
+    for one in shared.community_lists:
+        path = ("bgp", "community_lists", one.name, "rules")
+        _check_permits(one.rules, [member for _, line in one.rules for member in line], *path)
+        if len(one.rules) > 1 and any(len(line) > 1 for _, line in one.rules):
+            raise refuse(path, "a set asks for any one of its members or all of them")
+    for one in shared.as_path_lists:
+        _check_permits(one.rules, [path for _, path in one.rules], "bgp", "as_path_lists", one.name, "rules")
+    for one in shared.route_maps:
+        for rule in one.rules:
+            where = ("bgp", "route_maps", one.name, "rules", rule.sequence)
+            _check_parts(MATCHES, rule.matches, *where, "matches")
+            _check_parts(SETS, rule.sets, *where, "sets")
+
+
+def _check_prefix(rule: PrefixRule, *path: object) -> None:
+    if rule.ge is not None and rule.le is None:
+        raise refuse((*path, "le"), "a range has both ends")
+    length = rule.prefix.partition("/")[2]
+    if rule.ge is not None and not drops_ge(rule.prefix, rule.ge) and rule.ge > int(length or 0):
+        return
+    if not length:
+        raise refuse((*path, "prefix"), f"{rule.prefix} is no prefix with a length")
+    if rule.ge is not None:
+        raise refuse((*path, "ge"), f"SONiC's template compares lengths as text, and drops ge {rule.ge} of a /{length}")
+    if rule.le is not None and rule.le < int(length):
+        raise refuse((*path, "le"), f"is less than the length of {rule.prefix}")
+
+
+def drops_ge(prefix: str, ge: int) -> bool:
+    """Whether the template drops the lower end of a range: it compares lengths as text (bgpd.conf.db.pref_list.j2)."""
+    return str(ge) <= prefix.partition("/")[2]
+
+
+def _check_permits(rules: Iterable[tuple[str, Any]], members: Iterable[str], *path: object) -> None:
+    if any(action != "permit" for action, _ in rules):
+        raise refuse(path, "every member of a set permits")
+    if any("," in member for member in members):
+        raise refuse(path, "a comma ends a member")
+
+
+def _check_parts(rows: Iterable[BgpBinding], parts: Iterable[tuple[str, str]], *path: object) -> None:
+    order = [row.field for row in rows]
+    by_attribute: Mapping[str, BgpBinding] = {row.field: row for row in rows}
+    columns: list[str] = []
+    for attribute, value in parts:
+        row = by_attribute[attribute]
+        if reason := next((found for one in row.refuses if (found := one(value, None))), None):
+            raise refuse(path, f"{attribute}: {reason}")
+        assert row.encode is not None
+        columns += row.encode(value, None)
+    if len(set(columns)) < len(columns):
+        raise refuse(path, f"{max(columns, key=columns.count)} is one column")
+    stated = [order.index(attribute) for attribute, _ in parts]
+    if stated != sorted(stated):
+        raise refuse(path, "are not in the order in which they would be read back")

@@ -1,0 +1,187 @@
+"""BGP and static routes in the tables of SONiC's management framework: from a device to tables, and back.
+
+`bgp_rows` and `policy_rows` hold what each column says. What the tables of a process leave open is decided by bgpd.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop.errors import Unsupported
+from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.states import known
+from nodrop.platforms import frr_limits
+from nodrop.platforms.bindings import check, decoded, encoded
+from nodrop.platforms.frr_words import is_address
+from nodrop.platforms.sayable import refuse
+from nodrop.platforms.sonic.bgp_rows import CONSTANT, DEFAULT, FAMILIES, FAMILY, PATHS, PROCESS, SESSION, TableRow
+from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.policy_rows import Rows, check_policies, policy_tables, read_policies
+
+FRAMEWORK_DERIVED = {"requires_policy": "no table says so, and FRR's own default is bgp ebgp-requires-policy"}
+"""What no table says of a process that frrcfgd makes, by field, and why it is so."""
+INSTEAD = "use routing.delivery: frr.conf"
+"""What to do about a part of a design that tables cannot express."""
+
+
+def framework(localhost: Row) -> bool:
+    """Whether frrcfgd, and not bgpcfgd, makes FRR's configuration."""
+    return localhost.get("frr_mgmt_framework_config") == "true"
+
+
+def read_process(config: Config, vrf: str) -> Bgp | None:
+    """Return the process of a VRF; FRR asks for policies on sessions to other ASes, and no table tells it not to."""
+    row = TableRow(config, "BGP_GLOBALS", vrf, config.rows("BGP_GLOBALS").get(vrf, {}))
+    said = decoded(PROCESS, row)
+    if "asn" not in said:
+        return None
+    networks = config.rows("BGP_GLOBALS_AF_NETWORK")
+    for family, word in FAMILIES.items():
+        key = f"{vrf}|{word}"
+        said |= decoded((PATHS[family],), _row(config, "BGP_GLOBALS_AF", key))
+    return Bgp(
+        **said,
+        **read_policies(config),
+        vrf=None if vrf == DEFAULT else vrf,
+        networks=tuple(
+            key.removeprefix(f"{vrf}|{word}|")
+            for word in FAMILIES.values()
+            for key in networks
+            if key.startswith(f"{vrf}|{word}|")
+        ),
+        redistributions=tuple(sorted(_redistributions(config, vrf), key=lambda one: (one.family, one.source))),
+        requires_policy=True,
+        neighbors=tuple(_sessions(config, vrf, unicast=said["default_ipv4_unicast"])),
+    )
+
+
+def _row(config: Config, table: str, key: str) -> TableRow:
+    return TableRow(config, table, key, config.rows(table).get(key, {}))
+
+
+def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
+    for key, row in config.rows("ROUTE_REDISTRIBUTE").items():
+        match key.split("|"):
+            case [one, ("connected" | "static" | "kernel") as source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf:
+                policy = row.get("route_map", "").split(",")[0] or None
+                yield Redistribution(source=source, family=family, policy=policy)
+
+
+def _sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbor]:
+    groups = {
+        key.partition("|")[2]: _said(config, "BGP_PEER_GROUP", key)
+        for key in config.rows("BGP_PEER_GROUP")
+        if key.startswith(f"{vrf}|")
+    }
+    for key, row in config.rows("BGP_NEIGHBOR").items():
+        inside, _, name = key.partition("|")
+        if inside == vrf and name:
+            inherited = dict(groups.get(row.get("peer_group_name", ""), {}))
+            inherited.pop("description", None)
+            own = _said(config, "BGP_NEIGHBOR", key)
+            ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own.pop("ipv6", {}))
+            named = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
+            yield BgpNeighbor(**{"active": unicast} | inherited | own | named)
+
+
+def _said(config: Config, table: str, key: str) -> dict[str, Any]:
+    """Return the fields of a session that a row, and those of its address families, say."""
+    own, other = (decoded(FAMILY, _row(config, f"{table}_AF", f"{key}|{word}")) for word in FAMILIES.values())
+    return decoded(SESSION, _row(config, table, key)) | own | ({"ipv6": other} if other else {})
+
+
+def tables(device: Device) -> dict[str, Rows]:
+    """Return the tables of a device's routing; Unsupported names the model path that they cannot express."""
+    try:
+        processes = _checked(device)
+    except Unsupported as error:
+        raise Unsupported(error.path, f"{error.reason}; {INSTEAD}") from None
+    made: dict[str, Rows] = {}
+    for bgp in processes:
+        for table, rows in _process_tables(bgp):
+            made.setdefault(table, {}).update(rows)
+    made |= policy_tables(processes[0])
+    made["STATIC_ROUTE"] = _static_rows(known(device.static_routes))
+    return {table: rows for table, rows in sorted(made.items()) if rows}
+
+
+def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
+    vrf, unicast = bgp.key, known(bgp.default_ipv4_unicast)
+    yield "BGP_GLOBALS", {vrf: _columns("BGP_GLOBALS", PROCESS, bgp)}
+    families = {f"{vrf}|{FAMILIES[family]}": _columns("", (row,), bgp) for family, row in PATHS.items()}
+    yield "BGP_GLOBALS_AF", {key: columns for key, columns in families.items() if columns}
+    networks = [(FAMILIES["ipv6" if ":" in network else "ipv4"], network) for network in bgp.networks]
+    yield "BGP_GLOBALS_AF_NETWORK", {f"{vrf}|{word}|{network}": {} for word, network in networks}
+    yield (
+        "ROUTE_REDISTRIBUTE",
+        {
+            f"{vrf}|{one.source}|bgp|{one.family}": {"route_map": [one.policy]} if one.policy else {}
+            for one in bgp.redistributions
+        },
+    )
+    for neighbor in known(bgp.neighbors):
+        key = f"{vrf}|{neighbor.key}"
+        yield "BGP_NEIGHBOR", {key: _columns("BGP_NEIGHBOR", SESSION, neighbor)}
+        for word, part, by_default in (
+            (FAMILIES["ipv4"], neighbor, BgpNeighbor(active=unicast)),
+            (FAMILIES["ipv6"], neighbor.ipv6, Ipv6Unicast()),
+        ):
+            columns = _columns("", FAMILY, part)
+            if columns != _columns("", FAMILY, by_default):
+                yield "BGP_NEIGHBOR_AF", {f"{key}|{word}": columns}
+
+
+def _columns(table: str, rows: Any, part: object) -> dict[str, Any]:
+    found: dict[str, Any] = dict(CONSTANT.get(table, {}))
+    for columns in encoded(rows, part, None):
+        found |= columns
+    return dict(sorted(found.items()))
+
+
+def _static_rows(routes: tuple[StaticRoute, ...]) -> Rows:
+    rows: Rows = {}
+    for route in routes:
+        columns = rows.setdefault(f"{route.vrf or DEFAULT}|{route.prefix}", {})
+        column, value = static_column(route)
+        columns[column] = f"{columns[column]},{value}" if column in columns else value
+    return rows
+
+
+def static_column(route: StaticRoute) -> tuple[str, str]:
+    """Return the column of STATIC_ROUTE that says a route's next hop, and what it says."""
+    if route.next_hop == "blackhole":
+        return "blackhole", "true"
+    return "nexthop" if is_address(route.next_hop) else "ifname", route.next_hop
+
+
+def _checked(device: Device) -> tuple[Bgp, ...]:
+    """Return a device's BGP processes; Unsupported where FRR or its tables have no way to say a part of the routing."""
+    processes = frr_limits.check(device)
+    if not processes or processes[0].vrf is not None:
+        raise refuse(["routing_tables"], "there is no BGP process of the default VRF")
+    if device.extra_lines:
+        raise refuse(["extra_lines"], "are written into frr.conf, which is made of the tables")
+    for bgp in processes:
+        path = ("bgp",) if bgp.vrf is None else ("vrf_bgp", bgp.key)
+        check((*PROCESS, *PATHS.values()), bgp, *path)
+        for neighbor in known(bgp.neighbors):
+            where = (*path, "neighbors", neighbor.key)
+            check((*SESSION, *FAMILY), neighbor, *where)
+            check(FAMILY, neighbor.ipv6, *where, "ipv6")
+    check_policies(processes[0])
+    _check_static_routes(known(device.static_routes))
+    return processes
+
+
+def _check_static_routes(routes: tuple[StaticRoute, ...]) -> None:
+    kinds: dict[tuple[str | None, str], str] = {}
+    for position, route in enumerate(routes):
+        key = (route.vrf, route.prefix)
+        kind, _ = static_column(route)
+        if kinds.setdefault(key, kind) != kind or (kind == "blackhole" and routes.index(route) != position):
+            raise refuse(["static_routes", route.prefix], "next hops of one prefix are all addresses or all ports")
+    order = list(dict.fromkeys((route.vrf, route.prefix) for route in routes))
+    if [(route.vrf, route.prefix) for route in routes] != sorted(
+        ((route.vrf, route.prefix) for route in routes), key=order.index
+    ):
+        raise refuse(["static_routes"], "are not in the order in which they would be read back")
