@@ -30,8 +30,9 @@ from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Que
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import natural
 from nodrop.platforms import port_name
-from nodrop.platforms.sonic.releases import RELEASES
+from nodrop.platforms.sonic.releases import RELEASES, knows
 from support.random_routing import bgps, static_routes, vrf_bgps
+from support.random_tables import in_tables
 
 told = st.sampled_from(['row 4, "left"', "noc <noc@example.net>", "é\\u0041", "}},"])
 
@@ -441,6 +442,8 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         gnmi_port=draw(maybe(st.integers(1, 65535))),
         high_frequency=draw(streams),
     )
+    if knows(str(device.version), "routing in tables") and bgp is not None and ports and draw(st.booleans()):
+        device = in_tables(device)
     return resolve(device if device.version == list(RELEASES)[-1] else _older(device))
 
 

@@ -16,6 +16,7 @@ from nodrop.design.boxes import Node, boxes
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import Classes, resolve_classes
+from nodrop.design.delivery import delivery_faults
 from nodrop.design.devices import Devices
 from nodrop.design.high_frequency import bandwidth_faults
 from nodrop.design.layout import Layout, lay_out
@@ -104,7 +105,7 @@ def _drawn(intent: Intent) -> _Drawn:
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
-    problems += [*bond_faults(intent), *balancing_faults(intent)]
+    problems += [*bond_faults(intent), *balancing_faults(intent), *delivery_faults(intent)]
     problems += () if problems else static_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)

@@ -9,6 +9,7 @@ from dataclasses import is_dataclass
 from typing import Any, NamedTuple, cast
 
 from nodrop.design.boxes import LEAF
+from nodrop.design.delivery import in_tables
 from nodrop.design.high_frequency import sampling
 from nodrop.design.routing import PREFER_GLOBAL
 from nodrop.design.watchdog import Timers
@@ -66,7 +67,9 @@ class Adapter:
             if held.most_paths is not None:
                 paths = {name: count and min(count, held.most_paths) for name, count in paths.items()}
             maps = bgp.route_maps if held.global_next_hops else tuple(map(_without_next_hops, bgp.route_maps))
-            changes["bgp"] = changed(bgp, session_dscp=dscp, route_maps=maps, **paths)
+            bgp = changes["bgp"] = changed(bgp, session_dscp=dscp, route_maps=maps, **paths)
+        if isinstance(bgp, Bgp) and device.routing_tables and held.routing_tables is not None:
+            changes["bgp"] = in_tables(bgp, held.routing_tables)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
             dynamic = changes["dynamic_buffers"] = changed(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent

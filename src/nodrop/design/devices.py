@@ -10,6 +10,7 @@ from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node, traits_by_role
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
+from nodrop.design.delivery import has_tables
 from nodrop.design.high_frequency import streams
 from nodrop.design.hwskus import hwsku_of, shipped_splits
 from nodrop.design.modes import trimming
@@ -118,6 +119,7 @@ class Devices:
                 bfd=self._intent.routing.bfd,
             ),
             static_routes=static_routes(plan, node),
+            routing_tables=has_tables(self._intent, node.tier),
             buffer_model=buffers.model,
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,

@@ -299,6 +299,7 @@ def routing(sight: Sight) -> Found:
     keys = stated(
         sessions="unnumbered" if unnumbered else None,
         asn=asn or None,
+        delivery="tables" if any(box.device.routing_tables is True for box in sight.boxes) else None,
         balancing="adaptive" if any(box.device.adaptive_routing is True for box in sight.boxes) else None,
         hash=[*fields] if fields else None,
         bfd=True if neighbors and sum(one.bfd for one in neighbors) * 2 > len(neighbors) else None,

@@ -38,6 +38,11 @@ class Routing(Part):
         "interface, for both families, by link-local addresses (RFC 8950), so that links need none",
     )
     asn: Asns
+    delivery: Literal["frr.conf", "tables"] = Field(
+        "frr.conf",
+        description="what holds the BGP of SONiC switches: frr.conf, a file for FRR; tables, BGP_NEIGHBOR, ROUTE_MAP "
+        "and others of config_db.json, from 202511 on, which survive `config reload` and change by patches",
+    )
     balancing: Literal["ecmp", "adaptive"] = Field(
         "ecmp",
         description="how flows are spread over equal paths: ecmp, each by its hash; adaptive, packet by packet by "

@@ -71,6 +71,20 @@ class StreamTraits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingTables:
+    """What tables hold of BGP, where a platform has it in tables rather than in a file of the routing daemon."""
+
+    most_paths: int
+    """How many equal paths a table takes."""
+    hold_s: int
+    """The hold time that a session states because that of the daemon is far longer."""
+    lost_sets: frozenset[str]
+    """What a route map sets that does not reach the routing daemon."""
+    loses_ge: Callable[[str, int], bool]
+    """Whether a rule for a prefix loses its least length."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
     """What else holds in all releases before one."""
 
@@ -130,6 +144,8 @@ class Traits:
     """How long a resolved neighbor counts as reachable then."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
+    routing_tables: RoutingTables | None = None
+    """What tables hold of BGP; None if it has no tables of BGP."""
     queue_reserves: bool
     """Whether a lossy queue can have reserved memory."""
     red_marks: bool

@@ -262,6 +262,13 @@ REFUSED: list[tuple[str, Bgp, str, str]] = [
         "any one of its members or all",
     ),
     (
+        "community-twice",
+        replace(BGP, community_lists=(replace(COMMUNITIES, rules=COMMUNITIES.rules * 2),)),
+        "bgp/community_lists/C/rules",
+        "65000:1 is there twice",
+    ),
+    ("apostrophe", session(description="o'hare"), "bgp/neighbors/10.9.0.1/description", "apostrophe"),
+    (
         "as-path-denied",
         replace(BGP, as_path_lists=(replace(PATHS, rules=(("deny", ".*"),)),)),
         "bgp/as_path_lists/A/rules",

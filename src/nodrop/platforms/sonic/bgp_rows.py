@@ -42,7 +42,8 @@ CONSTANT: Mapping[str, Columns] = {
 bgpd of SONiC has those of `traditional`, which retries after 120 s (30 s since FRR 10.4)."""
 HOLD_S = 9
 """The hold time of `frr defaults datacenter`; that of `traditional` is 180."""
-_MOST_PATHS = 256
+MOST_PATHS = 256
+"""What `max_ebgp_paths` takes (sonic-bgp-global.yang)."""
 _MOST_HOPS = 255
 """Where `ebgp_multihop` comes without a number (bgpd.conf.db.nbr_or_peer.j2)."""
 _OWN = 3
@@ -53,11 +54,13 @@ NO_COLUMN = "no table has a column for it"
 LOST = "SONiC's template leaves it out when the bgp container starts"
 
 
-def _text(field: str, column: str) -> BgpBinding:
+def _text(field: str, column: str, *refuses: Refuses) -> BgpBinding:
     def encode(value: str, _: None) -> Columns:
         return {column: value}
 
-    return Binding(field=field, where=(column,), decode=lambda row: row.columns.get(column), encode=encode)
+    return Binding(
+        field=field, where=(column,), decode=lambda row: row.columns.get(column), encode=encode, refuses=refuses
+    )
 
 
 def _list(field: str, column: str) -> BgpBinding:
@@ -90,6 +93,11 @@ def _is(column: str, *words: str) -> Callable[[TableRow], bool | None]:
     return lambda row: row.columns[column] in words if column in row.columns else None
 
 
+def _quoted(value: str | None, _: object) -> str | None:
+    """Refuse what ends the quotes in which frrcfgd of 202511 passes a command on."""
+    return "an apostrophe ends the command of frrcfgd" if value is not None and "'" in value else None
+
+
 def _on(reason: str) -> Refuses:
     return lambda value, _: None if value is True else reason
 
@@ -119,8 +127,8 @@ PROCESS: tuple[BgpBinding, ...] = (
 """BGP_GLOBALS: fields of Bgp."""
 
 PATHS: Mapping[str, BgpBinding] = {
-    "ipv4": _number("maximum_paths", "max_ebgp_paths", Within(1, _MOST_PATHS)),
-    "ipv6": _number("maximum_paths_ipv6", "max_ebgp_paths", Within(1, _MOST_PATHS)),
+    "ipv4": _number("maximum_paths", "max_ebgp_paths", Within(1, MOST_PATHS)),
+    "ipv6": _number("maximum_paths_ipv6", "max_ebgp_paths", Within(1, MOST_PATHS)),
 }
 """BGP_GLOBALS_AF: fields of Bgp by address family."""
 
@@ -152,7 +160,7 @@ SESSION: tuple[BgpBinding, ...] = (
         decode=_remote_asn,
         encode=lambda value, _: {"asn": str(value)} if isinstance(value, int) else {"peer_type": value},
     ),
-    _text("description", "name"),
+    _text("description", "name", _quoted),
     Binding(field="enabled", where=("admin_status",), decode=_enabled, encode=_up_down),
     _flag("bfd", "bfd"),
     Binding(

@@ -1,8 +1,8 @@
 """How FRR of a switch gets its configuration: the mode of the bgp container, and the script that loads the files.
 
 Modes (sonic-buildimage dockers/docker-fpm-frr/docker_init.sh, frr/supervisord): `split-unified` keeps the frr.conf
-that is there; `unified` makes frr.conf of the tables, and `vtysh -b` loads it. From 202605 on `separated` makes a frr.conf
-of the tables too (pull request 27547), but nothing loads it: `vtysh -b` runs in the two other modes only.
+that is there; `unified` makes frr.conf of the tables, and `vtysh -b` loads it. From 202605 on `separated` makes a
+frr.conf of the tables too (pull request 27547), but nothing loads it: `vtysh -b` runs in the two other modes only.
 """
 
 from nodrop.platforms.rendering import template

@@ -5,7 +5,7 @@ route_map.j2) and frrcfgd/frrcfgd.py, as of 202511 to master. A set or match tha
 refused. Rows are read as earlier releases have them too, without sequence numbers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodrop.model.routing import (
@@ -305,9 +305,10 @@ def drops_ge(prefix: str, ge: int) -> bool:
     return str(ge) <= prefix.partition("/")[2]
 
 
-def _check_permits(rules: Iterable[tuple[str, Any]], members: Iterable[str], *path: object) -> None:
+def _check_permits(rules: Iterable[tuple[str, Any]], members: Sequence[str], *path: object) -> None:
     if any(action != "permit" for action, _ in rules):
         raise refuse(path, "every member of a set permits")
+    check_distinct(members, *path)
     if any("," in member for member in members):
         raise refuse(path, "a comma ends a member")
 

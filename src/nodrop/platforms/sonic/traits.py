@@ -10,8 +10,15 @@ packet trimming, sonic-utilities scripts/db_migrator.py (master's database is th
 from dataclasses import replace
 
 from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
+from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS
+from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
-from nodrop.platforms.traits import Before, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
+from nodrop.platforms.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
+
+_LOWERED = (
+    "FRR itself gives routes with GRACEFUL_SHUTDOWN preference 0 (bgpd/bgp_route.c, bgp_update), and SONiC's template "
+    "leaves set_local_pref out"
+)
 
 _TRIMMING = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5", "spectrum-6", "tomahawk-5", "tomahawk-6"}),
@@ -41,9 +48,10 @@ TRAITS = Traits(
         Before(
             release="202511",
             traits={
+                "routing_tables": None,
                 "watchdog": WatchdogTraits(
                     polling_ms=(100, 3000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
-                )
+                ),
             },
         ),
         Before(release=SINCE["high-frequency telemetry"], traits={"streams": None}),
@@ -84,6 +92,12 @@ TRAITS = Traits(
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
     port_channel="PortChannel{}",
     session_dscp=True,
+    routing_tables=RoutingTables(
+        most_paths=MOST_PATHS,
+        hold_s=HOLD_S,
+        lost_sets=frozenset(row.field for row in SETS if row.encode is None),
+        loses_ge=drops_ge,
+    ),
     queue_reserves=True,
     red_marks=True,
     autoneg=None,
@@ -100,6 +114,15 @@ TRAITS = Traits(
     reasons={
         "@counters": f"SONiC counts ECN marks since {_MARKS_COUNTED_SINCE}",
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
+        "@bgp/session_dscp": "no table has the DSCP of BGP's packets: they leave with FRR's own CS6, DSCP 48",
+        "@bgp/requires_policy": "no table turns off FRR's default, by which a session without policies passes nothing",
+        "@bgp/neighbors/*/hold_s": "FRR's own hold time is 180 s when it is configured from tables",
+        "@bgp/maximum_paths": f"a table takes {MOST_PATHS} equal paths at most",
+        "@bgp/maximum_paths_ipv6": f"a table takes {MOST_PATHS} equal paths at most",
+        "@bgp/prefix_lists": "a range in a table has both ends, and SONiC's template drops a least length that is not "
+        "above the prefix's as text",
+        "@bgp/route_maps": _LOWERED,
+        "@bgp/community_lists": _LOWERED,
         "@watchdog_conditions": "SONiC's watchdog goes by what its daemon has for the ASIC",
         "@high_frequency": f"SONiC has it since {SINCE['high-frequency telemetry']}, and from Spectrum-4 on",
         "@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI",

@@ -1,0 +1,83 @@
+"""BGP in tables of a switch's configuration (`routing.delivery`): who has it, and a process as tables hold it."""
+
+from collections.abc import Iterator
+
+from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.errors import Problem
+from nodrop.intent.schema import Intent, Tier
+from nodrop.model.routing import Bgp, PrefixList, PrefixRule, RouteMap
+from nodrop.model.states import known
+from nodrop.model.values import changed
+from nodrop.platforms.traits import RoutingTables, first_release, traits
+
+_DELIVERY = ("routing", "delivery")
+_LENGTH = {"ipv4": 32, "ipv6": 128}
+
+
+def has_tables(intent: Intent, tier: Tier) -> bool:
+    """Return whether the BGP of a tier's switches is in tables: on platforms that know a choice."""
+    return intent.routing.delivery == "tables" and traits(tier.platform).routing_tables is not None
+
+
+def delivery_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield tiers whose release cannot have BGP in tables, and lines for a file that there is not then."""
+    if intent.routing.delivery != "tables":
+        return
+    tiers = {LEAF: intent.topology.leaves, SPINE: intent.topology.spines}
+    if not any(has_tables(intent, tier) for tier in tiers.values()):
+        titles = " and ".join(sorted({traits(tier.platform).title for tier in tiers.values()}))
+        yield intent.problem(_DELIVERY, f"tables, which {titles} does not have", "frr.conf")
+        return
+    for tier in dict.fromkeys(tiers.values()):
+        held = traits(tier.platform, tier.version)
+        if has_tables(intent, tier) and held.routing_tables is None:
+            since = first_release(tier.platform, lambda one: one.routing_tables is not None)
+            found = f"tables, which {held.title} {tier.version} cannot have of this design"
+            yield intent.problem(_DELIVERY, found, "frr.conf", f"or {held.title} {since} or later")
+    names = {
+        name for role, tier in tiers.items() if has_tables(intent, tier) for name in (tier.platform, role, KEYS[role])
+    }
+    for name, part in intent.extra.items():
+        if part.lines and (name in names or name.rstrip("0123456789") in names):
+            found = "lines for frr.conf, which is made of tables"
+            yield intent.problem(("extra", name, "lines"), found, "no lines", "or routing.delivery: frr.conf")
+
+
+def in_tables(bgp: Bgp, held: RoutingTables) -> Bgp:
+    """Return a process as tables hold it."""
+    maps = tuple(_without_lost(one, held) for one in bgp.route_maps)
+    matched = {(kind, name) for one in maps for rule in one.rules for kind, name in rule.matches}
+    paths = (bgp.maximum_paths, bgp.maximum_paths_ipv6)
+    ipv4, ipv6 = (count if count is None else min(count, held.most_paths) for count in paths)
+    return changed(
+        bgp,
+        requires_policy=True,
+        session_dscp=None,
+        maximum_paths=ipv4,
+        maximum_paths_ipv6=ipv6,
+        prefix_lists=tuple(_with_ranges(one, held) for one in bgp.prefix_lists),
+        community_lists=tuple(one for one in bgp.community_lists if ("community", one.name) in matched),
+        route_maps=maps,
+        neighbors=tuple(changed(one, hold_s=held.hold_s) for one in known(bgp.neighbors)),
+    )
+
+
+def _without_lost(policy: RouteMap, held: RoutingTables) -> RouteMap:
+    """Return a policy without the rules that set what does not reach the routing daemon.
+
+    Those lower the preference of routes with GRACEFUL_SHUTDOWN, as the daemon does by itself.
+    """
+    rules = (rule for rule in policy.rules if held.lost_sets.isdisjoint(attribute for attribute, _ in rule.sets))
+    return changed(policy, rules=tuple(rules))
+
+
+def _with_ranges(one: PrefixList, held: RoutingTables) -> PrefixList:
+    """Return a prefix list of ranges with both ends; a least length that would be lost is left out."""
+    return changed(one, rules=tuple(_with_range(rule, _LENGTH[one.family], held) for rule in one.rules))
+
+
+def _with_range(rule: PrefixRule, longest: int, held: RoutingTables) -> PrefixRule:
+    if rule.ge is None:
+        return rule
+    most = longest if rule.le is None else rule.le
+    return changed(rule, ge=None if held.loses_ge(rule.prefix, rule.ge) else rule.ge, le=most)
