@@ -94,6 +94,9 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
     },
     "hash": {"routing.hash": ["src-ip", "dst-ip"]},
     "bfd": {"routing.bfd": True},
+    "tables": {
+        "routing.delivery": "tables", "topology.leaves.version": "202511", "topology.spines.version": "202605",
+    },
     "asns": {"routing.asn.spines": "65000+", "routing.asn.leaves": "65100+"},
     "hosts": {"hosts.rdma_mtu": "1024", "hosts.dcqcn": False},
     "drained": {"devices.leaf2.drained": True},

@@ -347,6 +347,7 @@ def test_defaults_of_the_smallest_intent() -> None:
         "hosts.rdma_mtu": "4096",
         "routing.protocol": "ebgp",
         "routing.sessions": "numbered",
+        "routing.delivery": "frr.conf",
         "routing.bfd": "false",
         "routing.balancing": "ecmp",
         "endpoints.gpu.spread": "leaves",

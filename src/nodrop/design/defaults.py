@@ -10,6 +10,7 @@ from nodrop.design.addressing import slots_of
 from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes, traits_by_role
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.classes import purpose_of
+from nodrop.design.delivery import has_choice
 from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
 from nodrop.design.reserves import RESERVED, queue_reserve
 from nodrop.design.static_buffers import is_static
@@ -47,6 +48,7 @@ _PLAIN = (
     ("routing.sessions", "", "every platform and release has them; each link takes addresses of its pool"),
     ("routing.bfd", "", "a link that goes down ends its session at once, without BFD's timers to tune"),
     ("routing.balancing", "", "ECMP is what every platform has"),
+    ("routing.delivery", "", "every release of SONiC takes it, and it can express all of a design"),
 )
 """Keys with a default of their own, its unit, and its source."""
 
@@ -58,8 +60,15 @@ def _plain(intent: Intent) -> Iterator[Default]:
     for path, unit, source in _PLAIN:
         *sections, key = path.split(".")
         part: Any = reduce(getattr, sections, intent)
-        if key not in part.model_fields_set and (has_pfc(intent) or path not in _WITH_PFC):
+        if key not in part.model_fields_set and _applies(intent, path):
             yield Default(path, _spell(getattr(part, key)) + unit, source)
+
+
+def _applies(intent: Intent, path: str) -> bool:
+    """Return whether a key has a meaning for an intent."""
+    if path == "routing.delivery":
+        return any(has_choice(tier) for tier in (intent.topology.leaves, intent.topology.spines))
+    return has_pfc(intent) or path not in _WITH_PFC
 
 
 def _of_mode(intent: Intent) -> Iterator[Default]:

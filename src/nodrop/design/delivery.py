@@ -14,9 +14,14 @@ _DELIVERY = ("routing", "delivery")
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 
 
+def has_choice(tier: Tier) -> bool:
+    """Return whether the BGP of a tier's switches can be in tables, in any release."""
+    return traits(tier.platform).routing_tables is not None
+
+
 def has_tables(intent: Intent, tier: Tier) -> bool:
-    """Return whether the BGP of a tier's switches is in tables: on platforms that know a choice."""
-    return intent.routing.delivery == "tables" and traits(tier.platform).routing_tables is not None
+    """Return whether the BGP of a tier's switches is in tables."""
+    return intent.routing.delivery == "tables" and has_choice(tier)
 
 
 def delivery_faults(intent: Intent) -> Iterator[Problem]:
@@ -28,11 +33,13 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
         titles = " and ".join(sorted({traits(tier.platform).title for tier in tiers.values()}))
         yield intent.problem(_DELIVERY, f"tables, which {titles} does not have", "frr.conf")
         return
-    for tier in dict.fromkeys(tiers.values()):
-        held = traits(tier.platform, tier.version)
-        if has_tables(intent, tier) and held.routing_tables is None:
-            since = first_release(tier.platform, lambda one: one.routing_tables is not None)
-            found = f"tables, which {held.title} {tier.version} cannot have of this design"
+    for platform, release in sorted(
+        {(tier.platform, tier.version) for tier in tiers.values() if has_tables(intent, tier)}
+    ):
+        held = traits(platform, release)
+        if held.routing_tables is None:
+            since = first_release(platform, lambda one: one.routing_tables is not None)
+            found = f"tables, which {held.title} {release} cannot have of this design"
             yield intent.problem(_DELIVERY, found, "frr.conf", f"or {held.title} {since} or later")
     names = {
         name for role, tier in tiers.items() if has_tables(intent, tier) for name in (tier.platform, role, KEYS[role])
