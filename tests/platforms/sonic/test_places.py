@@ -20,6 +20,7 @@ from nodrop.model.values import changed
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 from support import random_values
+from support.designs import build, shipped
 
 LEAF = "leaf1"
 HOST_PORT, FABRIC_PORT = "Ethernet0", "Ethernet128"
@@ -155,7 +156,7 @@ NOT_SAID = re.compile(
     r"|.*/(name|index|sequence|group|family|address|interface|key)"  # what a row is called, not what it says
     r"|.*/link_local|.*/neighbors/.*/(enabled|bfd|ipv6|ipv6/active|extended_next_hop)"  # true without a word
     r"|.*/neighbors/.*/next_hop_self|bgp/(compare_router_id|always_compare_med|requires_policy|import_check)"
-    r"|dual_tor|adaptive_routing|interfaces/.*/adaptive_routing|weighs_utilization|.*/computed|.*/wred/(yellow|red|green)"
+    r"|routing_tables|dual_tor|adaptive_routing|interfaces/.*/adaptive_routing|weighs_utilization|.*/computed|.*/wred/(yellow|red|green)"
 )
 SAID = [name for name in facts() if not NOT_SAID.fullmatch(name)]
 
@@ -283,6 +284,44 @@ def test_the_text_at_a_place(subject: str, text: str) -> None:
     place = where(parse(subject.format(**known)) if subject else ())
     assert place is not None
     assert cut(place) == text.format(**known)
+
+
+def _in_tables() -> tuple[Device, dict[str, str]]:
+    """A leaf with BGP in tables, and its files by name."""
+    versions = {f"topology.{tier}.version": "202511" for tier in ("leaves", "spines")}
+    fabric = build(shipped("dual-stack", versions | {"routing.delivery": "tables"}))
+    one = fabric.device(LEAF)
+    return one, {file.path: file.text for file in platforms.writer("sonic").write(one, fabric)}
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("@routing_tables", '"unified"'),
+        ("@bgp", '"default"'),
+        ("@bgp/asn", '"4200100001"'),
+        ("@bgp/router_id", '"10.0.0.1"'),
+        ("@bgp/multipath_relax", '"true"'),
+        ("@bgp/maximum_paths_ipv6", '"32"'),
+        ("@bgp/networks/1", '"default|ipv4_unicast|10.2.1.0/24"'),
+        ("@bgp/prefix_lists/FABRIC/rules/20/le", '"FABRIC|20|10.2.0.0/16|24..24"'),
+        ("@bgp/prefix_lists/FABRIC/rules/20/action", '"permit"'),
+        ("@bgp/route_maps/FABRIC-IN/rules/20/matches", '"FABRIC"'),
+        ("@bgp/route_maps/FABRIC6-IN/rules/20/sets", '"true"'),
+        ("@neighbors/10.1.1.225", '"default|10.1.1.225"'),
+        ("@neighbors/10.1.1.225/remote_asn", '"4200000000"'),
+        ("@neighbors/10.1.1.225/hold_s", '"9"'),
+        ("@neighbors/10.1.1.225/import_policy", '["FABRIC-IN"]'),
+        ("@neighbors/fd00:1:0:1::e9/ipv6/export_policy", '["FABRIC6-OUT"]'),
+        ("@static_routes/10.2.1.0%2F24", '"default|10.2.1.0/24"'),
+    ],
+)
+def test_the_text_at_a_place_of_tables(subject: str, text: str) -> None:
+    one, texts = _in_tables()
+    find = platforms.where("sonic", {name: body.encode() for name, body in texts.items()})
+    place = find((one.name, *parse(subject)))
+    assert place is not None
+    assert cut(place, texts) == text
 
 
 def line_of(place: Place | None) -> str:

@@ -8,7 +8,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import bare, in_asic, own_asic
 from nodrop.platforms.sonic.document import Document, merged, place
 from nodrop.platforms.sonic.frr_text import given
-from nodrop.platforms.sonic.read_bgp import SESSIONS
+from nodrop.platforms.sonic.places_routing import nth, routing_paths
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.streams import GROUP, PROFILE, group_of
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, PORT_FIELDS, TRIMMING_FIELDS
@@ -66,20 +66,6 @@ _BRIDGING_FIELDS = {
     "fallback": "fallback",
     "description": "description",
 }
-_BGP_FIELDS = {
-    "asn": "local_asn",
-    "router_id": "router_id",
-    "multipath_relax": "load_balance_mp_relax",
-    "default_ipv4_unicast": "default_ipv4_unicast",
-    "graceful_shutdown": "graceful_shutdown",
-}
-_NEIGHBOR_FIELDS = {"remote_asn": "asn", "description": "name", "enabled": "admin_status", "hold_s": "holdtime"}
-_FAMILY_FIELDS = {
-    "active": "admin_status",
-    "import_policy": "route_map_in",
-    "export_policy": "route_map_out",
-    "allowas_in": "allow_as_count",
-}
 _SERVERS = {"@ntp_servers": "NTP_SERVER", "@syslog_servers": "SYSLOG_SERVER", "@dns_servers": "DNS_NAMESERVER"}
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
 _DEVICE_PATHS: Mapping[str, Path] = {
@@ -88,6 +74,7 @@ _DEVICE_PATHS: Mapping[str, Path] = {
     "@snmp_contact": ("SNMP", "CONTACT", "Contact"),
     "@hash_fields": ("SWITCH_HASH", "GLOBAL", "ecmp_hash"),
     "@buffer_model": (*_LOCALHOST, "buffer_model"),
+    "@routing_tables": (*_LOCALHOST, "docker_routing_config_mode"),
     "@model": (*_LOCALHOST, "hwsku"),
     "@hwsku": (*_LOCALHOST, "hwsku"),
     "@role": (*_LOCALHOST, "type"),
@@ -174,14 +161,10 @@ class _Finder:
             yield from self._management_paths(part)
         elif head in _SERVERS:
             table = _SERVERS[head]
-            yield from ((table, name) for name in _at(key, sorted(self._table(table))))
+            yield from ((table, name) for name in nth(key, sorted(self._table(table))))
             yield (table,)
-        elif head == "@static_routes":
-            yield from self._static_paths(part)
-        elif head in ("@bgp", "@neighbors"):
-            yield from self._bgp_paths(head, part)
-        elif head == "@vrf_bgp":
-            yield ("BGP_GLOBALS", "".join(part[:1]))
+        elif head in ("@static_routes", "@bgp", "@neighbors", "@vrf_bgp"):
+            yield from routing_paths(head, part, self._table)
 
     def _stream_paths(self, part: Path) -> Iterator[Path]:
         """Yield where a stream of counters, or one of its groups, stands."""
@@ -194,34 +177,6 @@ class _Finder:
         yield (PROFILE, name)
         yield (PROFILE,)
 
-    def _bgp_paths(self, head: str, part: Path) -> Iterator[Path]:
-        """Yield where the tables say what of BGP the text of FRR does not."""
-        key, field = (*part, "", "")[:2]
-        if head == "@neighbors":
-            family, inner = ("ipv6", "".join(part[2:3])) if field == "ipv6" else ("ipv4", field)
-            if inner in _FAMILY_FIELDS:
-                yield ("BGP_NEIGHBOR_AF", f"default|{key}|{family}_unicast", _FAMILY_FIELDS[inner])
-            for table in SESSIONS:
-                for row in (f"default|{key}", key):
-                    yield (table, row, _NEIGHBOR_FIELDS.get(field, field))
-        elif key in ("maximum_paths", "maximum_paths_ipv6"):
-            yield ("BGP_GLOBALS_AF", f"default|ipv{6 if '6' in key else 4}_unicast", "max_ebgp_paths")
-        elif key in _BGP_FIELDS:
-            yield ("BGP_GLOBALS", "default", _BGP_FIELDS[key])
-            stated = key == "router_id" and "bgp_router_id" in self._row(*_LOCALHOST)
-            yield (*_LOCALHOST, "bgp_router_id" if stated else "bgp_asn")
-        elif key == "networks":
-            yield from (("BGP_GLOBALS_AF_NETWORK", row) for row in _at(field, [*self._table("BGP_GLOBALS_AF_NETWORK")]))
-        yield ("BGP_GLOBALS", "default")
-        yield (*_LOCALHOST, "bgp_asn")
-
-    def _static_paths(self, part: Path) -> Iterator[Path]:
-        prefix = "".join(part[:1])
-        keys = [key for key in self._table("STATIC_ROUTE") if key.rpartition("|")[2] == prefix or not part]
-        yield from (("STATIC_ROUTE", key, "nexthop") for key in keys)
-        yield from (("STATIC_ROUTE", key) for key in keys)
-        yield ("STATIC_ROUTE",)
-
     def _bridging_paths(self, table: str, key: str, part: Path) -> Iterator[Path]:
         """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""
         number = whole_number(key) if table == "VLAN" else None
@@ -229,7 +184,7 @@ class _Finder:
         members = [row for row in self._table(f"{table}_MEMBER") if row.startswith(f"{name}|")]
         if part[:1] == ("members",):
             at = "".join(part[1:2])
-            chosen = [row for row in members if row == f"{name}|{at}"] or _at(at, sorted(members, key=natural))
+            chosen = [row for row in members if row == f"{name}|{at}"] or nth(at, sorted(members, key=natural))
             yield from ((f"{table}_MEMBER", row, "tagging_mode") for row in chosen if part[2:] == ("tagged",))
             yield from ((f"{table}_MEMBER", row) for row in (*chosen, *members))
         elif part[:1] in (("addresses",), ("vrf",)):
@@ -246,7 +201,7 @@ class _Finder:
         if part[:1] == ("gateway",):
             yield from (("MGMT_INTERFACE", key, "gwaddr") for key in keys)
         if part[:1] == ("addresses",):
-            yield from (("MGMT_INTERFACE", key) for key in _at("".join(part[1:]), keys))
+            yield from (("MGMT_INTERFACE", key) for key in nth("".join(part[1:]), keys))
         yield from (("MGMT_INTERFACE", key) for key in keys)
         yield ("MGMT_INTERFACE",)
 
@@ -256,7 +211,7 @@ class _Finder:
         if part[:1] == ("vrf",):
             yield (table, name, "vrf_name")
         if part[:1] == ("addresses",):
-            yield from ((table, key) for key in _at("".join(part[1:]), keys))
+            yield from ((table, key) for key in nth("".join(part[1:]), keys))
             yield from ((table, key) for key in keys)
         yield (table, name)
         yield from ((table, key) for key in keys)
@@ -311,7 +266,7 @@ class _Finder:
         elif head in ("ingress_buffers", "egress_buffers"):
             table = f"BUFFER_PORT_{head.split('_')[0].upper()}_PROFILE_LIST"
             names = str(self._row(table, port).get("profile_list", "")).split(",")
-            for name in _at("".join(rest[:1]), names):
+            for name in nth("".join(rest[:1]), names):
                 yield from self._profile_paths(name, tuple(rest[1:]))
             yield (table, port, "profile_list")
         yield ("PORT_QOS_MAP", port)
@@ -377,9 +332,3 @@ def _columns(what: str, part: Path) -> Iterator[str]:
 def _covers(first: str, last: str, index: str) -> bool:
     low, number, high = map(whole_number, (first, index, last))
     return low is not None and number is not None and high is not None and low <= number <= high
-
-
-def _at(position: str, rows: Sequence[str]) -> Sequence[str]:
-    """Return the row at a position, if there is one."""
-    number = whole_number(position)
-    return rows[number : number + 1] if number is not None else ()

@@ -1,0 +1,116 @@
+"""Where routing stands in the tables of CONFIG_DB: BGP of bgpcfgd and of the management framework, static routes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from nodrop.formats.shapes import mapping_at
+from nodrop.platforms.bindings import places
+from nodrop.platforms.sonic.bgp_rows import DEFAULT, FAMILIES, FAMILY, PATHS, PROCESS, SESSION
+from nodrop.platforms.sonic.policy_rows import MATCHES, SETS
+from nodrop.platforms.sonic.read_bgp import SESSIONS
+from nodrop.units import whole_number
+
+Path = tuple[str, ...]
+Tables = Callable[[str], Mapping[str, object]]
+"""Returns the rows of a table, by key."""
+
+_LOCALHOST = ("DEVICE_METADATA", "localhost")
+_LISTS = {"community_lists": "COMMUNITY_SET", "as_path_lists": "AS_PATH_SET"}
+_MEMBERS = {"community_lists": "community_member", "as_path_lists": "as_path_set_member"}
+
+
+def routing_paths(head: str, part: Path, table: Tables) -> Iterator[Path]:
+    """Yield the paths at which a part of `@bgp`, `@neighbors`, `@vrf_bgp` or `@static_routes` may stand."""
+    if head == "@static_routes":
+        yield from _static_paths(part, table)
+    elif head == "@vrf_bgp":
+        yield from _process_paths(_step(part, 0), part[1:], table)
+        yield ("BGP_GLOBALS", _step(part, 0))
+    elif head == "@neighbors":
+        yield from _session_paths(DEFAULT, part, table)
+    else:
+        yield from _process_paths(DEFAULT, part, table)
+    if head != "@static_routes":
+        yield ("BGP_GLOBALS", DEFAULT)
+        yield (*_LOCALHOST, "bgp_asn")
+
+
+def _process_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
+    field, key = _step(part, 0), _step(part, 1)
+    if field == "neighbors":
+        yield from _session_paths(vrf, part[1:], table)
+    elif field in ("prefix_lists", "route_maps", *_LISTS):
+        yield from _policy_paths(field, part[1:], table)
+    elif field == "networks":
+        rows = [key for key in table("BGP_GLOBALS_AF_NETWORK") if key.startswith(f"{vrf}|")]
+        yield from (("BGP_GLOBALS_AF_NETWORK", row) for row in nth(key, rows))
+    elif field == "redistributions":
+        word, _, source = key.partition("-")
+        yield ("ROUTE_REDISTRIBUTE", f"{vrf}|{source}|bgp|{word}")
+    for family, row in PATHS.items():
+        if row.field == field:
+            yield from _columns(table, ("BGP_GLOBALS_AF", f"{vrf}|{FAMILIES[family]}"), row.where)
+    yield from _columns(table, ("BGP_GLOBALS", vrf), places(PROCESS, field))
+    if field == "router_id" and "bgp_router_id" in mapping_at(table("DEVICE_METADATA"), "localhost"):
+        yield (*_LOCALHOST, "bgp_router_id")
+
+
+def _session_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
+    key, field = _step(part, 0), _step(part, 1)
+    family, inner = ("ipv6", _step(part, 2)) if field == "ipv6" else ("ipv4", field)
+    of_family = ("BGP_NEIGHBOR_AF", f"{vrf}|{key}|{FAMILIES[family]}")
+    yield from _columns(table, of_family, places(FAMILY, inner))
+    if field == "ipv6":
+        yield of_family
+    for name in SESSIONS:
+        for row in (f"{vrf}|{key}", *([key] if vrf == DEFAULT else [])):
+            yield from _columns(table, (name, row), places(SESSION, field))
+            yield (name, row)
+
+
+def _policy_paths(field: str, part: Path, table: Tables) -> Iterator[Path]:
+    """Yield where a list or map, or one of its rules, stands."""
+    name, rule, inner = _step(part, 0), _step(part, 2), _step(part, 3)
+    if field in _LISTS:
+        yield (_LISTS[field], name, _MEMBERS[field])
+        yield (_LISTS[field], name)
+    elif field == "prefix_lists":
+        rows = [key for key in table("PREFIX") if key.startswith(f"{name}|")]
+        numbered = [key for key in rows if key.split("|")[1] == rule]
+        yield from (("PREFIX", key, "action") for key in numbered if inner == "action")
+        yield from (("PREFIX", key) for key in numbered)
+        yield ("PREFIX_SET", name)
+    else:
+        row = f"{name}|{rule}"
+        columns: Path = ("route_operation",) if inner == "action" else ()
+        for rows_of, word in ((MATCHES, "matches"), (SETS, "sets")):
+            if inner == word:
+                columns = tuple(column for one in rows_of for column in one.where)
+        yield from _columns(table, ("ROUTE_MAP", row), columns)
+        yield ("ROUTE_MAP", row)
+        yield from (("ROUTE_MAP", key) for key in table("ROUTE_MAP") if key.startswith(f"{name}|"))
+        yield ("ROUTE_MAP_SET", name)
+
+
+def _static_paths(part: Path, table: Tables) -> Iterator[Path]:
+    prefix = "".join(part[:1])
+    keys = [key for key in table("STATIC_ROUTE") if key.rpartition("|")[2] == prefix or not part]
+    yield from (("STATIC_ROUTE", key, "nexthop") for key in keys)
+    yield from (("STATIC_ROUTE", key) for key in keys)
+    yield ("STATIC_ROUTE",)
+
+
+def _columns(table: Tables, row: tuple[str, str], columns: Path) -> Iterator[Path]:
+    """Yield the columns that a row has, of those that can state a fact."""
+    stated = mapping_at(table(row[0]), row[1])
+    yield from ((*row, column) for column in columns if column in stated)
+
+
+def _step(part: Path, number: int) -> str:
+    """Return a step of a path, empty if it ends before."""
+    return part[number] if number < len(part) else ""
+
+
+def nth(position: str, rows: Sequence[str]) -> Sequence[str]:
+    """Return the row at a position, if there is one."""
+    number = whole_number(position)
+    return rows[number : number + 1] if number is not None else ()
