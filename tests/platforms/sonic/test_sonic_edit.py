@@ -16,6 +16,7 @@ from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, Fabric, Interface, SampledCounters
 from nodrop.model.qos import PfcWatchdog, Scheduler
+from nodrop.model.routing import StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse, text
 from nodrop.platforms import editor
@@ -275,7 +276,7 @@ def test_what_the_switch_works_out_follows_and_is_told() -> None:
         ),
         (
             "@static_routes",
-            (),
+            (StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),),
             "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, "
             "or restart bgp (`vtysh -b` only adds)",
         ),

@@ -27,6 +27,7 @@ from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
 from nodrop.platforms.sonic.edit_rows import change_rows
+from nodrop.platforms.sonic.edit_tables import change_tables
 from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.sonic.gcu import judged
 from nodrop.platforms.sonic.patch import operations
@@ -36,8 +37,7 @@ from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYP
 from nodrop.platforms.sonic.turns import turns
 
 _BY_HAND: Mapping[str, str] = {
-    "@vrf_bgp": BY_HAND,
-    "@static_routes": BY_HAND,
+    "@routing_tables": "bgp reads its mode when it starts: build with another routing.delivery, and load that",
     "@extra": "it is no field of the model: change the table itself",
     "@extra_lines": BY_HAND,
     "@model": "it is the switch, not a setting",
@@ -100,13 +100,16 @@ def _with_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
 def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
     """Return what makes a device's new config_db.json of its old one, in all that stands there, and its new frr.conf.
 
-    None where they differ in what no patch changes: the HWSKU, the database's release, which ports there are, and
-    their lanes. Raises InputProblems where one of them cannot be read.
+    None where they differ in what no patch changes: the HWSKU, the database's release, which ports there are, their
+    lanes, and whether BGP is in tables, which bgp asks when it starts. Raises InputProblems where one of them cannot be
+    read.
     """
     if FILE not in old or FILE not in new:
         return None
     before, after = mapping(parse(old[FILE], FILE)), mapping(parse(new[FILE], FILE))
     if any(value_at(before, *path) != value_at(after, *path) for path in _FIXED) or _lanes(before) != _lanes(after):
+        return None
+    if ("BGP_GLOBALS" in before) != ("BGP_GLOBALS" in after):
         return None
     tables = _with_steps(Edit(), _judged(before, after, read(name, sources(old)).device))
     return _with_routing(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
@@ -131,7 +134,11 @@ def _drawn(bundle: Mapping[str, bytes], reading: DeviceReading, new: Device) -> 
     draft = Draft(mapping(parse(bundle[FILE], FILE)))
     change_rows(draft, reading.device, new)
     change_qos(draft, reading.device, new, reading.derived)
-    routing = change_frr(bundle.get(FRR_FILE), reading.device, new)
+    routing = bundle.get(FRR_FILE)
+    if reading.device.routing_tables is True:
+        change_tables(draft, reading.device, new)
+    else:
+        routing = change_frr(routing, reading.device, new)
     yield {**bundle, FILE: rewrite(bundle[FILE], draft.data)} | ({} if routing is None else {FRR_FILE: routing})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
-from nodrop.model.states import known
+from nodrop.model.states import known, those_known
 from nodrop.platforms import frr_limits
 from nodrop.platforms.bindings import check, decoded, encoded
 from nodrop.platforms.frr_words import is_address
@@ -159,7 +159,7 @@ def _checked(device: Device) -> tuple[Bgp, ...]:
     processes = frr_limits.check(device)
     if not processes or processes[0].vrf is not None:
         raise refuse(["routing_tables"], "there is no BGP process of the default VRF")
-    if device.extra_lines:
+    if those_known(device.extra_lines):
         raise refuse(["extra_lines"], "are written into frr.conf, which is made of the tables")
     for bgp in processes:
         path = ("bgp",) if bgp.vrf is None else ("vrf_bgp", bgp.key)
