@@ -2,11 +2,13 @@
 
 Every program that apply.sh calls is a stand-in that counts. One call can fail, fail half way, hang, or be the moment
 of a signal. What `config reload` does follows sonic-utilities config/main.py, db_migrator.py, and docker_init.sh of
-sonic-buildimage: db_migrator may set the routing mode, and the bgp container keeps frr.conf in split-unified alone.
+sonic-buildimage: db_migrator may set the routing mode, and the bgp container keeps frr.conf in split-unified alone. In
+unified it writes one of the tables.
 """
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +52,11 @@ container_starts() {
         rm -f "$SONIC/frr/bgpd.conf"
         [ ! -e "$SONIC/frr/frr.conf" ] || grep -q '^no fpm use-next-hop-groups' "$SONIC/frr/frr.conf" ||
             printf 'no fpm use-next-hop-groups\nfpm address 127.0.0.1\n' >>"$SONIC/frr/frr.conf"
+    elif [ "$mode" = unified ]; then
+        rm -f "$SONIC/frr/bgpd.conf"
+        python3 -c 'import json, sys
+for key, row in json.load(sys.stdin).get("BGP_NEIGHBOR", {}).items():
+    print("neighbor", key.partition("|")[2], "remote-as", row["asn"])' <"$STATE/db.json" >"$SONIC/frr/frr.conf"
     else
         rm -f "$SONIC/frr/frr.conf"
         echo 'router bgp 65000' >"$SONIC/frr/bgpd.conf"
@@ -124,7 +131,7 @@ config)
     echo 'Stopping SONiC target ...'
     [ -z "$half" ] || { echo '{}' >"$STATE/db.json"; rm -f "$SONIC/frr/frr.conf"; exit 1; }
     cat "$file" >"$STATE/db.json"
-    [ ! -e "$STATE/migrated" ] || sed -i 's/"split-unified"/"separated"/' "$STATE/db.json"
+    [ ! -e "$STATE/migrated" ] || sed -i 's/"split-unified"/"separated"/; s/"unified"/"separated"/' "$STATE/db.json"
     [ ! -e "$STATE/down-after" ] || cp "$STATE/down-after" "$STATE/down"
     container_starts
     ;;
@@ -160,16 +167,7 @@ class SonicSwitch:
         self.sonic, self.state, self.build = folder / "sonic", folder / "state", folder / "leaf1"
         for one in (self.sonic / "frr", self.state, folder / "bin"):
             one.mkdir(parents=True)
-        for artifact in artifacts:
-            path = self.build / artifact.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(artifact.text)
-        script = self.build / "apply" / "apply.sh"
-        text = script.read_text()
-        for name, value in (("SONIC=/etc/sonic", self.sonic), ("DEVICES=/usr/share/sonic/device", folder / "devices")):
-            assert text.count(f"\n{name}\n") == 1
-            text = text.replace(f"\n{name}\n", f"\n{name.partition('=')[0]}={value}\n")
-        script.write_text(text)
+        self.copy(artifacts)
         self.config = json.loads((self.build / "config_db.json").read_text())
         local = self.config["DEVICE_METADATA"]["localhost"]
         (folder / "devices" / local["platform"] / local["hwsku"]).mkdir(parents=True)
@@ -178,6 +176,21 @@ class SonicSwitch:
         for name in (*SWITCH_PROGRAMS, *_OTHERS):
             (folder / "bin" / name).write_text(_STAND_IN)
             (folder / "bin" / name).chmod(0o755)
+
+    def copy(self, artifacts: tuple[Artifact, ...]) -> None:
+        """Copy the files of a build to the switch, in place of those that are there."""
+        shutil.rmtree(self.build, ignore_errors=True)
+        for artifact in artifacts:
+            path = self.build / artifact.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(artifact.text)
+        script = self.build / "apply" / "apply.sh"
+        text = script.read_text()
+        devices = self._folder / "devices"
+        for name, value in (("SONIC=/etc/sonic", self.sonic), ("DEVICES=/usr/share/sonic/device", devices)):
+            assert text.count(f"\n{name}\n") == 1
+            text = text.replace(f"\n{name}\n", f"\n{name.partition('=')[0]}={value}\n")
+        script.write_text(text)
 
     def _was(self, fresh: bool) -> None:
         """Set what the switch has before: its files, its database, and what is up."""
