@@ -25,7 +25,7 @@ def has_tables(intent: Intent, tier: Tier) -> bool:
 
 
 def delivery_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield tiers whose release cannot have BGP in tables, and lines for a file that there is not then."""
+    """Yield tiers whose release cannot have BGP in tables, and lines for frr.conf, which tables replace."""
     if intent.routing.delivery != "tables":
         return
     tiers = {LEAF: intent.topology.leaves, SPINE: intent.topology.spines}

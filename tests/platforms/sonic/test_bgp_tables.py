@@ -229,6 +229,19 @@ def test_the_text_of_frr_is_stronger_and_bgpcfgd_adds_to_files_of_ones_own(
     assert (bgp.maximum_paths, bgp.multipath_relax) == (None, False)
 
 
+def test_a_frr_conf_beside_tables_is_not_read_for_it_is_written_from_them() -> None:
+    """sonic-buildimage dockers/docker-fpm-frr/docker_init.sh: `unified` makes frr.conf of the tables."""
+    reading = read(switch(MANAGED, **FRAMEWORK), FRR)
+    assert [one.key for one in reading.device.bgp.neighbors] == ["Ethernet0", "10.0.0.2"]
+    assert reading.device.routing_tables is True
+    assert [note.message for note in reading.notes] == [
+        "frr.conf was not looked at: FRR does not start with it, or runs what is given beside it"
+    ]
+    own = read(switch(MANAGED | {"docker_routing_config_mode": "split-unified"}, **FRAMEWORK), FRR)
+    assert own.device.bgp.neighbors[0].key == "10.0.0.0"
+    assert own.device.routing_tables is False
+
+
 def test_without_its_own_files_routing_is_not_known() -> None:
     device = read(switch({"docker_routing_config_mode": "split"})).device
     assert (device.bgp, device.static_routes) == (UNKNOWN, UNKNOWN)

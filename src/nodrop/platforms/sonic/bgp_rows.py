@@ -38,8 +38,8 @@ CONSTANT: Mapping[str, Columns] = {
     "BGP_GLOBALS": {"log_nbr_state_changes": "true"},
     "BGP_NEIGHBOR": {"conn_retry": "10"},
 }
-"""Columns that give a process the defaults of `frr defaults datacenter` (bgpd/bgp_vty.c), which no table states.
-bgpd of SONiC has those of `traditional`, which retries after 120 s (30 s since FRR 10.4)."""
+"""Columns that give a process the defaults of `frr defaults datacenter` (bgpd/bgp_vty.c), which no table states: with
+tables, bgpd has those of `traditional`, which retries far later."""
 HOLD_S = 9
 """The hold time of `frr defaults datacenter`; that of `traditional` is 180."""
 MOST_PATHS = 256

@@ -87,7 +87,7 @@ def _judged(old: Mapping[str, object], new: Mapping[str, object], device: Device
 
 
 def _with_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
-    """An edit with the steps of patches, each patch as a form, and commands where some steps are typed."""
+    """Return an edit with the steps of patches, each patch as a form, and commands where some steps are typed."""
     made = [replace(edit, steps=steps) for steps in turned]
     patches = [one.patch for one in made if any(not step.command for step in one.steps)]
     last = len(patches)
@@ -116,7 +116,7 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
 
 
 def _with_routing(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:
-    """An edit with what vtysh is given for another frr.conf, where that can be told."""
+    """Return an edit with the commands of vtysh for another frr.conf, if they are known."""
     texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
     lines = changes(*texts) if len(texts) == len((old, new)) else None
     if not lines:
@@ -155,7 +155,7 @@ def _impossible(change: Change) -> str | None:
 
 
 def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
-    """The device with what its switch works out from the changes, and what stands in one field with them."""
+    """Return the device with what its switch computes from the changes, and what shares a field with them."""
     new = alongside(device, new, subjects, _port_together)
     if not same(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
         seed = HASH_SEED_OF_TYPE.get(TYPE_OF_ROLE.get(str(new.role), ""))
@@ -164,7 +164,7 @@ def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Devic
 
 
 def _port_together(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
-    """A port with what stands in the same field as something that changed: both directions of pause, and the trust."""
+    """Return a port with what shares a field with something that changed: both directions of pause, and the trust."""
     if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new
     if not same(old.qos.pfc_tx_priorities, ALL_PRIORITIES):

@@ -2,8 +2,8 @@
 
 Which files the bgp container starts with, DEVICE_METADATA.docker_routing_config_mode says (sonic-buildimage
 dockers/docker-fpm-frr/docker_init.sh): `split` keeps those of the daemons and removes frr.conf, `split-unified` the
-other way round. What a running FRR says of itself, in `show runningconfiguration all`, is stronger than any file, which
-must not say otherwise.
+other way round; with tables of BGP, `unified` overwrites frr.conf. What a running FRR says of itself, in
+`show runningconfiguration all`, is stronger than any file, which must not say otherwise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +12,7 @@ from functools import partial
 from typing import Protocol
 
 from nodrop.formats.places import BOM, Span
+from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.model.reading import Place
 from nodrop.platforms.sonic.document import Document, merged, opened
 
@@ -83,7 +84,16 @@ def frr_text(files: Mapping[str, str], documents: Sequence[Document], mode: str)
     if running is not None:
         text, place = running.running_frr or "", partial(_inside, running)
         return FrrText(text, ((1, place),), tuple(sorted(files)), beside=_of_files(files, mode))
+    if files and mode == "unified" and _has_tables(documents):
+        return FrrText("", ((1, lambda span: None),), tuple(sorted(files)), ())
     return _of_files(files, mode)
+
+
+def _has_tables(documents: Sequence[Document]) -> bool:
+    """Return whether the bgp container writes frr.conf from tables of BGP, over the one that is there."""
+    data = merged(documents)
+    flag = value_at(data, "DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")
+    return flag == "true" and bool(mapping_at(data, "BGP_GLOBALS"))
 
 
 def _running(documents: Sequence[Document]) -> Document | None:

@@ -1,4 +1,4 @@
-"""Where routing stands in the tables of CONFIG_DB: BGP of bgpcfgd and of the management framework, static routes."""
+"""Places of routing in the tables of CONFIG_DB: BGP of bgpcfgd and of the management framework, static routes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
