@@ -40,8 +40,8 @@ class Routing(Part):
     asn: Asns
     delivery: Literal["frr.conf", "tables"] = Field(
         "frr.conf",
-        description="what holds the BGP of SONiC switches: frr.conf, a file for FRR; tables, BGP_NEIGHBOR, ROUTE_MAP "
-        "and others of config_db.json, from 202511 on, which survive `config reload` and change by patches",
+        description="what holds the BGP of SONiC switches: frr.conf, a file for FRR; tables, those of the switch's own "
+        "configuration, from 202511 on, which survive a reload and change by patches",
     )
     balancing: Literal["ecmp", "adaptive"] = Field(
         "ecmp",
