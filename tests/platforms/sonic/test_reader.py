@@ -110,6 +110,7 @@ NOTHING = Device(
     bgp=UNKNOWN,
     vrf_bgp=UNKNOWN,
     static_routes=UNKNOWN,
+    routing_tables=UNKNOWN,
     buffer_model=UNKNOWN,
     hwsku=UNKNOWN,
     dynamic_buffers=UNKNOWN,
