@@ -1,11 +1,13 @@
 """BGP in tables of a switch's configuration (`routing.delivery`): who has it, and a process as tables hold it."""
 
 from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
 
 from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, Tier
-from nodrop.model.routing import Bgp, PrefixList, PrefixRule, RouteMap
+from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
 from nodrop.model.states import known
 from nodrop.model.values import changed
 from nodrop.platforms.traits import RoutingTables, first_release, traits
@@ -58,15 +60,22 @@ def in_tables(bgp: Bgp, held: RoutingTables) -> Bgp:
     ipv4, ipv6 = (count if count is None else min(count, held.most_paths) for count in paths)
     return changed(
         bgp,
+        **_defaults(bgp, held.process),
         requires_policy=True,
-        session_dscp=None,
         maximum_paths=ipv4,
         maximum_paths_ipv6=ipv6,
         prefix_lists=tuple(_with_ranges(one, held) for one in bgp.prefix_lists),
         community_lists=tuple(one for one in bgp.community_lists if ("community", one.name) in matched),
         route_maps=maps,
-        neighbors=tuple(changed(one, hold_s=held.hold_s) for one in known(bgp.neighbors)),
+        neighbors=tuple(
+            changed(one, **_defaults(one, held.session), hold_s=held.hold_s) for one in known(bgp.neighbors)
+        ),
     )
+
+
+def _defaults(part: Bgp | BgpNeighbor, held: frozenset[str]) -> dict[str, Any]:
+    """Return the defaults of the fields that tables do not hold."""
+    return {one.name: one.default for one in fields(part) if one.name not in held}
 
 
 def _without_lost(policy: RouteMap, held: RoutingTables) -> RouteMap:

@@ -78,6 +78,10 @@ class RoutingTables:
     """How many equal paths a table takes."""
     hold_s: int
     """The hold time that a session states because that of the daemon is far longer."""
+    process: frozenset[str]
+    """The fields of a process that tables hold."""
+    session: frozenset[str]
+    """The fields of a session that tables hold."""
     lost_sets: frozenset[str]
     """What a route map sets that does not reach the routing daemon."""
     loses_ge: Callable[[str, int], bool]

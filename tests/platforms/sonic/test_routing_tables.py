@@ -31,6 +31,7 @@ from nodrop.model.routing import (
     StaticRoute,
 )
 from nodrop.platforms import not_carried
+from nodrop.platforms.sonic import bgp_rows
 from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.resources import home
 from support import random_values
@@ -366,3 +367,13 @@ def test_there_is_no_frr_conf_beside_the_tables() -> None:
     assert sorted(written(one)) == ["apply/apply.sh", "config_db.json"]
     localhost = tables(one)["DEVICE_METADATA"]["localhost"]
     assert (localhost["docker_routing_config_mode"], localhost["frr_mgmt_framework_config"]) == ("unified", "true")
+
+
+@pytest.mark.parametrize("kind", [Bgp, BgpNeighbor, Ipv6Unicast])
+def test_each_field_has_a_column_or_a_row_or_is_refused(kind: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that is added to the model is refused in tables until it has a row."""
+    part = {Bgp: BGP, BgpNeighbor: PEER, Ipv6Unicast: Ipv6Unicast(active=True)}[kind]
+    bgp_rows.check_part(part, "x")
+    monkeypatch.setitem(bgp_rows.ROWS, kind, ())  # type: ignore[index]
+    with pytest.raises(Unsupported, match="no table has a column for it"):
+        bgp_rows.check_part(part, "x")

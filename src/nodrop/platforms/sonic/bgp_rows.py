@@ -6,9 +6,12 @@ Rows decode what earlier releases and other owners write, too.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, NamedTuple
 
-from nodrop.platforms.bindings import Binding, Refuses, Within, never
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.platforms.bindings import Binding, Refuses, Within, bound, check, never
+from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic.config import Config, Row
 
 Columns = Mapping[str, "str | list[str]"]
@@ -195,3 +198,37 @@ FAMILY: tuple[BgpBinding, ...] = (
     ),
 )
 """BGP_NEIGHBOR_AF and BGP_PEER_GROUP_AF: fields of BgpNeighbor for IPv4 unicast, and of Ipv6Unicast."""
+
+ROWS_OF_THEIR_OWN: Mapping[type[Any], frozenset[str]] = {
+    Bgp: frozenset(
+        {
+            *("vrf", "networks", "redistributions", "neighbors"),
+            *("prefix_lists", "community_lists", "as_path_lists", "route_maps"),
+        }
+    ),
+    BgpNeighbor: frozenset({"address", "interface", "ipv6"}),
+    Ipv6Unicast: frozenset(),
+}
+"""Fields that are keys or rows of other tables."""
+ROWS: Mapping[type[Any], tuple[BgpBinding, ...]] = {
+    Bgp: (*PROCESS, *PATHS.values()),
+    BgpNeighbor: (*SESSION, *FAMILY),
+    Ipv6Unicast: FAMILY,
+}
+
+
+def check_part(part: Any, *path: object) -> None:
+    """Raise Unsupported for the first field of a part, at `path`, that no column can say as it is."""
+    rows, kind = ROWS[type(part)], type(part)
+    check(rows, part, *path)
+    for field in fields(kind):
+        value = getattr(part, field.name)
+        known = field.name in bound(rows) or field.name in ROWS_OF_THEIR_OWN[kind]
+        if not known and value is not field.default and value != field.default:
+            raise refuse((*path, field.name), NO_COLUMN)
+
+
+def held(kind: type[Any]) -> frozenset[str]:
+    """Return the fields of a class that tables can say, be it with one value only."""
+    rows = frozenset(row.field for row in ROWS[kind] if row.encode or row.field in ("requires_policy", "import_check"))
+    return rows | ROWS_OF_THEIR_OWN[kind]

@@ -11,10 +11,20 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import known, those_known
 from nodrop.platforms import frr_limits
-from nodrop.platforms.bindings import check, decoded, encoded
+from nodrop.platforms.bindings import decoded, encoded
 from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sayable import refuse
-from nodrop.platforms.sonic.bgp_rows import CONSTANT, DEFAULT, FAMILIES, FAMILY, PATHS, PROCESS, SESSION, TableRow
+from nodrop.platforms.sonic.bgp_rows import (
+    CONSTANT,
+    DEFAULT,
+    FAMILIES,
+    FAMILY,
+    PATHS,
+    PROCESS,
+    SESSION,
+    TableRow,
+    check_part,
+)
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.policy_rows import Rows, check_policies, policy_tables, read_policies
 
@@ -163,11 +173,11 @@ def _checked(device: Device) -> tuple[Bgp, ...]:
         raise refuse(["extra_lines"], "are written into frr.conf, which is made of the tables")
     for bgp in processes:
         path = ("bgp",) if bgp.vrf is None else ("vrf_bgp", bgp.key)
-        check((*PROCESS, *PATHS.values()), bgp, *path)
+        check_part(bgp, *path)
         for neighbor in known(bgp.neighbors):
             where = (*path, "neighbors", neighbor.key)
-            check((*SESSION, *FAMILY), neighbor, *where)
-            check(FAMILY, neighbor.ipv6, *where, "ipv6")
+            check_part(neighbor, *where)
+            check_part(neighbor.ipv6, *where, "ipv6")
     check_policies(processes[0])
     _check_static_routes(known(device.static_routes))
     return processes

@@ -10,7 +10,8 @@ packet trimming, sonic-utilities scripts/db_migrator.py (master's database is th
 from dataclasses import replace
 
 from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
-from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, held
 from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
 from nodrop.platforms.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
@@ -95,6 +96,8 @@ TRAITS = Traits(
     routing_tables=RoutingTables(
         most_paths=MOST_PATHS,
         hold_s=HOLD_S,
+        process=held(Bgp),
+        session=held(BgpNeighbor),
         lost_sets=frozenset(row.field for row in SETS if row.encode is None),
         loses_ge=drops_ge,
     ),
@@ -123,6 +126,7 @@ TRAITS = Traits(
         "above the prefix's as text",
         "@bgp/route_maps": _LOWERED,
         "@bgp/community_lists": _LOWERED,
+        "@bgp": "no table has a column for it",
         "@watchdog_conditions": "SONiC's watchdog goes by what its daemon has for the ASIC",
         "@high_frequency": f"SONiC has it since {SINCE['high-frequency telemetry']}, and from Spectrum-4 on",
         "@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI",
