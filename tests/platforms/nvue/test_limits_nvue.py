@@ -124,6 +124,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "buffer_model",
         "NVUE works headroom out by itself: its buffer model is dynamic",
     ),
+    "routing in tables": (device(routing_tables=True), "routing_tables", "NVUE has no tables of routing"),
     "sessions that need policies": (
         bgp(requires_policy=True),
         "bgp/requires_policy",

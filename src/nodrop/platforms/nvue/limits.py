@@ -93,6 +93,8 @@ def _check_device(device: Device) -> Switch:
     if device.buffer_model != "dynamic":
         raise refuse(["buffer_model"], "NVUE works headroom out by itself: its buffer model is dynamic")
     check_without_overlays(device)
+    if known(device.routing_tables):
+        raise refuse(["routing_tables"], "NVUE has no tables of routing")
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
     return switch(model)
