@@ -47,6 +47,7 @@ from nodrop.model.types import fields
 from nodrop.platforms.bindings import bound
 from nodrop.platforms.nvue import conditions, effects, hashing
 from nodrop.platforms.nvue.bindings_bgp import FAMILY, NUMBERED, PROCESS, SESSION
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
 from support.random_bindings import scalars
@@ -514,9 +515,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         trimming=trimming,
         hash_fields=draw(maybe(st.sets(st.sampled_from(sorted(hashing.FLAGS)), min_size=1).map(_hashed_by))),
         mac_ageing_s=draw(maybe(st.integers(0, 65_535))),
-        arp_reachable_s=draw(maybe(st.integers(30, 2_147_483))),
-        nd_reachable_s=draw(maybe(st.integers(30, 2_147_483))),
-        hash_seed=draw(maybe(st.integers(0, 2**32 - 1))),
+        **draw(st.fixed_dictionaries(scalars(SWITCH, Device))),
         adaptive_routing=draw(st.booleans()),
         weighs_utilization=draw(st.booleans()),
         ntp_servers=draw(some(SERVERS, 3).map(ordered)),

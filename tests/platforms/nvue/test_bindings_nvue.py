@@ -1,4 +1,4 @@
-"""The rows of NVUE's BGP: every field has one, and each is edited, read back and found where it is stated."""
+"""The rows of NVUE: every field of BGP has one, and each is edited, read back and found where it is stated."""
 
 import re
 from typing import Any
@@ -14,6 +14,7 @@ from nodrop.model.types import fields
 from nodrop.platforms.bindings import Within, bound
 from nodrop.platforms.nvue.bindings import Row
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.edit import edit
 from support.nvue_startup import FILE, NAME, read, state
 
@@ -30,6 +31,7 @@ KINDS: dict[str, tuple[type[Any], tuple[Row, ...]]] = {
     "@bgp": (Bgp, (*EITHER, *PROCESS, *SHARED)),
     f"@neighbors/{PEER}": (BgpNeighbor, (*SESSION, *FAMILY)),
     f"@neighbors/{PEER}/ipv6": (Ipv6Unicast, FAMILY),
+    "": (Device, SWITCH),
 }
 """By subject of a part of the device: its class and rows."""
 WRITTEN = [
@@ -41,6 +43,8 @@ OF_A_LIST = {"vrf", "prefix_lists", "community_lists", "as_path_lists", "route_m
 
 def part(device: Device, subject: str) -> Any:
     """The part of the device at a subject."""
+    if not subject:
+        return device
     bgp = device.bgp
     assert isinstance(bgp, Bgp)
     if subject == "@bgp":
@@ -65,7 +69,7 @@ def other(text: str) -> str:
 
 
 def test_every_field_of_bgp_has_a_row() -> None:
-    assert {kind: fields(kind).keys() - bound(rows) for kind, rows in KINDS.values()} == {
+    assert {kind: fields(kind).keys() - bound(rows) for kind, rows in KINDS.values() if kind is not Device} == {
         Bgp: OF_A_LIST,
         BgpNeighbor: {"ipv6"},
         Ipv6Unicast: set(),
@@ -75,7 +79,7 @@ def test_every_field_of_bgp_has_a_row() -> None:
 @pytest.mark.parametrize(("subject", "row"), WRITTEN, ids=[f"{subject}/{row.field}" for subject, row in WRITTEN])
 def test_a_field_is_edited_read_back_and_found_at_its_place(subject: str, row: Row) -> None:
     value = sample(row, getattr(part(read(BASE).device, subject), row.field))
-    path = (NAME, *subject.split("/"), row.field)
+    path = (NAME, *subject.split("/"), row.field) if subject else (NAME, f"@{row.field}")
     made = edit({FILE: BASE.encode()}, [Change(subject=path, old=UNKNOWN, new=value)], name=NAME)
     assert made.by_hand == ()
     text = made.files[FILE].decode()

@@ -10,6 +10,7 @@ from nodrop.model.values import changed
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.read_overlays import DSCP_ACTIONS, VXLAN
@@ -54,15 +55,13 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     for attribute, word in (("snmp_location", "system-location"), ("snmp_contact", "system-contact")):
         if _moved(getattr(old, attribute), getattr(new, attribute)):
             _snmp(draft, word, getattr(new, attribute))
-    for field in ageing.FIELDS:
-        if _moved(getattr(old, field), getattr(new, field)):
-            draft.put(*next(ageing.paths(draft.top, field)), to=getattr(new, field))
+    if _moved(old.mac_ageing_s, new.mac_ageing_s):
+        draft.put(*next(ageing.paths(draft.top)), to=new.mac_ageing_s)
+    _bound(draft, old, new)
     if _moved(old.tunnels, new.tunnels):
         _tunnels(draft, those_known(old.tunnels), those_known(new.tunnels))
     if _moved(old.hash_fields, new.hash_fields):
         _hash_fields(draft, new.hash_fields)
-    if _moved(old.hash_seed, new.hash_seed):
-        draft.put("system", "forwarding", "hash-seed", to=new.hash_seed)
     if _moved(old.gnmi_port, new.gnmi_port):
         draft.set(*GNMI, "state", to="disabled" if new.gnmi_port is None else "enabled")
         if new.gnmi_port is not None:
@@ -77,6 +76,19 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
 
 def _moved(old: Any, new: Any) -> bool:
     return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
+
+
+def _bound(draft: Draft, old: Device, new: Device) -> None:
+    """Let settings of the switch that have rows have other values."""
+    for row in SWITCH:
+        value = getattr(new, row.field)
+        if row.encode is None or not _moved(getattr(old, row.field), value):
+            continue
+        lines = () if value is None else row.encode(value, draft.say)
+        for path in row.where if not lines else ():
+            draft.unset(*path)
+        for line in lines:
+            draft.set(*line.path, to=line.value)
 
 
 def _tunnels(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:

@@ -14,9 +14,11 @@ from nodrop.model.fabric import HASH_FIELDS, Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known
 from nodrop.model.subject import natural
+from nodrop.platforms import bindings
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.adaptive_routing import PERCENT
-from nodrop.platforms.nvue.ageing import MAC_AGEING_S, REACHABLE_S
+from nodrop.platforms.nvue.ageing import MAC_AGEING_S
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits_bridging import check_bridging
 from nodrop.platforms.nvue.naming import nvue_port
@@ -29,6 +31,7 @@ from nodrop.platforms.sayable import (
     Plain,
     check_addresses,
     check_distinct,
+    check_range,
     check_rows,
     check_without_overlays,
     on_one_line,
@@ -37,7 +40,6 @@ from nodrop.platforms.sayable import (
 
 _HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}")
 _VRF = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,14}")
-_LARGEST = 2**32 - 1
 _MTU_BYTES = (552, 9216)
 _CABLE_M = (1, 100_000)
 
@@ -123,16 +125,8 @@ def _check_services(device: Device) -> None:
     lacking = [one for one in fields or () if one not in FLAGS]
     if lacking:
         raise refuse(["hash_fields"], f"NVUE does not hash by {lacking[0]}")
-    for field, span in (
-        ("mac_ageing_s", MAC_AGEING_S),
-        ("arp_reachable_s", REACHABLE_S),
-        ("nd_reachable_s", REACHABLE_S),
-    ):
-        seconds = known(getattr(device, field))
-        if seconds is not None and not span[0] <= seconds <= span[1]:
-            raise refuse([field], f"{seconds} s is not from {span[0]} to {span[1]}")
-    if not 0 <= (known(device.hash_seed) or 0) <= _LARGEST:
-        raise refuse(["hash_seed"], f"is not from 0 to {_LARGEST}")
+    check_range(known(device.mac_ageing_s), *MAC_AGEING_S, "mac_ageing_s")
+    bindings.check(SWITCH, device)
     _check_telemetry(device)
     _check_trimming(device)
 

@@ -7,7 +7,9 @@ from nodrop.formats.places import Span
 from nodrop.model.qos import COLORS
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
+from nodrop.platforms.bindings import places
 from nodrop.platforms.nvue import adaptive_routing, ageing, conditions, hashing
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
 from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
@@ -123,6 +125,7 @@ class _Finder:
 
     def _device_paths(self, head: str, part: Path) -> Iterator[Path]:
         key, field = (*part, "", "")[:2]
+        yield from places(SWITCH, head.removeprefix("@"))
         if head == "@watchdog_polling_ms":
             yield ("qos", "pfc-watchdog", "polling-interval")
             yield ("qos", "pfc-watchdog")
@@ -151,10 +154,8 @@ class _Finder:
             yield from adaptive_routing.switch_paths(head, having)
         elif head == "@hash_fields":
             yield hashing.PATH
-        elif head == "@hash_seed":
-            yield ("system", "forwarding", "hash-seed")
-        elif head.removeprefix("@") in ageing.FIELDS:
-            yield from ageing.paths(self._top, head.removeprefix("@"))
+        elif head == "@mac_ageing_s":
+            yield from ageing.paths(self._top)
         elif head in _SNMP:
             yield from ((*path, _SNMP[head]) for path in SNMP)
         elif head in OVERLAYS:

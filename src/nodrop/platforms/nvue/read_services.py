@@ -21,8 +21,6 @@ TRIM_SIZE_BYTES, TRIM_DSCP, TRIM_PRIORITY = 256, 11, 4
 TRIM_CLASSES = (1, 2, 3)
 """The default trimming profile (5.14, Packet Trimming)."""
 
-_MAX_SEED = 2**32 - 1
-
 
 def loopbacks(top: View, ports: Ports) -> tuple[Loopback, ...]:
     """Return the loopback interface, and the addresses that VRFs have of their own, sorted by name."""
@@ -69,11 +67,6 @@ def servers(top: View, kind: str) -> tuple[str, ...]:
 def snmp(top: View, key: str) -> str | None:
     """Return what the switch tells of itself by SNMP, in the words of any release; None where it is not said."""
     return next((text for one in SNMP if (text := top.below(*one).text(key)) is not None), None)
-
-
-def hash_seed(top: View) -> int | None:
-    """Return the seed by which equal paths are chosen; None where the switch takes its own."""
-    return top.below("system", "forwarding").integer("hash-seed", 0, _MAX_SEED)
 
 
 def collectors(top: View) -> tuple[Collector, ...]:

@@ -15,9 +15,11 @@ from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import changed
+from nodrop.platforms.bindings import decoded
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.adaptive_routing import of_switch
-from nodrop.platforms.nvue.ageing import ageing
+from nodrop.platforms.nvue.ageing import mac_ageing
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.hashing import hash_fields
 from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
@@ -35,7 +37,6 @@ from nodrop.platforms.nvue.read_secrets import remark_secrets
 from nodrop.platforms.nvue.read_services import (
     collectors,
     gnmi_port,
-    hash_seed,
     loopbacks,
     management,
     servers,
@@ -195,7 +196,8 @@ class _Device:
             port_channels=port_channels(top, ports, self._derived),
             vlans=vlans(top, ports, self._derived),
             multi_chassis=multi_chassis(top, ports),
-            **ageing(top),
+            mac_ageing_s=mac_ageing(top),
+            **decoded(SWITCH, [top]),
             tunnels=tunnels(top),
             management=management(ports),
             bgp=routing.bgp(),
@@ -205,7 +207,6 @@ class _Device:
             counters=UNKNOWN,
             high_frequency=UNKNOWN,
             trimming=trimming(top, qos.defaults.trims, qos.queue_of, trims),
-            hash_seed=hash_seed(top),
             ntp_servers=servers(top, "ntp"),
             syslog_servers=servers(top, "syslog"),
             dns_servers=servers(top, "dns"),

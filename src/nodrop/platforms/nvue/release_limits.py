@@ -3,17 +3,10 @@
 from nodrop.hardware.schema import Switch
 from nodrop.model.fabric import Device
 from nodrop.platforms import bindings
-from nodrop.platforms.bindings import AnyBinding, Binding
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.releases import SINCE, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.sayable import refuse
-
-SWITCH: tuple[AnyBinding, ...] = (
-    Binding(field="otlp_collectors", since="export by OTLP"),
-    Binding(field="gnmi_port", since="a gNMI server"),
-    Binding(field="trimming", since="packet trimming"),
-)
-"""What older releases do not have at all; the rest of `SINCE` they write in other words."""
 
 
 def check_release(device: Device) -> None:

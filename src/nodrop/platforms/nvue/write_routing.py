@@ -1,6 +1,6 @@
 """From a device to the statements about its routing: BGP, policies, static routes, the choice among equal paths."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nodrop.model.fabric import Device
@@ -21,6 +21,16 @@ from nodrop.platforms.sayable import refuse
 def rendered(file: str, **names: Any) -> Quoted:
     """Return the statements that a template makes of what it is given."""
     return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
+
+
+def inserted(text: str, lines: Iterable[Line]) -> str:
+    """Return statements in the order of an export, with others among them: each before the first of a later path."""
+    said = text.splitlines(keepends=True)
+    for line in sorted(lines):
+        path = list(line.path)
+        place = next((at for at, other in enumerate(said) if other.split(" ") > path), len(said))
+        said.insert(place, rendered("lines", path=path[0], lines=[line._replace(path=line.path[1:])]))
+    return "".join(said)
 
 
 _Prefixes = list[tuple[str, list[tuple[str, str]]]]

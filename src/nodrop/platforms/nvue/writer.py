@@ -18,6 +18,8 @@ from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.additions import merged
+from nodrop.platforms.nvue.bindings import lines_of
+from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.bridging import bridged
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
@@ -34,7 +36,7 @@ from nodrop.platforms.nvue.spelling import (
     port_key,
 )
 from nodrop.platforms.nvue.stages import Forms, forms
-from nodrop.platforms.nvue.write_routing import rendered, routing
+from nodrop.platforms.nvue.write_routing import inserted, rendered, routing
 from nodrop.platforms.rendering import Quoted, template
 from nodrop.units import show_speed
 
@@ -341,4 +343,5 @@ def _services(device: Device, design: _Design) -> str:
     vrf = "mgmt" if management is not None and management.own_vrf else "default"
     addresses = management.addresses if management is not None else ()
     listening = tuple(address.partition("/")[0] for address in addresses)
-    return rendered("services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=FLAGS)
+    text = rendered("services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=FLAGS)
+    return inserted(text, lines_of(SWITCH, device, dialect(device.version)))

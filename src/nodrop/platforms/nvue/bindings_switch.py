@@ -1,0 +1,20 @@
+"""The rows of a switch: settings that are a plain value at one path, and what only later releases have.
+
+Sources: Cumulus Linux 5.14, Address Resolution Protocol (base reachable time: 30 to 2147483 s; `auto` is the 1080 s of
+/etc/sysctl.d/neigh.conf); NVUE command reference (5.14 and 5.16).
+"""
+
+from nodrop.platforms.bindings import Binding
+from nodrop.platforms.nvue.bindings import Row, number
+
+_REACHABLE = "base-reachable-time"
+_REACHABLE_S = (30, 2_147_483)
+
+SWITCH: tuple[Row, ...] = (
+    number("arp_reachable_s", ("system", "global", "arp", _REACHABLE), *_REACHABLE_S, "s", words={"auto": None}),
+    number("nd_reachable_s", ("system", "global", "nd", _REACHABLE), *_REACHABLE_S, "s", words={"auto": None}),
+    number("hash_seed", ("system", "forwarding", "hash-seed"), 0, 2**32 - 1),
+    Binding(field="otlp_collectors", since="export by OTLP"),
+    Binding(field="gnmi_port", since="a gNMI server"),
+    Binding(field="trimming", since="packet trimming"),
+)
