@@ -107,7 +107,7 @@ NOT_SAID = re.compile(
     r"|.*/pfc_to_queue/.*|.*/tc_to_queue/.*|.*/dscp_to_tc/.*|.*/pcp_to_tc/.*|.*/tc_to_dscp/.*"  # one by one below
     r"|.*/tc_to_priority_group/.*|.*/pfc_to_priority_group/.*|.*/priority_groups/0.*|.*/queues/0/buffer.*"
     r"|.*/otlp_collectors.*|.*/gnmi_port|.*/wred/(yellow|red)/.*|.*/sets|.*/buffer|.*/headroom"
-    r"|version|otlp_collectors.*|gnmi_port"
+    r"|version|otlp_collectors.*|gnmi_port|routing_tables"
     r"|interfaces/swp(1|2|3s0)/macsec"  # no setting says it
     r"|interfaces/swp(1|3s[01])/adaptive_routing"  # no port unless it is said
     r"|dual_tor|vlans/10/enabled"  # known absence, and a VLAN in which the switch has no interface
