@@ -27,6 +27,7 @@ from nodrop.model.fabric import (
     Trimming,
 )
 from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import natural
 from nodrop.platforms import port_name
@@ -470,6 +471,8 @@ def _first(part: Any) -> Any:
     """A part of a device without what the first release lacks."""
     if isinstance(part, Device):
         return replace(part, trimming=None, dns_servers=(), hash_fields=None, high_frequency=())
+    if isinstance(part, Bgp):
+        return replace(part, suppress_fib_pending=False)
     if isinstance(part, Interface) and part.fec == "auto":
         return replace(part, fec="rs")
     if isinstance(part, BufferPool):

@@ -63,11 +63,12 @@ class Adapter:
         }
         if isinstance(bgp, Bgp):
             dscp = bgp.session_dscp if held.session_dscp else None
+            waits = bgp.suppress_fib_pending and held.announces_installed
             paths = {name: getattr(bgp, name) for name in ("maximum_paths", "maximum_paths_ipv6")}
             if held.most_paths is not None:
                 paths = {name: count and min(count, held.most_paths) for name, count in paths.items()}
             maps = bgp.route_maps if held.global_next_hops else tuple(map(_without_next_hops, bgp.route_maps))
-            bgp = changes["bgp"] = changed(bgp, session_dscp=dscp, route_maps=maps, **paths)
+            bgp = changes["bgp"] = changed(bgp, session_dscp=dscp, route_maps=maps, suppress_fib_pending=waits, **paths)
         if isinstance(bgp, Bgp) and device.routing_tables and held.routing_tables is not None:
             changes["bgp"] = in_tables(bgp, held.routing_tables)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:

@@ -32,6 +32,10 @@ GRACEFUL_SHUTDOWN = "graceful-shutdown"
 DRAINED_PREFERENCE = "0"
 PREFER_GLOBAL = ("ipv6 next-hop", "prefer-global")
 SEQUENCE_STEP = 10
+RESTART_S = 240
+SELECT_DEFER_S = 45
+"""SONiC's own times of a graceful restart (sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/bgpd.main.conf.j2 and
+files/image_config/constants/constants.yml)."""
 
 
 class _Names(NamedTuple):
@@ -58,10 +62,13 @@ def bgp(
     """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines.
 
     It takes as many equal paths as it has ports, so that a switch more in the fabric changes nothing here. One that
-    is drained keeps its sessions and marks all it sends, and the others route around it.
+    is drained keeps its sessions and marks all it sends, and the others route around it. Each announces only what its
+    hardware has, so that no packets come before their route. Leaves restart gracefully, because there is no other way
+    to their hosts; a spine does not: the others of its tier carry its traffic, and stale routes would keep it there.
     """
     groups = sorted({wire.group for wire in cables.values()} & plan.vlans.keys())
     subnets = tuple(block for group in groups for block in plan.vlan_blocks(group, node))
+    is_leaf = node.role == LEAF
     own = {family: _originated(plan, node, family, subnets) for family in plan.families}
     return Bgp(
         asn=asns[node.name],
@@ -72,6 +79,11 @@ def bgp(
         multipath_relax=True,
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
+        suppress_fib_pending=True,
+        graceful_restart=is_leaf,
+        preserve_forwarding=is_leaf,
+        restart_s=RESTART_S if is_leaf else None,
+        select_defer_s=SELECT_DEFER_S if is_leaf else None,
         graceful_shutdown=drained,
         prefix_lists=tuple(one for family in own for one in _prefix_lists(plan, node, family, own[family])),
         community_lists=(CommunityList(name=SHUTDOWN, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),

@@ -106,6 +106,9 @@ def _process(bgp: Bgp, missing: list[str]) -> Bgp:
     """
     if isinstance(bgp.default_ipv4_unicast, Unknown):
         bgp = changed(bgp, default_ipv4_unicast=True)
+    for field in _OF_NO_ROUTE:
+        if isinstance(getattr(bgp, field), Unknown):
+            bgp = changed(bgp, **{field: getattr(_DEFAULTS, field)})
     for field in (name for name in _MAY_BE_UNKNOWN if isinstance(getattr(bgp, name), Unknown)):
         missing.append(f"{field} of BGP in VRF {bgp.key} is not known")
         bgp = changed(bgp, **{field: getattr(_DEFAULTS, field)})
@@ -129,6 +132,8 @@ def _session(neighbor: BgpNeighbor, missing: list[str]) -> BgpNeighbor:
 
 _NO_SESSION = BgpNeighbor()
 _DEFAULTS = Bgp(asn=1)
+_OF_NO_ROUTE = ("suppress_fib_pending", "preserve_forwarding")
+"""Fields that may be unknown and change no route."""
 _MAY_BE_UNKNOWN = sorted(
     (name for name, kind in fields(Bgp).items() if kind.unknown), key=lambda name: name != "neighbors"
 )

@@ -174,6 +174,18 @@ class Bgp:
     session_dscp: int | None = None
     """DSCP of BGP's own packets; None is the daemon's own choice, CS6 (48) in FRR."""
     default_ipv4_unicast: bool | Unknown = True
+    suppress_fib_pending: bool | Unknown = False
+    """Whether a route is announced only once the forwarding hardware has it."""
+    graceful_restart: bool = False
+    """Whether the neighbors keep its routes while its BGP restarts (RFC 4724). Without it a device still keeps those of
+    neighbors that restart."""
+    preserve_forwarding: bool | Unknown = False
+    """Whether it tells them that its hardware forwards meanwhile (the F bit)."""
+    restart_s: int | None = None
+    """How long they wait for its BGP to come back; None is the daemon's own choice (FRR: 120)."""
+    select_defer_s: int | None = None
+    """How long it waits after a restart for all neighbors' routes before it chooses; None is the daemon's own choice
+    (FRR: 120)."""
     graceful_shutdown: bool = False
     """Whether the device marks all it sends with GRACEFUL_SHUTDOWN, so that others route around it (RFC 8326)."""
     prefix_lists: tuple[PrefixList, ...] = ()

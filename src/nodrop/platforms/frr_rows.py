@@ -182,6 +182,17 @@ def _paths(field: str) -> Row:
     return _value(field, "maximum-paths *", read=number, refuses=(Within(1, 514),))
 
 
+def _time(field: str, words: str, most: int) -> Row:
+    """Return the row of a time in seconds, which `no` leaves to the daemon."""
+    return Binding(
+        field=field,
+        where=(f"{words} *",),
+        decode=lambda said: number(said.values[0], 0, most) if said.on else None,
+        encode=lambda value, _: f"{words} {value}",
+        refuses=(Within(0, most),),
+    )
+
+
 _PROCESS: tuple[Row, ...] = (
     Binding(
         field="asn",
@@ -200,6 +211,11 @@ _PROCESS: tuple[Row, ...] = (
         "bgp bestpath as-path multipath-relax no-as-set",
     ),
     _flag("compare_router_id", "bgp bestpath compare-routerid"),
+    _flag("suppress_fib_pending", "bgp suppress-fib-pending"),
+    _time("restart_s", "bgp graceful-restart restart-time", 4095),
+    _flag("graceful_restart", "bgp graceful-restart"),
+    _flag("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
+    _time("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
     _flag("graceful_shutdown", "bgp graceful-shutdown"),
     Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
 )
@@ -209,7 +225,6 @@ _EVERY_SESSION_IPV6: tuple[Row, ...] = (_flag("active", "bgp default ipv6-unicas
 _IGNORED_OF_PROCESS = (
     "bgp log-neighbor-changes ...",
     "bgp graceful-restart ...",
-    "bgp suppress-fib-pending ...",
     "bgp suppress-duplicates ...",
     "bgp deterministic-med ...",
     "bgp fast-external-failover ...",

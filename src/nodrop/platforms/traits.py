@@ -146,6 +146,8 @@ class Traits:
     """After how long a MAC address is forgotten where nothing is said; None where nothing can be said."""
     reachable_s: int | None = None
     """How long a resolved neighbor counts as reachable then."""
+    announces_installed: bool = True
+    """Whether BGP can wait for the hardware before it announces a route."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     routing_tables: RoutingTables | None = None

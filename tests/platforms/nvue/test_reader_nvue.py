@@ -327,7 +327,12 @@ def test_what_policies_need_in_both_dialects(version: str) -> None:
         ),
         BgpNeighbor(address="10.9.0.2", remote_asn="external", update_source="10.0.0.1"),
     )
-    shared: Any = {"prefix_lists": bgp.prefix_lists, "as_path_lists": bgp.as_path_lists, "route_maps": bgp.route_maps}
+    shared: Any = {
+        "preserve_forwarding": UNKNOWN,
+        "prefix_lists": bgp.prefix_lists,
+        "as_path_lists": bgp.as_path_lists,
+        "route_maps": bgp.route_maps,
+    }
     assert reading.device.vrf_bgp == (
         Bgp(asn=65001, vrf="GREEN", router_id="10.0.0.7", default_ipv4_unicast=UNKNOWN, **shared),
         Bgp(

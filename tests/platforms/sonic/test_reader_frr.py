@@ -18,6 +18,7 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
+from nodrop.model.states import UNKNOWN
 from support.sonic_configs import NAME, read, stock
 
 
@@ -319,12 +320,32 @@ def test_a_command_of_bgp_that_is_not_understood_is_noted_with_its_line(line: st
 
 
 @pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("bgp suppress-fib-pending", "suppress_fib_pending", UNKNOWN),
+        ("no bgp suppress-fib-pending", "suppress_fib_pending", False),
+        ("bgp graceful-restart", "graceful_restart", True),
+        ("no bgp graceful-restart", "graceful_restart", False),
+        ("bgp graceful-restart preserve-fw-state", "preserve_forwarding", True),
+        ("bgp graceful-restart restart-time 240", "restart_s", 240),
+        ("no bgp graceful-restart restart-time 240", "restart_s", None),
+        ("bgp graceful-restart select-defer-time 0", "select_defer_s", 0),
+    ],
+)
+def test_how_bgp_starts_and_announces(line: str, field: str, value: object) -> None:
+    reading = read(None, f"router bgp 65000\n {line}\n")
+    assert reading.notes == ()
+    bgp = reading.device.bgp
+    assert isinstance(bgp, Bgp)
+    assert getattr(bgp, field) is value or (getattr(bgp, field) == value and not isinstance(value, bool))
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "bgp log-neighbor-changes",
         "no bgp log-neighbor-changes",
-        "bgp graceful-restart restart-time 240",
-        "bgp suppress-fib-pending",
+        "bgp graceful-restart stalepath-time 240",
         "bgp deterministic-med",
         "bgp listen limit 200",
         "bmp targets sonic-bmp",

@@ -51,6 +51,12 @@ TIMERS = (Impact("none", "the session keeps the timers that it has until it open
 """FRR reads them as it opens a session, and closes none for them (bgpd/bgp_packet.c, bgp_open_receive; bgpd/bgpd.c,
 peer_timers_set)."""
 PROCESS = (Impact("traffic-affecting", "all BGP sessions of the process close and open again"),)
+WAITING = (Impact("traffic-affecting", "all BGP sessions of the process close and open again, in FRR 10 and later"),)
+"""bgpd closes every session, because routes may have been announced already (bgpd/bgpd.c,
+bgp_suppress_fib_pending_set, from FRR 10.0 on; SONiC has it from 202411 on)."""
+CAPABILITY = (Impact("none", "a session negotiates it when it opens again, and none is closed for it"),)
+"""RFC 4724, section 3; bgpd/bgp_vty.c, bgp_graceful_restart_cmd."""
+NEXT_START = (Impact("none", "BGP reads it when it starts again"),)
 PROCESS_REMOVED = (Impact("traffic-affecting", "all BGP sessions of the process close", ("removed",)),)
 DRAIN = (
     Impact(

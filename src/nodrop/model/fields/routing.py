@@ -1,7 +1,7 @@
 """The fields of BGP, its policies and static routes."""
 
 from nodrop.model.fields import impacts
-from nodrop.model.fields.row import EXTRA, ONE_VRF, Field, Table
+from nodrop.model.fields.row import AS_TEMPLATES, EXTRA, ONE_VRF, Field, Table
 from nodrop.model.routing import (
     AsPathList,
     Bgp,
@@ -33,6 +33,13 @@ ROUTING: Table = {
         "import_check": Field(),
         "session_dscp": Field(key="classes.{control}.dscp"),
         "default_ipv4_unicast": Field(),
+        "suppress_fib_pending": Field(
+            "announcements wait for the hardware", no_key=AS_TEMPLATES, impact=impacts.WAITING
+        ),
+        "graceful_restart": Field(no_key=AS_TEMPLATES, impact=impacts.CAPABILITY),
+        "preserve_forwarding": Field("forwarding preserved", no_key=AS_TEMPLATES, impact=impacts.CAPABILITY),
+        "restart_s": Field("restart time", no_key=AS_TEMPLATES, impact=impacts.CAPABILITY),
+        "select_defer_s": Field("deferral of route selection", no_key=AS_TEMPLATES, impact=impacts.NEXT_START),
         "graceful_shutdown": Field("drained (GRACEFUL_SHUTDOWN)", key="devices.{device}.drained", impact=impacts.DRAIN),
         "prefix_lists/**": Field(key="addressing.loopbacks", impact=impacts.POLICY),
         "community_lists/**": Field(impact=impacts.POLICY),

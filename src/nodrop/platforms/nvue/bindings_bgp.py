@@ -258,6 +258,7 @@ PROCESS: tuple[Row, ...] = (
     flag("compare_router_id", ("path-selection", "routerid-compare")),
     flag("always_compare_med", ("path-selection", "med", "compare-always")),
     Binding(field="default_ipv4_unicast", decode=lambda _: UNKNOWN),
+    Binding(field="preserve_forwarding", decode=lambda _: UNKNOWN),
 )
 EITHER: tuple[Row, ...] = (
     number("asn", ("autonomous-system",), 1, _LARGEST_ASN, words=dict.fromkeys(("none", "leaf", "spine"))),
@@ -265,6 +266,10 @@ EITHER: tuple[Row, ...] = (
 )
 """What is stated for a process, or for those of all VRFs at once below `router bgp`."""
 SHARED: tuple[Row, ...] = (
+    flag("suppress_fib_pending", ("wait-for-install",)),
+    flag("graceful_restart", ("graceful-restart", "mode"), on=("full",), written="full"),
+    number("restart_s", ("graceful-restart", "restart-time"), 0, 4095, "s", refuses=(Within(1, 3600),)),
+    number("select_defer_s", ("graceful-restart", "path-selection-deferral-time"), 0, 3600, "s"),
     flag("graceful_shutdown", ("graceful-shutdown",)),
     Binding(
         field="session_dscp",

@@ -77,6 +77,10 @@ def check(device: Device) -> None:
         _check_other(one, bgp)
 
 
+_OF_SWITCH = ("suppress_fib_pending", "graceful_restart", "restart_s", "select_defer_s", "graceful_shutdown")
+"""What NVUE has below `router bgp`, for all VRFs."""
+
+
 def _check_other(one: Bgp, bgp: Bgp) -> None:
     """Check the process of a VRF of its own."""
     path = ("vrf_bgp", one.key)

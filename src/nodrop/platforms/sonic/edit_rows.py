@@ -73,6 +73,17 @@ def _addresses(draft: Draft, table: str, name: str, wanted: Iterable[str]) -> No
         draft.add(table, key)
 
 
+def _waiting(draft: Draft, old: Bgp, new: Bgp) -> None:
+    """Let fpmsyncd answer as BGP waits, for which orchagent has to be in its synchronous mode."""
+    if not same(old.suppress_fib_pending, new.suppress_fib_pending):
+        on = new.suppress_fib_pending is True
+        asynchronous = draft.rows("DEVICE_METADATA").get("localhost", {}).get("synchronous_mode") == "disable"
+        stated = {"suppress-fib-pending": "enabled" if on else None}
+        draft.update(
+            "DEVICE_METADATA", "localhost", stated | ({"synchronous_mode": "enable"} if on and asynchronous else {})
+        )
+
+
 def _switch(draft: Draft, old: Device, new: Device) -> None:
     fields = {
         "buffer_model": (old.buffer_model, new.buffer_model),
@@ -91,6 +102,8 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
     numbers = [one.bgp.asn for one in (old, new) if isinstance(one.bgp, Bgp)]
     if len(set(numbers)) > 1 and "bgp_asn" in draft.rows("DEVICE_METADATA").get("localhost", {}):
         draft.update("DEVICE_METADATA", "localhost", {"bgp_asn": str(numbers[1])})
+    if isinstance(old.bgp, Bgp) and isinstance(new.bgp, Bgp):
+        _waiting(draft, old.bgp, new.bgp)
     if not same(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
         hashed = [field.upper().replace("-", "_") for field in new.hash_fields or ()]
         if hashed:

@@ -23,12 +23,20 @@ MAXIMUM_PATHS = 514
 """bgpcfgd's (constants.yml.j2)."""
 ALLOWED_OWN = {"ToRRouter": 1}
 """How often bgpcfgd lets a switch of this type see its own AS number (bgpd/templates/general/peer-group.conf.j2)."""
+_GRACEFUL: Mapping[str, dict[str, Any]] = {
+    "ToRRouter": {"graceful_restart": True, "preserve_forwarding": True, "restart_s": 240, "select_defer_s": 45}
+}
+"""How a switch of this type restarts (bgpd.main.conf.j2, constants.yml)."""
 DERIVED = {
     "maximum_paths": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
     "maximum_paths_ipv6": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
     "multipath_relax": "bgpcfgd's templates say bestpath as-path multipath-relax (bgpd.main.conf.j2)",
     "default_ipv4_unicast": "bgpcfgd's templates say no bgp default ipv4-unicast (bgpd.main.conf.j2)",
     "requires_policy": "bgpcfgd's templates say no bgp ebgp-requires-policy (bgpd.main.conf.j2)",
+    **dict.fromkeys(
+        ("graceful_restart", "preserve_forwarding", "restart_s", "select_defer_s"),
+        "bgpcfgd's templates say bgp graceful-restart for the type ToRRouter (bgpd.main.conf.j2)",
+    ),
     "networks": "bgpcfgd advertises Loopback0 and the networks of VLANs (bgpd.main.conf.j2)",
 }
 """What no table says of a BGP process that bgpcfgd makes, by field, and why it is so."""
@@ -61,6 +69,10 @@ def routing(
     else:
         reasons = {} if made is None else DERIVED
         vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
+    if isinstance(bgp, Bgp):
+        bgp = _answered(bgp, config, localhost)
+    if isinstance(vrf_bgp, tuple):
+        vrf_bgp = tuple(_answered(one, config, localhost) for one in vrf_bgp)
     routes = _static_routes(config, localhost, text, said)
     tables = from_tables(config, localhost)
     return {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}, reasons
@@ -86,6 +98,23 @@ def _static_routes(
 def own_files(localhost: Row) -> bool:
     """Whether FRR starts with files that SONiC does not write."""
     return localhost.get("docker_routing_config_mode", "").startswith("split")
+
+
+def answers(localhost: Row) -> bool:
+    """Whether fpmsyncd answers zebra only once orchagent has a route in the hardware.
+
+    Without the field it answers for each route at once, and BGP waits for nothing (sonic-swss fpmsyncd/routesync.cpp,
+    onRouteMsg). Without the synchronous mode, which is the default, orchagent does not wait for the hardware.
+    """
+    synchronous = localhost.get("synchronous_mode") != "disable"
+    return synchronous and localhost.get("suppress-fib-pending") == "enabled"
+
+
+def _answered(bgp: Bgp, config: Config, localhost: Row) -> Bgp:
+    """Return a process that waits for the hardware only if fpmsyncd waits for it too."""
+    if not bgp.suppress_fib_pending or answers(localhost):
+        return bgp
+    return replace(bgp, suppress_fib_pending=False if config.whole else UNKNOWN)
 
 
 def _with_sessions(said: Bgp | None, made: Bgp | None) -> Bgp | None:
@@ -135,6 +164,8 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
         maximum_paths_ipv6=MAXIMUM_PATHS,
         multipath_relax=True,
         default_ipv4_unicast=False,
+        suppress_fib_pending=True,
+        **_GRACEFUL.get(localhost.get("type", ""), {}),
         neighbors=tuple(_bgpcfgd_sessions(config, localhost)),
     )
 

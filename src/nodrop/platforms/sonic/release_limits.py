@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
+from nodrop.model.routing import Bgp
 from nodrop.model.states import known
 from nodrop.platforms.sayable import refuse
-from nodrop.platforms.sonic.releases import SINCE, knows
+from nodrop.platforms.sonic.releases import SINCE, WAITS, knows
 from nodrop.platforms.sonic.traits import TRAITS
 
 _MOST_MBPS = 800_000
@@ -31,6 +32,9 @@ def _needs(device: Device) -> Iterator[_Need]:
         yield "packet trimming", ("trimming",)
     if known(device.routing_tables):
         yield "routing in tables", ("routing_tables",)
+    for bgp in (device.bgp, *known(device.vrf_bgp)):
+        if isinstance(bgp, Bgp) and bgp.suppress_fib_pending is True:
+            yield WAITS, ("bgp" if bgp.vrf is None else f"vrf_bgp/{bgp.vrf}", "suppress_fib_pending")
     if known(device.dns_servers):
         yield "name servers", ("dns_servers",)
     if (fields := known(device.hash_fields)) is not None:

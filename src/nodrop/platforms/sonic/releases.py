@@ -23,6 +23,11 @@ RELEASES = {
 SAME_AS = {"master": "202605"}
 """Branches whose database is still that of a release: nothing in a file tells them apart."""
 
+WAITS = "announcements that wait for the hardware"
+"""Zebra waits for fpmsyncd's answer (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord/supervisord.conf.j2,
+`--asic-offload=notify_on_offload`) since the templates say `bgp suppress-fib-pending`. Before, it answers BGP when the
+kernel has a route; 202311 has the field of DEVICE_METADATA, and no daemon that reads it."""
+
 SINCE = {
     "FEC mode auto": "202311",
     "name servers": "202311",
@@ -31,6 +36,7 @@ SINCE = {
     "a pool of both directions": "202405",
     "a map of traffic classes to DSCPs": "202411",
     "queues 8 and 9": "202411",
+    WAITS: "202411",
     "PFC without priorities": "202505",
     "packet trimming": "202505",
     "a packet's discard action": "202505",

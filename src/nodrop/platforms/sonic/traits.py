@@ -13,7 +13,7 @@ from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, held
 from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
-from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
+from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE, WAITS
 from nodrop.platforms.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
 
 _LOWERED = (
@@ -60,6 +60,7 @@ TRAITS = Traits(
             release=_MARKS_COUNTED_SINCE,
             traits={"counters": tuple(one for one in COUNTER_GROUPS if one not in _MARKS), "mark_counters": None},
         ),
+        Before(release=SINCE[WAITS], traits={"announces_installed": False}),
         Before(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
         Before(
             release=SINCE["packet trimming"],
@@ -116,6 +117,7 @@ TRAITS = Traits(
     taken={},
     reasons={
         "@counters": f"SONiC counts ECN marks since {_MARKS_COUNTED_SINCE}",
+        "@bgp/suppress_fib_pending": f"SONiC's BGP waits for the hardware since {SINCE[WAITS]}",
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
         "@bgp/session_dscp": "no table has the DSCP of BGP's packets: they leave with FRR's own CS6, DSCP 48",
         "@bgp/requires_policy": "no table turns off FRR's default, by which a session without policies passes nothing",

@@ -37,7 +37,7 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     ways = _ways(facts, device)
     ports = [_port(facts, interface, ways[interface.name]) for interface in device.interfaces]
     tables = (
-        _render("device", device=device, sonic=facts.sonic, **_modes(device)),
+        _render("device", device=device, sonic=facts.sonic, waits=_waits(device), **_modes(device)),
         _bridging(device),
         _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device, ways))),
         _qos(device, facts),
@@ -94,6 +94,12 @@ def _routing_tables(device: Device) -> str:
     """Return the tables of BGP and static routes, if that is where they are."""
     made = routing_tables.tables(device) if known(device.routing_tables) else {}
     return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in made.items())
+
+
+def _waits(device: Device) -> bool:
+    """Whether fpmsyncd has to answer zebra only once orchagent has a route in the hardware."""
+    running = (known(device.bgp), *known(device.vrf_bgp))
+    return any(bgp is not None and bgp.suppress_fib_pending is True for bgp in running)
 
 
 def _hashed(device: Device) -> Iterator[str]:
