@@ -12,7 +12,7 @@ from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.read_bgp import own_files, routing
+from nodrop.platforms.sonic.read_bgp import answers, own_files, routing
 from nodrop.platforms.sonic.routing_tables import framework
 
 _OF_FRRCFGD = (
@@ -30,6 +30,8 @@ def check_routing(config: Config, localhost: Row, text: FrrText | None, routing:
         config.remark("bgp-tables-unread", (), (unread[0],), tables=", ".join(unread))
     if routing is None:
         return
+    if config.whole and is_own:
+        _check_waits(config, localhost, routing)
     bgp = routing.bgp
     if bgp is not None and not isinstance(bgp.neighbors, Unknown) and config.whole:
         watched = [neighbor.key for neighbor in bgp.neighbors if neighbor.bfd]
@@ -42,6 +44,15 @@ def check_routing(config: Config, localhost: Row, text: FrrText | None, routing:
         config.remarks.append(
             Remark(kind="dangling-reference", subject=(config.device, "@bgp"), place=place, facts=facts)
         )
+
+
+def _check_waits(config: Config, localhost: Row, routing: frr.Routing) -> None:
+    """Remark that only one of bgpd and fpmsyncd waits until routes are in the hardware."""
+    running = [bgp for bgp in (routing.bgp, *routing.vrf_bgp) if bgp is not None]
+    waiting = {"frr.conf": any(bgp.suppress_fib_pending for bgp in running), "DEVICE_METADATA": answers(localhost)}
+    if running and len(set(waiting.values())) > 1:
+        waits, other = sorted(waiting, key=lambda one: not waiting[one])
+        config.remark("hardware-wait-half-set", ("@bgp",), ("DEVICE_METADATA", "localhost"), waits=waits, other=other)
 
 
 def contradictions(
