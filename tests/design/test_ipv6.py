@@ -102,13 +102,13 @@ NEW, OVER = ("@neighbors", "fd00:1:0:1::e9"), ("@neighbors", "Ethernet224")
 @pytest.mark.parametrize(
     ("name", "subject", "said"),
     [
-        ("dual-stack", (*NEW, "ipv6", "import_policy"), "neighbor fd00:1:0:1::e9 route-map FABRIC6-IN in"),
-        ("dual-stack", (*NEW, "ipv6", "active"), "neighbor fd00:1:0:1::e9 activate"),
+        ("dual-stack", (*NEW, "ipv6", "import_policy"), "neighbor SPINES-IPV6 route-map FABRIC6-IN in"),
+        ("dual-stack", (*NEW, "ipv6", "active"), "neighbor SPINES-IPV6 activate"),
         ("dual-stack", ("@bgp", "networks", "2"), "network fd00:2:0:1::/64"),
         ("dual-stack", ("Ethernet224", "addresses", "1"), '"Ethernet224|fd00:1:0:1::e8/127"'),
-        ("unnumbered", (*OVER, "import_policy"), "neighbor Ethernet224 route-map FABRIC-IN in"),
-        ("unnumbered", (*OVER, "ipv6", "import_policy"), "neighbor Ethernet224 route-map FABRIC6-IN in"),
-        ("unnumbered", (*OVER, "ipv6", "export_policy"), "neighbor Ethernet224 route-map FABRIC6-OUT out"),
+        ("unnumbered", (*OVER, "import_policy"), "neighbor SPINES route-map FABRIC-IN in"),
+        ("unnumbered", (*OVER, "ipv6", "import_policy"), "neighbor SPINES route-map FABRIC6-IN in"),
+        ("unnumbered", (*OVER, "ipv6", "export_policy"), "neighbor SPINES route-map FABRIC6-OUT out"),
         ("unnumbered", (*OVER, "remote_asn"), "neighbor Ethernet224 interface remote-as 4200000000"),
         ("unnumbered", ("@bgp", "maximum_paths"), "maximum-paths 32"),
         ("unnumbered", ("@bgp", "maximum_paths_ipv6"), "maximum-paths 32"),

@@ -254,3 +254,17 @@ def test_another_value_takes_the_place_of_that_of_the_same_command_only(old: str
 
 def test_another_profile_of_frr_is_for_no_line() -> None:
     assert changes(FRR, FRR.replace("defaults datacenter", "defaults traditional")) is None
+
+
+GROUP = "router bgp 65001\n neighbor SPINES peer-group\n neighbor 10.0.0.1 remote-as 65100\n{} exit\n"
+JOINED = " neighbor 10.0.0.1 peer-group SPINES\n"
+
+
+def test_lines_for_vtysh_put_a_session_into_a_peer_group_and_take_none_out() -> None:
+    """FRR removes the sessions of a group with it, and has no command that takes one out."""
+    alone, joined = GROUP.format(""), GROUP.format(JOINED)
+    said = changes(alone, joined)
+    assert said is not None
+    assert said.splitlines() == ["router bgp 65001", JOINED.strip(), "exit"]
+    assert changes(joined, alone) is None
+    assert changes(joined, "router bgp 65001\n neighbor SPINES peer-group\n exit\n") is not None

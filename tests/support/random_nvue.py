@@ -51,7 +51,7 @@ from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
 from support.random_bindings import scalars
-from support.random_routing import LISTS, SHARED, as_path_lists, asns, maybe, prefix_rules, redistributions, rows
+from support.random_routing import LISTS, SHARED, alike, as_path_lists, asns, maybe, prefix_rules, redistributions, rows
 
 OF_MEANING = frozenset({"lossless-half-configured", "shares-exceed-whole"})
 """Kinds of remarks about what settings come to, which those of switches that nobody would design may."""
@@ -373,12 +373,17 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[
     }
     assert own.keys() | {"address", "interface"} == fields(BgpNeighbor).keys(), "a field that is never drawn"
     unnumbered = {field: strategy for field, strategy in own.items() if field not in bound(NUMBERED)}
-    return tuple(
+    made = tuple(
         BgpNeighbor(interface=end, **draw(st.fixed_dictionaries(unnumbered)))
         if end.startswith("swp")
         else BgpNeighbor(address=end, **draw(st.fixed_dictionaries(own)))
         for end in sorted(ends, key=natural)
     )
+    return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
+
+
+_OF_SWITCH = ("suppress_fib_pending", "graceful_restart", "restart_s", "select_defer_s")
+"""What NVUE has below `router bgp`, for the processes of all VRFs."""
 
 
 @st.composite
@@ -391,6 +396,10 @@ def bgps(draw: st.DrawFn) -> Bgp:
         "community_lists": lists,
         "as_path_lists": paths,
         "route_maps": draw(route_maps(prefixes, lists, paths)),
+        "suppress_fib_pending": draw(st.booleans()),
+        "graceful_restart": draw(st.booleans()),
+        "restart_s": draw(maybe(st.integers(1, 3600))),
+        "select_defer_s": draw(maybe(st.integers(0, 3600))),
     }
     return draw(processes(None, draw(maybe(st.just("10.0.0.1"))), draw(st.booleans()), shared))
 
@@ -416,7 +425,7 @@ def vrf_bgps(draw: st.DrawFn, bgp: Bgp | None) -> tuple[Bgp, ...]:
     """Processes of other VRFs than that of `bgp`, with its lists and maps; none without it."""
     if bgp is None:
         return ()
-    shared = {name: getattr(bgp, name) for name in SHARED}
+    shared = {name: getattr(bgp, name) for name in (*SHARED, *_OF_SWITCH)}
     return tuple(
         draw(processes(vrf, bgp.router_id and "10.0.0.7", bgp.graceful_shutdown, shared))
         for vrf in sorted(draw(some(["BLUE", "RED", "x-1"], 2)), key=natural)

@@ -1,6 +1,7 @@
 """Random BGP processes, policies and static routes as FRR can be told them, the policies that are named all there."""
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from nodrop.model.routing import (
     StaticRoute,
 )
 from nodrop.model.subject import natural
+from nodrop.platforms.session_groups import OF_SESSION
 
 PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
 PREFIXES6 = ("2001:db8::/32", "fd00::1/128", "::/0")
@@ -149,6 +151,15 @@ def route_maps(
     return tuple(made)
 
 
+def alike(one: BgpNeighbor, other: BgpNeighbor) -> BgpNeighbor:
+    """Return a session with the settings of another, as far as one to its end can have them."""
+    names = {field.name for field in fields(BgpNeighbor)} - OF_SESSION
+    settings = {name: getattr(other, name) for name in names}
+    if one.interface is not None:
+        settings |= {"ebgp_multihop": None, "extended_next_hop": False}
+    return replace(one, **settings)
+
+
 @st.composite
 def neighbors(
     draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[PrefixList] = ()
@@ -162,7 +173,7 @@ def neighbors(
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
     listed = {family: [one.name for one in prefixes if one.family == family] for family in ("ipv4", "ipv6")}
     v4, v6 = (maybe(st.sampled_from(names)) if names else st.none() for names in listed.values())
-    return tuple(
+    made = tuple(
         BgpNeighbor(
             address=None if end.startswith("Eth") else end,
             interface=end if end.startswith("Eth") else None,
@@ -193,6 +204,7 @@ def neighbors(
         )
         for end in ends
     )
+    return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
 
 
 @st.composite
@@ -230,6 +242,11 @@ def _processes(draw: st.DrawFn, vrf: str | None, shared: dict[str, Any]) -> Bgp:
         requires_policy=draw(st.booleans()),
         import_check=draw(st.booleans()),
         default_ipv4_unicast=draw(st.booleans()),
+        suppress_fib_pending=draw(st.booleans()),
+        graceful_restart=draw(st.booleans()),
+        preserve_forwarding=draw(st.booleans()),
+        restart_s=draw(maybe(st.integers(1, 3600))),
+        select_defer_s=draw(maybe(st.integers(0, 3600))),
         graceful_shutdown=draw(st.booleans()),
         neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"])),
         **shared,

@@ -1,6 +1,6 @@
 """FRR and the model: written through a template, read from the syntax of `formats.frr`; used by several platforms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nodrop.model.fabric import Device
@@ -14,14 +14,18 @@ from nodrop.platforms.frr_reader import DATACENTER as DATACENTER
 from nodrop.platforms.frr_reader import Routing as Routing
 from nodrop.platforms.frr_reader import read as read
 from nodrop.platforms.rendering import Quoted, template
+from nodrop.platforms.session_groups import NOWHERE, FarEnds, Grouped, grouped, of_session
 
 
-def write(device: Device) -> str:
-    """Return the device's frr.conf; Unsupported names the model path that FRR cannot express."""
+def write(device: Device, ends: FarEnds = NOWHERE) -> str:
+    """Return the device's frr.conf; Unsupported names the model path that FRR cannot express.
+
+    `ends` names the peer groups of its sessions.
+    """
     processes = check(device)
     bgp = processes[0] if processes else None
     routes = list(map(static_route, device.static_routes))
-    return _rendered("frr", device=device, bgp=bgp, routes=routes, processes=[_process(one) for one in processes])
+    return _rendered("frr", device=device, bgp=bgp, routes=routes, processes=[_process(one, ends) for one in processes])
 
 
 def static_route(route: StaticRoute) -> str:
@@ -30,13 +34,26 @@ def static_route(route: StaticRoute) -> str:
     return f"{family} route {route.prefix} {route.next_hop}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
-def _process(bgp: Bgp) -> Quoted:
+def _process(bgp: Bgp, ends: FarEnds) -> Quoted:
     """Return what a process says; its text is made here, for lines of an included template are handed through."""
     head, *own = frr_rows.PROCESS.lines(bgp)
+    found = grouped(bgp, ends)
+    for name, group in found.groups.items():
+        own += [frr_rows.of_session(name, "peer-group"), *frr_rows.session_lines(name, group)]
     for one in known(bgp.neighbors):
-        own += frr_rows.session_lines(one.key, one)
-    blocks = [(family.name, list(_of_family(bgp, family))) for family in families(bgp)]
+        own += _session(one, found)
+    sessions = found.stated(known(bgp.neighbors))
+    blocks = [(family.name, list(_of_family(bgp, family))) for family in families(bgp, sessions)]
     return _rendered("bgp", head=head, commands=own, families=blocks)
+
+
+def _session(one: BgpNeighbor, found: Grouped) -> list[str]:
+    """Return the commands of a session: all its settings, or those that its peer group does not hold."""
+    group = found.group_of.get(one.key)
+    if group is None:
+        return frr_rows.session_lines(one.key, one)
+    makes_it, *rest = frr_rows.session_lines(one.key, of_session(one))
+    return [makes_it, frr_rows.of_session(one.key, f"peer-group {group}"), *rest]
 
 
 def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
@@ -45,8 +62,8 @@ def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
         yield f"network {network}"
     for one in family.redistributions:
         yield f"redistribute {one.source}{f' route-map {one.policy}' if one.policy else ''}"
-    for neighbor, carried in family.neighbors:
-        yield from frr_rows.carried_lines(neighbor.key, carried, by_default=family.by_default)
+    for key, carried in family.sessions:
+        yield from frr_rows.carried_lines(key, carried, by_default=family.by_default)
     yield from frr_rows.FAMILY[family.name].lines(bgp)
 
 
@@ -60,7 +77,8 @@ class Family(NamedTuple):
     name: frr_rows.Family
     networks: list[str]
     redistributions: list[Redistribution]
-    neighbors: list[tuple[BgpNeighbor, BgpNeighbor | Ipv6Unicast]]
+    sessions: list[tuple[str, BgpNeighbor | Ipv6Unicast]]
+    """Peer groups and sessions by name, with what they do in this family."""
     maximum_paths: int | None
     by_default: bool | Unknown
 
@@ -69,17 +87,15 @@ NOTHING = BgpNeighbor().ipv6
 """What a session says of IPv6 that does not carry it: the model's own value, so that most are told by identity."""
 
 
-def families(bgp: Bgp) -> Iterator[Family]:
-    """Yield IPv4 unicast, and IPv6 unicast where the device does anything with it."""
-    neighbors = known(bgp.neighbors)
+def families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
+    """Yield IPv4 unicast, and IPv6 unicast where the device does anything with it; `sessions` go by their names."""
     networks = [network for network in bgp.networks if ":" not in network]
     others = [one for one in bgp.redistributions if one.family == "ipv4"]
-    both: list[tuple[BgpNeighbor, BgpNeighbor | Ipv6Unicast]] = [(one, one) for one in neighbors]
-    yield Family("ipv4", networks, others, both, bgp.maximum_paths, bgp.default_ipv4_unicast)
+    yield Family("ipv4", networks, others, [*sessions], bgp.maximum_paths, bgp.default_ipv4_unicast)
     networks = list(bgp.networks[len(networks) :])
     others = [one for one in bgp.redistributions if one.family == "ipv6"]
-    carrying: list[tuple[BgpNeighbor, BgpNeighbor | Ipv6Unicast]] = [
-        (one, one.ipv6) for one in neighbors if one.ipv6 is not NOTHING and one.ipv6 != NOTHING
+    carrying: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = [
+        (name, one.ipv6) for name, one in sessions if one.ipv6 is not NOTHING and one.ipv6 != NOTHING
     ]
     if networks or others or carrying or bgp.maximum_paths_ipv6 is not None:
         yield Family("ipv6", networks, others, carrying, bgp.maximum_paths_ipv6, False)

@@ -48,6 +48,7 @@ _ONE_VALUE = tuple(
 """Commands of which a block has one: another value takes the place of the one before."""
 _ENTRY = re.compile(r"(ip(?:v6)? prefix-list \S+) seq (\d+) (.+)")
 _NEIGHBOR = re.compile(r"neighbor (\S+)(?: .+)")
+_JOINS = re.compile(r"neighbor (\S+)(?: interface)? peer-group \S+")
 _REMOVED = ("router bgp ", "route-map ")
 """Blocks that are taken back as a whole."""
 _KEPT = ("interface ", "address-family ")
@@ -57,10 +58,13 @@ _KEPT = ("interface ", "address-family ")
 def changes(old: str, new: str) -> str | None:
     """Return lines for `vtysh -f`, none where nothing changes; None where they cannot be told from the two files.
 
-    That is where FRR's defaults change, which it takes when it starts, or a block that is not known here.
+    That is where FRR's defaults change, which it takes when it starts, or a block that is not known here, or where a
+    session stays and leaves its peer group: FRR removes the sessions of a group with it.
     """
     before, after = _blocks(parse(old)), _blocks(parse(new))
     if _profile(before) != _profile(after):
+        return None
+    if any(_leave(before[block], after.get(block, ())) for block in before):
         return None
     gone = [block for block in before if block and block not in after]
     if any(not block[-1].startswith((*_REMOVED, *_KEPT)) for block in gone):
@@ -95,6 +99,12 @@ def _moved(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
         found = _ENTRY.fullmatch(line)
         if found and line not in new and found.group(1, 3) in wanted:
             yield f"no {line}"
+
+
+def _leave(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a session is in a peer group before, and afterwards in none or in another."""
+    joins = [found for line in before if line not in after and (found := _JOINS.fullmatch(line))]
+    return not _neighbors(after).isdisjoint(found[1] for found in joins)
 
 
 def _profile(blocks: Mapping[Block, Sequence[str]]) -> list[str]:

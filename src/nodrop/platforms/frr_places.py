@@ -87,12 +87,19 @@ def _in_neighbor(statements: list[_Found], key: str, part: list[str]) -> Iterato
     """Yield the commands of a session that say a part of it, then all of them."""
     ipv6 = part[:1] == ["ipv6"]
     field = "".join(part[1:2] if ipv6 else part[:1])
-    every = [found for found in statements if _is_of_neighbor(found[1], key)]
-    own = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != ipv6)]
-    yield from (one for one in own if frr_rows.states_of_session(field, one.words))
+    own = _of_session(statements, key, ipv6=ipv6)
+    group = next((one.words[-1] for one in own if "peer-group" in one.words[2:-1]), None)
+    of_group = [] if group is None else _of_session(statements, group, ipv6=ipv6)
+    yield from (one for one in (*own, *of_group) if frr_rows.states_of_session(field, one.words))
     every_session = frr_rows.EVERY_SESSION_IPV6 if ipv6 else frr_rows.EVERY_SESSION
     yield from (one for _, one in statements if every_session.states(field, one.words))
     yield from own
+
+
+def _of_session(statements: list[_Found], key: str, *, ipv6: bool) -> list[Statement]:
+    """Return the commands of a session or a peer group, those of the family first."""
+    every = [found for found in statements if _is_of_neighbor(found[1], key)]
+    return [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != ipv6)]
 
 
 def _is_of_neighbor(command: Statement, key: str) -> bool:

@@ -151,22 +151,6 @@ def check_far_end(neighbor: BgpNeighbor, *path: object) -> None:
         raise refuse((*path, "address"), f"{neighbor.address} is not an address")
 
 
-def check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
-    """Raise Unsupported where FRR does not accept a BGP neighbor."""
-    check_far_end(neighbor, *path)
-    if isinstance(neighbor.remote_asn, int):
-        check_range(neighbor.remote_asn, 1, _LARGEST_ASN, *path, "remote_asn")
-    check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
-    check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
-    check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
-    if neighbor.hold_s != 0:
-        check_range(neighbor.hold_s, 3, 65535, *path, "hold_s")
-    if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
-        raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
-    if neighbor.extended_next_hop and neighbor.interface is not None:
-        raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
-
-
 def check_addresses(servers: Sequence[str], *path: object) -> None:
     """Raise Unsupported where a server has a name, which cannot be looked up before there is a name server."""
     for position, server in enumerate(servers):

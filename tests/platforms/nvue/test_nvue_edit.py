@@ -724,3 +724,51 @@ def test_what_stands_behind_a_key_stays_when_all_below_it_is_new() -> None:
     one = made(state(body), ("swp1/addresses", ()))
     kept = "interface:\n  swp1:\n    type: swp"
     assert one.files[FILE].decode() == state(kept)
+
+
+GROUPED = """
+- header:
+    nvue-api-version: nvue_v1
+- set:
+    router:
+      bgp: {autonomous-system: 65001, enable: on}
+    vrf:
+      default:
+        router:
+          bgp:
+            enable: on
+            peer-group:
+              SPINES:
+                remote-as: 65100
+                bfd: {enable: on}
+            neighbor:
+              10.1.0.1: {peer-group: SPINES, type: numbered}
+              10.1.0.3: {peer-group: SPINES, type: numbered}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        (
+            {"10.1.0.1/remote_asn": 65101, "10.1.0.3/remote_asn": 65101},
+            ["set vrf default router bgp peer-group SPINES remote-as 65101"],
+        ),
+        ({"10.1.0.1/remote_asn": 65101}, ["set vrf default router bgp neighbor 10.1.0.1 remote-as 65101"]),
+        (
+            {"10.1.0.1/bfd": False},
+            [
+                "unset vrf default router bgp peer-group SPINES bfd enable",
+                "set vrf default router bgp neighbor 10.1.0.3 bfd enable on",
+            ],
+        ),
+        (
+            {"10.1.0.1/bfd": False, "10.1.0.3/bfd": False},
+            ["unset vrf default router bgp peer-group SPINES bfd enable"],
+        ),
+    ],
+)
+def test_settings_of_a_peer_group(changes: dict[str, object], lines: list[str]) -> None:
+    one = made(GROUPED, *((f"@neighbors/{subject}", value) for subject, value in changes.items()))
+    assert one.by_hand == ()
+    assert commands(one) == [f"nv {line}" for line in lines]

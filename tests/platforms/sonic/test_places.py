@@ -244,6 +244,10 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
         ("@bgp/router_id", "bgp router-id {leaf.bgp.router_id}"),
         ("@bgp/default_ipv4_unicast", "no bgp default ipv4-unicast"),
         ("@bgp/multipath_relax", "bgp bestpath as-path multipath-relax"),
+        ("@bgp/suppress_fib_pending", "bgp suppress-fib-pending"),
+        ("@bgp/graceful_restart", "bgp graceful-restart"),
+        ("@bgp/preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
+        ("@bgp/restart_s", "bgp graceful-restart restart-time 240"),
         ("@bgp/maximum_paths", "maximum-paths {leaf.bgp.maximum_paths}"),
         ("@bgp/session_dscp", "bgp session-dscp 56"),
         ("@bgp/networks/0", "network {leaf.bgp.networks[0]}"),
@@ -266,14 +270,14 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
             "@neighbors/{peer.address}/description",
             "neighbor {peer.address} description spine1 port 1",
         ),
-        ("@neighbors/{peer.address}/active", "neighbor {peer.address} activate"),
+        ("@neighbors/{peer.address}/active", "neighbor SPINES activate"),
         (
             "@neighbors/{peer.address}/import_policy",
-            "neighbor {peer.address} route-map FABRIC-IN in",
+            "neighbor SPINES route-map FABRIC-IN in",
         ),
         (
             "@neighbors/{peer.address}/export_policy",
-            "neighbor {peer.address} route-map FABRIC-OUT out",
+            "neighbor SPINES route-map FABRIC-OUT out",
         ),
     ],
 )

@@ -1,5 +1,7 @@
 """What of BGP one line of an frr.conf says, changed in that line and no other."""
 
+import json
+
 import pytest
 
 from nodrop.model.change import Change, Edit
@@ -14,6 +16,8 @@ from nodrop.platforms.frr_commands import Row
 from nodrop.platforms.sonic.edit import edit
 from nodrop.platforms.sonic.reader import read
 from support.single_faults import clean, written
+
+SPINES = ("10.1.1.225", "10.1.1.233", "10.1.1.241", "10.1.1.249")
 
 
 def bundle() -> dict[str, bytes]:
@@ -41,10 +45,29 @@ def lines(old: bytes, new: bytes) -> tuple[list[str], list[str]]:
         ("@bgp/asn", 65001, ["router bgp 4200100001"], ["router bgp 65001"]),
         ("@bgp/default_ipv4_unicast", True, [" no bgp default ipv4-unicast"], []),
         ("@bgp/session_dscp", 40, ["bgp session-dscp 56"], ["bgp session-dscp 40"]),
-        ("@neighbors/10.1.1.225/remote_asn", 65002, [], [" neighbor 10.1.1.225 remote-as 65002"]),
+        ("@bgp/restart_s", 100, [" bgp graceful-restart restart-time 240"], [" bgp graceful-restart restart-time 100"]),
+        ("@bgp/graceful_restart", False, [" bgp graceful-restart"], []),
+        ("@bgp/preserve_forwarding", False, [" bgp graceful-restart preserve-fw-state"], []),
+        (
+            "@neighbors/10.1.1.225/remote_asn",
+            65002,
+            [" neighbor 10.1.1.225 remote-as 4200000000"],
+            [" neighbor 10.1.1.225 remote-as 65002"],
+        ),
         ("@neighbors/10.1.1.225/hold_s", 9, [], [" neighbor 10.1.1.225 timers 3 9"]),
         ("@neighbors/10.1.1.225/enabled", False, [], [" neighbor 10.1.1.225 shutdown"]),
-        ("@neighbors/10.1.1.225/active", False, ["  neighbor 10.1.1.225 activate"], []),
+        (
+            "@neighbors/10.1.1.225/active",
+            False,
+            ["  neighbor SPINES activate"],
+            [f"  neighbor {one} activate" for one in SPINES[1:]],
+        ),
+        (
+            "@neighbors/10.1.1.225/import_policy",
+            "FABRIC-OUT",
+            [],
+            ["  neighbor 10.1.1.225 route-map FABRIC-OUT in"],
+        ),
         ("@neighbors/10.1.1.225/allowas_in", 2, [], ["  neighbor 10.1.1.225 allowas-in 2"]),
     ],
 )
@@ -54,7 +77,7 @@ def test_one_line_says_it(subject: str, value: object, gone: list[str], come: li
     assert made.by_hand == ()
     went, came = lines(old["frr.conf"], made.files["frr.conf"])
     assert came == come
-    assert went == gone or subject == "@neighbors/10.1.1.225/remote_asn"
+    assert went == gone
     sources = [(Source(name=name, display=name), raw) for name, raw in (old | dict(made.files)).items()]
     device = read("leaf1", sources).device
     fabric = Fabric(name="", mode="lossless", devices=(device,))
@@ -102,7 +125,7 @@ def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
     assert {subject: get_value(there, ("leaf1", *parse(subject))) for subject in values} == values
     back = edited(new, **{subject: get_value(fabric, ("leaf1", *parse(subject))) for subject in values})
     assert back.by_hand == ()
-    assert sorted(back.files["frr.conf"].splitlines()) == sorted(old["frr.conf"].splitlines())
+    assert read_back(old | dict(back.files)) == fabric
 
 
 def read_back(files: dict[str, bytes]) -> Fabric:
@@ -132,6 +155,58 @@ def test_of_several_commands_the_last_one_is_edited() -> None:
     none = edited(files, **{"@neighbors/10.1.1.225/hold_s": None})
     gone, come = lines(files["frr.conf"], none.files["frr.conf"])
     assert (gone, come) == ([" neighbor 10.1.1.225 timers 3 9", " neighbor 10.1.1.225 timers 3 12"], [])
+
+
+def with_the_number_at_the_group() -> dict[str, bytes]:
+    """The files of a leaf whose group of spines has the AS number of all of them."""
+    files = bundle()
+    lines = files["frr.conf"].decode().split("\n")
+    own = [line for line in lines if line.endswith(" remote-as 4200000000")]
+    assert own == [f" neighbor {one} remote-as 4200000000" for one in SPINES]
+    lines = [line for line in lines if line not in own]
+    lines.insert(lines.index(" neighbor SPINES peer-group") + 1, " neighbor SPINES remote-as 4200000000")
+    return {**files, "frr.conf": "\n".join(lines).encode()}
+
+
+def test_a_setting_of_all_sessions_of_a_group_is_changed_at_the_group() -> None:
+    old = with_the_number_at_the_group()
+    made = edited(old, **{f"@neighbors/{one}/remote_asn": 65002 for one in SPINES})
+    assert made.by_hand == ()
+    assert lines(old["frr.conf"], made.files["frr.conf"]) == (
+        [" neighbor SPINES remote-as 4200000000"],
+        [" neighbor SPINES remote-as 65002"],
+    )
+
+
+def test_a_setting_of_one_session_moves_from_its_group_to_the_sessions() -> None:
+    old = with_the_number_at_the_group()
+    made = edited(old, **{"@neighbors/10.1.1.225/remote_asn": 65002})
+    assert made.by_hand == ()
+    gone, come = lines(old["frr.conf"], made.files["frr.conf"])
+    assert gone == [" neighbor SPINES remote-as 4200000000"]
+    own = {"10.1.1.225": 65002}
+    assert come == [f" neighbor {one} remote-as {own.get(one, 4200000000)}" for one in SPINES]
+    text = made.files["frr.conf"].decode().split("\n")
+    for one in SPINES:
+        joins = text.index(f" neighbor {one} peer-group SPINES")
+        assert text[joins - 1].startswith(f" neighbor {one} remote-as ")
+
+
+def test_a_switch_waits_for_its_hardware_in_both_files_or_in_neither() -> None:
+    old = bundle()
+    made = edited(old, **{"@bgp/suppress_fib_pending": False})
+    assert made.by_hand == ()
+    assert lines(old["frr.conf"], made.files["frr.conf"]) == ([" bgp suppress-fib-pending"], [])
+    stated = json.loads(made.files["config_db.json"])["DEVICE_METADATA"]["localhost"]
+    assert "suppress-fib-pending" not in stated
+    files = old | dict(made.files)
+    files["config_db.json"] = files["config_db.json"].replace(
+        b'"type": ', b'"synchronous_mode": "disable", "type": ', 1
+    )
+    back = edited(files, **{"@bgp/suppress_fib_pending": True})
+    stated = json.loads(back.files["config_db.json"])["DEVICE_METADATA"]["localhost"]
+    assert (stated["suppress-fib-pending"], stated["synchronous_mode"]) == ("enabled", "enable")
+    assert b"\n bgp suppress-fib-pending\n" in back.files["frr.conf"]
 
 
 def test_the_number_of_the_switch_stands_in_two_files() -> None:

@@ -12,6 +12,7 @@ from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.edit_draft import Draft, has
+from nodrop.platforms.nvue.edit_groups import at_groups
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.read_overlays import DSCP_ACTIONS, VXLAN
 from nodrop.platforms.nvue.read_services import GNMI, OTLP, PACKET_TRIM, SNMP, server_nodes
@@ -280,11 +281,14 @@ def _routing(draft: Draft, old: Device, new: Device) -> None:
     if not any(_moved(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
         return
     before, after = (dict(_statements(draft, device)) for device in (old, new))
-    for path in [path for path in before if path not in after]:
-        draft.unset(*_outermost(path, after))
-    for path, value in after.items():
-        if before.get(path) != value and not (value == THERE and has(draft.top.node, path)):
-            draft.set(*path, to=value)
+    wanted: dict[Path, str | None] = {_outermost(path, after): None for path in before if path not in after}
+    wanted |= {
+        path: value
+        for path, value in after.items()
+        if before.get(path) != value and not (value == THERE and has(draft.top.node, path))
+    }
+    for path, to in at_groups(draft.top, wanted):
+        draft.put(*path, to=to)
 
 
 def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:

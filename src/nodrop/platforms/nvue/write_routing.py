@@ -9,13 +9,14 @@ from nodrop.model.states import known
 from nodrop.model.subject import natural
 from nodrop.platforms import frr
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
-from nodrop.platforms.nvue.bindings import Line, lines_of, switched
+from nodrop.platforms.nvue.bindings import READS, Line, lines_of, switched
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
 from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import Dialect, dialect
 from nodrop.platforms.rendering import Quoted, template
 from nodrop.platforms.sayable import refuse
+from nodrop.platforms.session_groups import ALONE, FarEnds, grouped, of_session
 
 
 def rendered(file: str, **names: Any) -> Quoted:
@@ -92,11 +93,14 @@ def _word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
     return words[attribute]
 
 
-def routing(device: Device) -> Iterator[str]:
-    """Yield the statements about routing: those below `router`, those below `vrf`."""
+def routing(device: Device, ends: FarEnds | None = None) -> Iterator[str]:
+    """Yield the statements about routing: those below `router`, those below `vrf`.
+
+    `ends` names the peer groups of sessions; without it, each session states all its settings.
+    """
     bgp, say, spoken = known(device.bgp), _Routes(device), dialect(device.version)
     running = () if bgp is None else (bgp, *known(device.vrf_bgp))
-    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, spoken) for one in running}
+    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, spoken, ends) for one in running}
     bfd = any(session.bfd for one in running for session in known(one.neighbors))
     yield rendered("router", bgp=bgp, say=say, bfd=bfd, shared=_shared(bgp, spoken) if bgp is not None else "")
     yield rendered("vrf", say=say, processes=processes)
@@ -108,26 +112,44 @@ def _shared(bgp: Bgp, spoken: Dialect) -> Quoted:
     return _spelt("router bgp", [switched((), spoken), *said])
 
 
-def _process(bgp: Bgp, spoken: Dialect) -> Quoted:
-    """Return the statements of a process: its own in the order of their paths, sessions among them."""
+def _process(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quoted:
+    """Return the statements of a process: its own in the order of their paths, sessions and groups among them."""
     path = f"vrf {bgp.key} router bgp"
+    neighbors = known(bgp.neighbors)
+    found = ALONE if ends is None else grouped(bgp, ends)
     said = [switched((), spoken), *lines_of((*EITHER, *PROCESS) if bgp.vrf else PROCESS, bgp, spoken)]
-    said += [switched(FAMILIES[one.name == "ipv6"], spoken) for one in frr.families(bgp)]
-    before = [line for line in said if line.path < _SESSIONS]
-    after = [line for line in said if line.path > _SESSIONS]
-    sessions = (_session(one, spoken, f"{path} neighbor {one.key}") for one in known(bgp.neighbors))
-    return Quoted("".join((_spelt(path, before), *sessions, _spelt(path, after))))
+    said += [switched(FAMILIES[one.name == "ipv6"], spoken) for one in frr.families(bgp, found.stated(neighbors))]
+    groups = sorted(found.groups.items(), key=lambda group: natural(group[0]))
+    return Quoted(
+        "".join(
+            (
+                _spelt(path, [line for line in said if line.path < _SESSIONS]),
+                *(_session(one, spoken, path, found.group_of.get(one.key)) for one in neighbors),
+                _spelt(path, [line for line in said if _SESSIONS < line.path < _GROUPS]),
+                *(_stated(one, spoken, f"{path} peer-group {name}") for name, one in groups),
+                _spelt(path, [line for line in said if line.path > _GROUPS]),
+            )
+        )
+    )
 
 
-_SESSIONS = ("neighbor",)
+_SESSIONS, _GROUPS = ("neighbor",), ("peer-group",)
 
 
-def _session(neighbor: BgpNeighbor, spoken: Dialect, path: str) -> Quoted:
-    """Return the statements of a session, with those of IPv6 where it does anything with it."""
-    carried = [*lines_of(FAMILY, neighbor, spoken, FAMILIES[0])]
-    if neighbor.ipv6 is not frr.NOTHING and neighbor.ipv6 != frr.NOTHING:
-        carried += lines_of(FAMILY, neighbor.ipv6, spoken, FAMILIES[1])
-    return _spelt(path, [*lines_of(SESSION, neighbor, spoken), *carried])
+def _session(neighbor: BgpNeighbor, spoken: Dialect, process: str, group: str | None) -> Quoted:
+    """Return the statements of a session; of one in a group, those that it does not take from its group."""
+    path = f"{process} neighbor {neighbor.key}"
+    if group is None:
+        return _stated(neighbor, spoken, path)
+    return _spelt(path, [*lines_of(SESSION, of_session(neighbor), spoken), Line(_GROUPS, READS, group)])
+
+
+def _stated(said: BgpNeighbor, spoken: Dialect, path: str) -> Quoted:
+    """Return all statements of a session or group, with those of IPv6 where it does anything with it."""
+    carried = [*lines_of(FAMILY, said, spoken, FAMILIES[0])]
+    if said.ipv6 is not frr.NOTHING and said.ipv6 != frr.NOTHING:
+        carried += lines_of(FAMILY, said.ipv6, spoken, FAMILIES[1])
+    return _spelt(path, [*lines_of(SESSION, said, spoken), *carried])
 
 
 def _spelt(path: str, lines: list[Line]) -> Quoted:

@@ -38,6 +38,7 @@ from nodrop.platforms.nvue.spelling import (
 from nodrop.platforms.nvue.stages import Forms, forms
 from nodrop.platforms.nvue.write_routing import inserted, rendered, routing
 from nodrop.platforms.rendering import Quoted, template
+from nodrop.platforms.session_groups import far_ends
 from nodrop.units import show_speed
 
 _CACHED_DESIGNS = 128
@@ -48,7 +49,7 @@ _STAGES = {_PORTS: "ports, routing and services", _QOS: "QoS of the parts of bro
 def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
     design = _design(device)
-    router, vrf = routing(device)
+    router, vrf = routing(device, far_ends(device, fabric))
     texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
     extra = device.extra
     if isinstance(extra, tuple) and extra:

@@ -16,6 +16,7 @@ from nodrop.platforms.bindings import bound
 from nodrop.platforms.editing import same
 from nodrop.platforms.frr_commands import Commands
 from nodrop.platforms.frr_rows import FAMILIES, Family
+from nodrop.platforms.sonic.edit_frr_groups import Done, change_groups
 
 BY_HAND = (
     "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, or "
@@ -67,9 +68,9 @@ class _Lines:
         """Take a command out, with its line."""
         self._gone.add(statement.line)
 
-    def add(self, behind: Statement, indent: int, *words: str) -> None:
-        """Put a command behind another."""
-        self._added.setdefault(behind.line, []).append(" " * indent + " ".join(words) + self._ended)
+    def add(self, behind: Statement, indent: int, *words: str, before: bool = False) -> None:
+        """Put a command behind another, or before it."""
+        self._added.setdefault(behind.line - before, []).append(" " * indent + " ".join(words) + self._ended)
 
 
 def _moved(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | Ipv6Unicast) -> set[str]:
@@ -85,8 +86,10 @@ def _process(lines: _Lines, top: Sequence[Statement], block: Statement, a: Bgp, 
         if not moved.isdisjoint(bound(commands.rows)):
             inner = _family(block, family)
             _say(lines, commands, moved, b, inner.children, inner)
-    for key, before, after in _pairs(a, b) if "neighbors" in moved else ():
-        _session(lines, block, key, before, after, b)
+    pairs = {key: (before, after) for key, before, after in (_pairs(a, b) if "neighbors" in moved else ())}
+    done = change_groups(lines, block, pairs, {False: b.default_ipv4_unicast, True: False})
+    for key, (before, after) in pairs.items():
+        _session(lines, block, key, before, after, b, done)
 
 
 def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
@@ -100,8 +103,11 @@ def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
     yield from ((key, old[key], one) for key, one in new.items() if not same(old[key], one))
 
 
-def _session(lines: _Lines, block: Statement, key: str, before: BgpNeighbor, after: BgpNeighbor, process: Bgp) -> None:
-    moved, moved_ipv6 = _moved(before, after), _moved(before.ipv6, after.ipv6)
+def _session(
+    lines: _Lines, block: Statement, key: str, before: BgpNeighbor, after: BgpNeighbor, process: Bgp, done: Done
+) -> None:
+    moved = {one for one in _moved(before, after) if (key, False, one) not in done}
+    moved_ipv6 = {one for one in _moved(before.ipv6, after.ipv6) if (key, True, one) not in done}
     _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
     own = _of_session(block, key)
     if not own:

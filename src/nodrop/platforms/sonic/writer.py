@@ -17,6 +17,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
+from nodrop.platforms.session_groups import far_ends
 from nodrop.platforms.sonic import additions, routing_tables
 from nodrop.platforms.sonic.delivery import apply_script, routing_mode
 from nodrop.platforms.sonic.limits import check, way_of
@@ -54,7 +55,8 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     apply = Artifact(device=device.name, path="apply/apply.sh", text=script)
     if in_tables:
         return (config, apply)
-    routing = Artifact(device=device.name, path="frr.conf", text=additions.routing(frr.write(device), device))
+    text = additions.routing(frr.write(device, far_ends(device, fabric)), device)
+    routing = Artifact(device=device.name, path="frr.conf", text=text)
     return (config, routing, apply)
 
 

@@ -1,0 +1,59 @@
+"""Changes of BGP sessions, made where a file states the setting: at the session, or at its peer group."""
+
+from collections.abc import Iterator, Mapping
+
+from nodrop.platforms.frr_words import is_address
+from nodrop.platforms.nvue.edit_draft import has
+from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.tree import Path
+
+_OF_PROCESS = 4
+"""The length of `vrf default router bgp`."""
+
+
+def at_groups(top: View, wanted: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
+    """Yield settings with their values, those of groups included; None takes one away.
+
+    What changes for all sessions of a group alike changes at the group. A value of one session overrides that of its
+    group; a setting that it loses moves from the group to the other sessions.
+    """
+    of_groups: dict[tuple[Path, str, Path], dict[str, str | None]] = {}
+    for path, value in wanted.items():
+        process, rest = path[:_OF_PROCESS], path[_OF_PROCESS + 2 :]
+        group = _group(top, path) if rest else None
+        if group is None or has(top.node, path) or not has(top.node, (*process, "peer-group", group, *rest)):
+            yield path, value
+        else:
+            of_groups.setdefault((process, group, rest), {})[path[_OF_PROCESS + 1]] = value
+    for (process, group, rest), values in of_groups.items():
+        members = [
+            key for key in _members(top, process, group) if not has(top.node, (*process, "neighbor", key, *rest))
+        ]
+        stated = (*process, "peer-group", group, *rest)
+        if len(values) == len(members) and len(set(values.values())) == 1:
+            yield stated, next(iter(values.values()))
+            continue
+        kept = top.below(*stated[:-1]).text(stated[-1])
+        if None in values.values():
+            yield stated, None
+            values = {**dict.fromkeys(members, kept), **values}
+        yield from (((*process, "neighbor", key, *rest), value) for key, value in values.items() if value is not None)
+
+
+def _group(top: View, path: Path) -> str | None:
+    """Return the peer group of the session that a path is in."""
+    if path[_OF_PROCESS : _OF_PROCESS + 1] != ("neighbor",):
+        return None
+    return next((one for key, one in _sessions(top, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]), None)
+
+
+def _members(top: View, process: Path, group: str) -> list[str]:
+    return [key for key, one in _sessions(top, process) if one == group]
+
+
+def _sessions(top: View, process: Path) -> Iterator[tuple[str, str | None]]:
+    """Yield (session, its peer group) of a process."""
+    for spelt, node in top.below(*process, "neighbor").items():
+        for key in names(spelt) if not is_address(spelt) else (spelt,):
+            yield key, node.text("peer-group")

@@ -1,0 +1,121 @@
+"""Peer groups: the sessions of a BGP process with the same settings, to switches of one tier or to hosts.
+
+The model holds sessions, each with all its settings; a group is how a writer spells those that have them in common.
+Sessions of a group differ in their far end, their AS number, their description and whether they are shut. A session
+never takes back a setting of its group, because FRR has no command for it: with other settings it is in another group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import NamedTuple
+
+from nodrop.model.addresses import address_of
+from nodrop.model.fabric import Device, End, Fabric, Interface
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, known, those_known
+from nodrop.model.types import fields
+from nodrop.model.values import changed
+
+OF_SESSION = frozenset({"address", "interface", "remote_asn", "description", "enabled"})
+"""The fields that a session states itself. SONiC's templates have the AS number there too (dockers/docker-fpm-frr/frr/
+bgpd/templates/general/instance.conf.j2): one more switch of a tier, with a different number, changes no other session.
+"""
+_HELD = attrgetter(*(name for name in fields(BgpNeighbor) if name not in OF_SESSION))
+_NAMES = {"leaf": "LEAVES", "spine": "SPINES", "superspine": "SUPERSPINES", "host": "HOSTS"}
+_OTHERS = "PEERS"
+"""The sessions whose far end no cable tells."""
+_OF_IPV6 = "-IPV6"
+FarEnds = Mapping[str, str]
+"""The group's name, without a number, of the sessions over a port, or to an address at the far end of a cable."""
+
+NOWHERE: FarEnds = {}
+"""No far end is known."""
+
+
+class Grouped(NamedTuple):
+    """The peer groups of a process by name, and the name of the group of each session that is in one, by its key.
+
+    A group is a session without an end and an AS number.
+    """
+
+    groups: Mapping[str, BgpNeighbor]
+    group_of: Mapping[str, str]
+
+    def stated(self, neighbors: Sequence[BgpNeighbor]) -> list[tuple[str, BgpNeighbor]]:
+        """Return (name, settings) of the groups, then of the sessions in none."""
+        return [*self.groups.items(), *((one.key, one) for one in neighbors if one.key not in self.group_of)]
+
+
+ALONE = Grouped({}, {})
+"""No groups: each session states its settings."""
+
+
+def grouped(bgp: Bgp, ends: FarEnds) -> Grouped:
+    """Return the peer groups of a process.
+
+    Of the sessions with one name, those with the most common settings are a group, even one of them. Of the others,
+    several with the same settings are a group with a number, and one alone is in none.
+    """
+    sessions = known(bgp.neighbors)
+    kinds: dict[str, dict[object, list[BgpNeighbor]]] = {}
+    for one in sessions:
+        is_internal = one.remote_asn in ("internal", bgp.asn)  # FRR takes both kinds in one group for a mistake
+        alike = kinds.setdefault(_name(one, ends), {})
+        alike.setdefault((is_internal, one.interface is None, *_HELD(one)), []).append(one)
+    taken = {one.key for one in sessions}
+    groups: dict[str, BgpNeighbor] = {}
+    group_of: dict[str, str] = {}
+    for name, alike in sorted(kinds.items()):
+        first, *rest = sorted(alike.values(), key=len, reverse=True)
+        for number, members in enumerate([first, *(one for one in rest if len(one) > 1)], 1):
+            spelt = name if number == 1 else f"{name}-{number}"
+            if spelt not in taken:
+                groups[spelt] = changed(members[0], **_NOTHING)
+                group_of |= dict.fromkeys((one.key for one in members), spelt)
+    return Grouped(groups, group_of)
+
+
+def _name(one: BgpNeighbor, ends: FarEnds) -> str:
+    return ends.get(one.key, _OTHERS) + (_OF_IPV6 if ":" in one.key else "")
+
+
+_NOTHING = {**dict.fromkeys(OF_SESSION), "enabled": True}
+
+
+def of_session(one: BgpNeighbor) -> BgpNeighbor:
+    """Return what a session in a group states itself."""
+    return BgpNeighbor(**{name: getattr(one, name) for name in OF_SESSION})
+
+
+_FAR_ENDS: list[tuple[Fabric, dict[str, dict[str, str]]]] = []
+
+
+def far_ends(device: Device, fabric: Fabric) -> FarEnds:
+    """Return how the groups of a device's sessions are called; computed once for the fabric that is being written."""
+    if not _FAR_ENDS or _FAR_ENDS[0][0] is not fabric:
+        _FAR_ENDS[:] = [(fabric, _all_far_ends(fabric))]
+    return _FAR_ENDS[0][1].get(device.name, {})
+
+
+def _all_far_ends(fabric: Fabric) -> dict[str, dict[str, str]]:
+    names = {
+        one.name: _NAMES.get(str(one.role), _OTHERS) for one in fabric.devices if not isinstance(one.role, Unknown)
+    }
+    names |= {one.name: _NAMES["host"] for one in fabric.hosts}
+    ports = {one.name: {port.name: port for port in one.interfaces} for one in fabric.devices}
+    found: dict[str, dict[str, str]] = {}
+    for link in fabric.links:
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            if near.node in ports and far.node in names:
+                own = found.setdefault(near.node, {})
+                own[near.port] = names[far.node]
+                own.update((address, names[far.node]) for address in _addresses(ports, far))
+    return found
+
+
+def _addresses(ports: Mapping[str, Mapping[str, Interface]], end: End) -> Iterator[str]:
+    """Yield the addresses of an end of a cable, as sessions name them."""
+    port = ports.get(end.node, {}).get(end.port)
+    for text in those_known(port.addresses) if port is not None else ():
+        if (address := address_of(text.partition("/")[0])) is not None:
+            yield str(address)

@@ -1,0 +1,135 @@
+"""Changes of BGP sessions whose settings an frr.conf states at a peer group.
+
+What changes for all sessions of a group alike changes at the group. A command of one session overrides that of its
+group. What a session loses moves from the group to its other sessions: FRR has no command by which a session takes it
+back, and none that overrides the AS number of a group (bgpd/bgpd.c, peer_remote_as; tried with FRR 8.4).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from nodrop.formats.frr import Statement
+from nodrop.model.routing import BgpNeighbor
+from nodrop.model.values import changed
+from nodrop.platforms import frr_rows
+from nodrop.platforms.editing import same
+from nodrop.platforms.frr_commands import Commands
+from nodrop.platforms.frr_rows import FAMILIES
+
+_NUMBER = "remote_asn"
+Pair = tuple[BgpNeighbor, BgpNeighbor]
+"""A session before and after the change."""
+Done = frozenset[tuple[str, bool, str]]
+"""The fields that are changed at a group: the session's key, whether it is a field of IPv6 unicast, and its name."""
+
+
+class Lines(Protocol):
+    """The lines of a text, as they are changed."""
+
+    def swap(self, statement: Statement, *words: str) -> None:
+        """Replace the words of a command."""
+
+    def drop(self, statement: Statement) -> None:
+        """Remove a command, with its line."""
+
+    def add(self, behind: Statement, indent: int, *words: str, before: bool = False) -> None:
+        """Add a command behind another, or before it."""
+
+
+class _Part(NamedTuple):
+    """A part of a process, a block or an address family: its commands, and what it holds of sessions."""
+
+    inside: Sequence[Statement]
+    commands: Commands
+    ipv6: bool = False
+
+    def of(self, session: BgpNeighbor) -> Any:
+        """Return what a session has in this part."""
+        return session.ipv6 if self.ipv6 else session
+
+    def states(self, key: str, field: str) -> bool:
+        """Whether a session or group states a field here."""
+        return any(frr_rows.states_of_session(field, one.words) for one in self.inside if _is_of(one, key))
+
+
+def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_default: Mapping[bool, object]) -> Done:
+    """Change what groups state, and return the fields of sessions that need no more change.
+
+    `by_default` says whether a session carries IPv6 unicast, and IPv4 unicast, if no command says so.
+    """
+    group_of = {
+        one.words[1]: one.words[-1]
+        for one in block.children
+        if one.words[0] == "neighbor" and "peer-group" in one.words[2:-1]
+    }
+    done: set[tuple[str, bool, str]] = set()
+    for part in _parts(block):
+        for one in [one for one in part.inside if one.words[0] == "neighbor" and one.words[1] in group_of.values()]:
+            every = [key for key, group in group_of.items() if group == one.words[1]]
+            for field in [row.field for row in part.commands.rows if frr_rows.states_of_session(row.field, one.words)]:
+                members = [key for key in every if not part.states(key, field)]
+                values = {
+                    key: getattr(part.of(pairs[key][1]), field) for key in members if _moves(part, pairs, key, field)
+                }
+                if values:
+                    unless = {"active": by_default[part.ipv6]}
+                    done |= _change(lines, block, part, one, field, members, values, pairs, unless)
+    return frozenset(done)
+
+
+def _parts(block: Statement) -> Iterator[_Part]:
+    yield _Part(block.children, frr_rows.OF_SESSION)
+    for inner in block.children:
+        if family := FAMILIES.get(inner.words):
+            yield _Part(inner.children, frr_rows.CARRIED, family == "ipv6")
+
+
+def _moves(part: _Part, pairs: Mapping[str, Pair], key: str, field: str) -> bool:
+    if key not in pairs:
+        return False
+    before, after = (getattr(part.of(one), field) for one in pairs[key])
+    return not same(before, after)
+
+
+def _change(
+    lines: Lines,
+    block: Statement,
+    part: _Part,
+    stated: Statement,
+    field: str,
+    members: Sequence[str],
+    values: Mapping[str, object],
+    pairs: Mapping[str, Pair],
+    unless: Mapping[str, object],
+) -> set[tuple[str, bool, str]]:
+    """Change a command of a group, and return the fields of sessions that are done."""
+    name = stated.words[1]
+    said = {key: part.commands.line(field, part.of(_without_end(pairs[key][1])), **unless) for key in values}
+    done = {(key, part.ipv6, field) for key in values}
+    if len(values) == len(members) and len(set(said.values())) == 1:
+        command = next(iter(said.values()))
+        if command is None:
+            lines.drop(stated)
+        else:
+            lines.swap(stated, *frr_rows.of_session(name, command).split())
+        return done
+    if field != _NUMBER and None not in said.values():
+        return set()
+    lines.drop(stated)
+    for key in members:
+        words = said.get(key, " ".join(stated.words[2:]))
+        if words is not None:
+            first, *_, last = [one for one in block.children if _is_of(one, key)]
+            behind = stated if part.inside is not block.children else first if field == _NUMBER else last
+            added = frr_rows.of_session(key, words).split()
+            lines.add(behind, behind.column - 1, *added, before=field == _NUMBER)
+    return done
+
+
+def _without_end(session: BgpNeighbor) -> BgpNeighbor:
+    """Return a session as a group, whose command for the AS number names no interface."""
+    return changed(session, address=None, interface=None)
+
+
+def _is_of(one: Statement, key: str) -> bool:
+    return one.starts("neighbor", key) or one.starts("no", "neighbor", key)
