@@ -121,7 +121,7 @@ def test_every_platform_without_frrs_words_is_rendered(tmp_path: Path) -> None:
     assert found is not None
     assert (found.own, found.missing) == (True, ())
     assert device.bgp
-    assert frr.read(found.text).bgp == changed(device.bgp, default_ipv4_unicast=True)
+    assert frr.read(found.text).bgp == changed(device.bgp, default_ipv4_unicast=True, preserve_forwarding=False)
     other = confs["sonic"][1]
     assert other is not None
     assert not other.own

@@ -78,7 +78,7 @@ class Family(NamedTuple):
     networks: list[str]
     redistributions: list[Redistribution]
     sessions: list[tuple[str, BgpNeighbor | Ipv6Unicast]]
-    """Peer groups and sessions by name, with what they do in this family."""
+    """Peer groups and sessions by name, with their settings in this family."""
     maximum_paths: int | None
     by_default: bool | Unknown
 

@@ -1,6 +1,6 @@
 """Peer groups: the sessions of a BGP process with the same settings, to switches of one tier or to hosts.
 
-The model holds sessions, each with all its settings; a group is how a writer spells those that have them in common.
+The model holds sessions, each with all its settings; writers render those with the same settings as one group.
 Sessions of a group differ in their far end, their AS number, their description and whether they are shut. A session
 never takes back a setting of its group, because FRR has no command for it: with other settings it is in another group.
 """

@@ -319,7 +319,7 @@ def test_bfd(version: str, router: list[str], neighbor: str) -> None:
     watched = tuple(replace(one, bfd=True) for one in known(device.bgp.neighbors))
     device = replace(device, bgp=replace(device.bgp, neighbors=watched))
     assert lines(device, "router", "bfd") == router
-    assert lines(device, *["vrf", "default", "router", "bgp", "neighbor", "10.1.1.225", "bfd"]) == [neighbor]
+    assert lines(device, *["vrf", "default", "router", "bgp", "peer-group", "SPINES", "bfd"]) == [neighbor]
 
 
 def test_two_lossless_classes_are_said_without_the_macro() -> None:
