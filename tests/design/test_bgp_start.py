@@ -5,8 +5,9 @@ import json
 import pytest
 
 import nodrop
+from nodrop.design.defaults import defaulted
 from nodrop.model.routing import Bgp
-from support.designs import build, changed, shipped
+from support.designs import build, changed, load, shipped
 
 RESTART = [
     "bgp graceful-restart restart-time 240",
@@ -71,3 +72,23 @@ def test_nvue_states_it_for_all_vrfs(release: str, on: str) -> None:
             if name.startswith("leaf")
             else []
         )
+
+
+@pytest.mark.parametrize(
+    ("leaves", "expected"),
+    [
+        ("202505", {"BGP announces routes": "once installed"}),
+        (
+            "202405",
+            {
+                "BGP of spines announces routes": "once installed",
+                "BGP of leaves announces routes": "at once",
+            },
+        ),
+    ],
+)
+def test_show_names_when_bgp_announces_and_how_long_neighbors_wait(leaves: str, expected: dict[str, str]) -> None:
+    intent = load(changed(shipped("two-by-two"), {"topology.leaves.version": leaves}))
+    shown = {one.key: one.value for one in defaulted(intent)}
+    assert {key: value for key, value in shown.items() if key.startswith("BGP")} == expected
+    assert shown["graceful restart of leaves"] == "240s"

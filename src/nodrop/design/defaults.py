@@ -13,6 +13,7 @@ from nodrop.design.classes import purpose_of
 from nodrop.design.delivery import has_choice
 from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
 from nodrop.design.reserves import RESERVED, queue_reserve
+from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
 from nodrop.hardware.schema import Switch
@@ -163,6 +164,7 @@ def _derived(intent: Intent) -> Iterator[Default]:
     if uplinks.split > 1 and uplinks.spine_split is None:
         yield Default("topology.uplinks.spine_split", str(uplinks.split), "as split, for the same links")
     yield from _reserves(intent, leaf, spine)
+    yield from _bgp(intent)
     gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
     yield Default("addressing.oob gateway", gateway, "the last usable address")
 
@@ -175,3 +177,20 @@ def _reserves(intent: Intent, *models: Switch) -> Iterator[Default]:
             reserve = queue_reserve(model, static=is_static(model))
             source = f"for {' and '.join(sorted(names))}: {reserve.source}"
             yield Default(f"queue reserve at {KEYS[role]}", f"{reserve.size_bytes}B", source)
+
+
+def _bgp(intent: Intent) -> Iterator[Default]:
+    """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
+    waits = {KEYS[role]: held.announces_installed for role, held in platforms(intent).items()}
+    for value, on in (("once installed", True), ("at once", False)):
+        tiers = [name for name, own in waits.items() if own is on]
+        key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"
+        source = (
+            "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
+            if on
+            else "the release cannot wait"
+        )
+        if tiers:
+            yield Default(key, value, source)
+    source = "a leaf is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"
+    yield Default("graceful restart of leaves", f"{RESTART_S}s", source)
