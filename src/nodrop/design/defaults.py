@@ -181,7 +181,7 @@ def _reserves(intent: Intent, *models: Switch) -> Iterator[Default]:
 
 def _bgp(intent: Intent) -> Iterator[Default]:
     """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
-    waits = {KEYS[role]: held.announces_installed for role, held in platforms(intent).items()}
+    waits = {KEYS[role]: held.announces_installed for role, held in traits_by_role(intent).items()}
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, own in waits.items() if own is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"

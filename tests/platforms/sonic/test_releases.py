@@ -13,7 +13,7 @@ from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.intent.load import loads
 from nodrop.model.fabric import CounterStream, Device, Fabric, Trimming
-from nodrop.platforms.sonic.releases import RELEASES, SINCE
+from nodrop.platforms.sonic.releases import RELEASES, SINCE, WAITS
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
 from support import random_values
@@ -153,6 +153,7 @@ NEEDED = [
     ("a pool of both directions", "buffer_pools/1/direction", "both", "buffer_pools/egress_lossy/direction"),
     ("a map of traffic classes to DSCPs", f"{QOS}/tc_to_dscp", (1,) * 16, f"{QOS}/tc_to_dscp"),
     ("queues 8 and 9", f"{QOS}/tc_to_queue", (9,) * 16, f"{QOS}/tc_to_queue"),
+    (WAITS, "bgp/suppress_fib_pending", True, "bgp/suppress_fib_pending"),
     (
         "packet trimming",
         "trimming",
