@@ -1,20 +1,16 @@
 """A SONiC switch as far as apply.sh sees it: its files, and programs in a PATH that stand in for its own.
 
-Every program that apply.sh calls is a stand-in that counts. One call can fail, fail half way, hang, or be the moment
-of a signal. What `config reload` does follows sonic-utilities config/main.py, db_migrator.py, and docker_init.sh of
-sonic-buildimage: db_migrator may set the routing mode, and the bgp container keeps frr.conf in split-unified alone. In
-unified it writes one of the tables.
+Every program that apply.sh calls is a stand-in (`apply_runs.py`). What `config reload` does follows sonic-utilities
+config/main.py, db_migrator.py, and docker_init.sh of sonic-buildimage: db_migrator may set the routing mode, and the
+bgp container keeps frr.conf in split-unified alone. In unified it writes one of the tables.
 """
 
 import json
-import os
 import shutil
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.platforms.artifact import Artifact
-from support.patience import END_S
+from support.apply_runs import Run, install, start
 
 ADDED = "no fpm use-next-hop-groups\nfpm address 127.0.0.1\n"
 """What the bgp container adds to frr.conf."""
@@ -27,26 +23,7 @@ _OTHERS = (
     "touch", "wc",
 )  # fmt: skip
 
-_STAND_IN = r"""#!/bin/sh
-# One program for all names: counts the call, then fails, hangs, signals, or does what the program does.
-name=${0##*/}
-[ "$name" = env ] || [ "$name" = timeout ] || {
-    printf '%s\n' "$name $*" >>"$STATE/calls"
-    printf x >>"$STATE/count"
-    at=$(/usr/bin/wc -c <"$STATE/count")
-    if [ "$at" -eq "${AT:-0}" ]; then
-        case $HOW in
-        fail) echo "$name: injected" >&2; exit 1 ;;
-        half) half=yes ;;
-        hang) PATH=/usr/bin exec sleep 1000 ;;
-        INT | TERM) read -r _ _ _ _ _ session _ </proc/$$/stat; kill -s "$HOW" "$session"; /usr/bin/sleep 0.05 ;;
-        esac
-    fi
-}
-half=${half-}
-[ "$name" = env ] || [ "$name" = timeout ] || PATH=/usr/bin:/bin
-
-container_starts() {
+_FUNCTIONS = r"""container_starts() {
     mode=$(sed -n 's/.*"docker_routing_config_mode": "\([^"]*\)".*/\1/p' "$STATE/db.json")
     if [ "$mode" = split-unified ]; then
         rm -f "$SONIC/frr/bgpd.conf"
@@ -65,20 +42,8 @@ for key, row in json.load(sys.stdin).get("BGP_NEIGHBOR", {}).items():
     [ ! -e "$SONIC/frr/frr.conf" ] || cp "$SONIC/frr/frr.conf" "$STATE/started"
     awk '$1 == "neighbor" && $3 == "remote-as" { print $2 }' "$SONIC"/frr/*.conf >"$STATE/peers"
 }
-
-case $name in
-timeout)
-    shift 3
-    name=$1
-    limit=60
-    next=$(($(/usr/bin/wc -c <"$STATE/count") + 1))
-    [ "$HOW" != hang ] || [ "$next" -ne "${AT:-0}" ] || limit=0.2
-    exec /usr/bin/timeout -k 1 "$limit" "$@"
-    ;;
-id) echo "${USER_ID-0}" ;;
-date) case $1 in +%s) exec date +%s ;; *) echo "20261123-${RUN-1}" ;; esac ;;
-sync | sleep) : ;;
-systemctl) cat "$STATE/target" ;;
+"""
+_CASES = r"""systemctl) cat "$STATE/target" ;;
 sonic-db-cli) sed -n "s/.*\"$4\": \"\([^\"]*\)\".*/\1/p" "$STATE/db.json" ;;
 sonic-cfggen)
     case $1 in
@@ -140,22 +105,7 @@ cp)
     [ -z "$half" ] || { head -c 100 "$2" >"$target" 2>/dev/null; exit 1; }
     exec cp "$@"
     ;;
-*)
-    exec "/usr/bin/$name" "$@"
-    ;;
-esac
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a run of apply.sh came to."""
-
-    code: int
-    said: str
-    error: str
-    calls: tuple[str, ...]
-    """What it called, in order, with paths below the test's folder shortened."""
 
 
 class SonicSwitch:
@@ -165,7 +115,7 @@ class SonicSwitch:
         """Set the switch up, and copy the files of a build to it."""
         self._folder = folder
         self.sonic, self.state, self.build = folder / "sonic", folder / "state", folder / "leaf1"
-        for one in (self.sonic / "frr", self.state, folder / "bin"):
+        for one in (self.sonic / "frr", self.state):
             one.mkdir(parents=True)
         self.copy(artifacts)
         self.config = json.loads((self.build / "config_db.json").read_text())
@@ -173,9 +123,7 @@ class SonicSwitch:
         (folder / "devices" / local["platform"] / local["hwsku"]).mkdir(parents=True)
         self.platform = local["platform"]
         self._was(fresh)
-        for name in (*SWITCH_PROGRAMS, *_OTHERS):
-            (folder / "bin" / name).write_text(_STAND_IN)
-            (folder / "bin" / name).chmod(0o755)
+        install(folder / "bin", (*SWITCH_PROGRAMS, *_OTHERS), _FUNCTIONS, _CASES)
 
     def copy(self, artifacts: tuple[Artifact, ...]) -> None:
         """Copy the files of a build to the switch, in place of those that are there."""
@@ -257,28 +205,9 @@ class SonicSwitch:
 
         `closed` closes its standard output and error, as the end of a terminal does.
         """
-        (self.state / "calls").write_text("")
-        (self.state / "count").write_text("")
-        # a program that was started in the background would ignore SIGINT
-        command = ["/usr/bin/env", "--default-signal", shell, str(self.build / "apply" / "apply.sh"), *options]
-        done = subprocess.run(
-            ["/bin/sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command] if closed else command,
-            capture_output=True,
-            text=True,
-            check=False,
-            start_new_session=True,
-            timeout=END_S,
-            env={
-                "PATH": f"{self._folder / 'bin'}:{os.defpath}",
-                "STATE": str(self.state),
-                "SONIC": str(self.sonic),
-                "PLATFORM": self.platform,
-                "AT": str(at),
-                "HOW": how,
-                "RUN": str(run),
-                "USER_ID": str(user),
-            },
-        )
+        command = [shell, str(self.build / "apply" / "apply.sh"), *options]
+        facts = {"SONIC": str(self.sonic), "PLATFORM": self.platform}
+        done = start(command, self._folder, facts, at=at, how=how, run=run, user=user, closed=closed)
         calls = self._shortened((self.state / "calls").read_text(), run)
         said, error = self._shortened(done.stdout, run), self._shortened(done.stderr, run)
         return Run(done.returncode, said, error, tuple(line.rstrip() for line in calls.splitlines()))

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from nodrop.model.fabric import Device
 from nodrop.platforms.nvue import writer
 from support import random_nvue
-from support.nvue_devices import as_nvue, fabric, split
+from support.nvue_devices import as_nvue, fabric
 
 
 def replayed(script: str) -> dict[str, Any]:
@@ -95,64 +95,19 @@ def test_qos_of_parts_comes_in_a_stage_of_its_own(device: Device) -> None:
 NV = """#!/bin/sh
 for word in "$@"; do printf '%s\\n' "$word"; done >>"$LOG"
 printf -- '--\\n' >>"$LOG"
-case "$*" in *"$FAIL"*) exit 3 ;; esac
 """
 
 
-def applied(tmp_path: Path, device: Device, fail: str = "no such words", script: str = "apply.sh") -> Any:
-    for path, text in files(device).items():
-        target = tmp_path / path
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(text)
+def run(tmp_path: Path, commands: str) -> list[tuple[str, ...]]:
+    """What a shell makes of lines of `nv`: the words of each call."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "nv").write_text(NV)
     (programs / "nv").chmod(stat.S_IRWXU)
     log = tmp_path / "log"
-    log.touch()
-    done = subprocess.run(
-        ["/bin/sh", "-eu", str(tmp_path / "apply" / script)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": f"{programs}:{os.defpath}", "LOG": str(log), "FAIL": fail},
-    )
-    calls = [tuple(call.splitlines()) for call in log.read_text().split("--\n") if call]
-    return done.returncode, calls, done.stderr
-
-
-def broken_out() -> Device:
-    return split(as_nvue(fabric().device("leaf1")), "swp1", 2)
-
-
-ONE = [("config", "patch", "10-ports.yaml"), ("config", "apply", "-y")]
-TWO = [("config", "patch", "20-qos.yaml"), ("config", "apply", "-y")]
-SAVE = [("config", "save")]
-
-
-def test_the_script_applies_a_switch_without_broken_out_ports_at_once(tmp_path: Path) -> None:
-    code, calls, _ = applied(tmp_path, as_nvue(fabric().device("leaf1")))
-    assert (code, calls) == (0, ONE + SAVE)
-
-
-def test_the_script_applies_breakout_before_the_qos_of_parts(tmp_path: Path) -> None:
-    code, calls, _ = applied(tmp_path, broken_out())
-    assert (code, calls) == (0, ONE + TWO + SAVE)
-
-
-def test_the_script_stops_at_the_first_error(tmp_path: Path) -> None:
-    code, calls, _ = applied(tmp_path, broken_out(), fail="config apply")
-    assert (code, calls) == (3, ONE)
-
-
-def test_the_script_says_so_where_there_is_no_nv(tmp_path: Path) -> None:
-    for path, text in files(broken_out()).items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(text)
-    script = str(tmp_path / "apply" / "apply.sh")
-    done = subprocess.run(["/bin/sh", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr == "apply.sh: there is no nv here: run this on the switch, leaf1 (Cumulus Linux 5.14)\n"
+    environment = {"PATH": f"{programs}:{os.defpath}", "LOG": str(log)}
+    subprocess.run(["/bin/sh", "-eu"], input=commands, text=True, check=True, env=environment)
+    return [tuple(call.splitlines()) for call in log.read_text().split("--\n") if call]
 
 
 def test_a_shell_takes_the_lines_as_they_are_meant(tmp_path: Path) -> None:
@@ -160,12 +115,7 @@ def test_a_shell_takes_the_lines_as_they_are_meant(tmp_path: Path) -> None:
     texts = ['$HOME `x` "y"', "a; rm -rf /", "# no", "*", "~", "-y", "\\"]
     ports = tuple(replace(port, description=text) for port, text in zip(device.interfaces, texts, strict=False))
     device = replace(device, interfaces=(*ports, *device.interfaces[len(texts) :]))
-    _, calls, _ = applied(tmp_path, device, script="10-ports.nv")
+    commands = files(device)["apply/10-ports.nv"]
+    calls = run(tmp_path, commands)
     assert [call[4] for call in calls if call[1] == "interface" and call[3] == "description"][: len(texts)] == texts
-    assert calls == [tuple(shlex.split(line)[1:]) for line in files(device)["apply/10-ports.nv"].splitlines()]
-
-
-@pytest.mark.parametrize(("seed", "told"), [(7, True), (0, True), (None, False)])
-def test_the_script_says_that_a_hash_seed_restarts_the_ports(tmp_path: Path, seed: int | None, told: bool) -> None:
-    script = files(replace(as_nvue(fabric().device("leaf1")), hash_seed=seed))["apply/apply.sh"]
-    assert ("switchd restarts: all ports go down and come back" in script) is told
+    assert calls == [tuple(shlex.split(line)[1:]) for line in commands.splitlines()]

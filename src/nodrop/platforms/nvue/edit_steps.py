@@ -28,6 +28,12 @@ def _effects() -> Sequence[Mapping[str, Any]]:
     return cast("Sequence[Mapping[str, Any]]", parse(path.read_bytes(), path.name).data)
 
 
+def restarting(release: str) -> list[str]:
+    """Return the settings whose change brings all ports of a switch down, `*` being any word."""
+    found = [one for one in _effects() if one.get("ports") == "all" and precedes(release, one.get("until", release))]
+    return [path for one in found for path in one["paths"]]
+
+
 def forms(operations: Sequence[Operation]) -> dict[str, str]:
     """Return operations, those that take away first, as lines of `nv` and as YAML."""
     lines = "".join(f"{command(one)}\n" for one in operations)

@@ -21,6 +21,7 @@ from nodrop.platforms.nvue.additions import merged
 from nodrop.platforms.nvue.bindings import lines_of
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.bridging import bridged
+from nodrop.platforms.nvue.delivery import apply_script
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.naming import nvue_port
@@ -43,7 +44,6 @@ from nodrop.units import show_speed
 
 _CACHED_DESIGNS = 128
 _PORTS, _QOS = "10-ports", "20-qos"
-_STAGES = {_PORTS: "ports, routing and services", _QOS: "QoS of the parts of broken-out ports"}
 
 
 def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
@@ -233,10 +233,7 @@ def _artifacts(device: Device, whole: Forms, stages: Mapping[str, Forms]) -> Ite
     for name, own in stages.items():
         yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own.commands)
         yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{own.yaml}")
-    told = [(name, _STAGES[name]) for name in stages]
-    text = template("nvue/apply.sh.j2").render(
-        device=device.name, version=device.version, stages=told, seed=device.hash_seed
-    )
+    text = apply_script(str(device.version), str(device.model))
     yield Artifact(device=device.name, path="apply/apply.sh", text=text)
 
 

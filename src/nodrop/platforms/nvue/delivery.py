@@ -1,0 +1,26 @@
+"""The script that applies a switch's stages, `apply/apply.sh`, and what it needs to know of the release and the model.
+
+Sources: NVUE command reference, Config Commands (`--confirm` in 5.0 and later, ten minutes unless a time is stated;
+`nv config apply` saves in 5.9 and later); Cumulus Linux user guide, NVUE CLI (`nv config diff`, `patch`, `replace` and
+`detach`; a backup is `/etc/nvue.d/startup.yaml`; a time with its unit, `60m`); the NAPALM driver napalm-cumulus
+(`nv config revision -o json`, the state `confirm`, `--confirm-yes` and `--confirm-no` of a revision); 5.15, New and
+Changed NVUE Commands (the DHCP client of eth0).
+"""
+
+from nodrop.platforms.nvue.edit_steps import restarting
+from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.stages import for_shell
+from nodrop.platforms.rendering import template
+
+_DHCP = {False: "ip address dhcp", True: "ipv4 dhcp-client"}
+"""What makes eth0 a DHCP client, by whether the release is 5.15 or later."""
+
+
+def apply_script(release: str, model: str) -> str:
+    """Return the script for a release and a model; all else that it needs to know is in the stages beside it."""
+    return template("nvue/apply.sh.j2").render(
+        release=for_shell(release),
+        model=for_shell(model),
+        dhcp=_DHCP[knows(release, "enabled instead of on")],
+        restarts=restarting(release),
+    )
