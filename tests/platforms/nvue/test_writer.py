@@ -44,6 +44,17 @@ def test_the_header_names_model_and_release() -> None:
     }
 
 
+def test_the_header_lists_what_a_replacement_would_remove() -> None:
+    text = written(leaf())["startup.yaml"]
+    comment = [line for line in text.splitlines() if line.startswith("#")]
+    listed = " ".join(line.removeprefix("#   ") for line in comment if line.startswith("#   "))
+    assert listed == (
+        "system aaa class, aaa role, aaa user, api, config auto-save, control-plane acl, reboot, ssh-server,"
+        " timezone, wjh"
+    )
+    assert text.partition("- header:")[0] == "".join(f"{line}\n" for line in comment)
+
+
 def test_ports_that_are_alike_share_a_key() -> None:
     ports = tree(leaf())["interface"]
     assert {key for key, node in ports.items() if "link" in node} == {"swp1-3", "swp4-28", "swp29-32"}

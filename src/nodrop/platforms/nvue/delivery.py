@@ -7,6 +7,10 @@ Sources: NVUE command reference, Config Commands (`--confirm` in 5.0 and later, 
 Changed NVUE Commands (the DHCP client of eth0).
 """
 
+import textwrap
+from functools import cache
+
+from nodrop.platforms.adding import rows
 from nodrop.platforms.nvue.edit_steps import restarting
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.stages import for_shell
@@ -14,6 +18,15 @@ from nodrop.platforms.rendering import template
 
 _DHCP = {False: "ip address dhcp", True: "ipv4 dhcp-client"}
 """What makes eth0 a DHCP client, by whether the release is 5.15 or later."""
+
+
+@cache
+def of_image() -> list[str]:
+    """Return the settings of `system` that an image comes with, as lines: what `nv config replace` removes."""
+    settings = [one for row in rows("nvue") for one in row.settings if one[0] == "system"]
+    words = sorted({" ".join(one[1:-1][:2] or one[1:]) for one in settings})
+    own = [one for one in words if not any(one.startswith(f"{other} ") for other in words)]
+    return textwrap.wrap("system " + ", ".join(own), 100, break_on_hyphens=False)
 
 
 def apply_script(release: str, model: str) -> str:

@@ -21,7 +21,7 @@ from nodrop.platforms.nvue.additions import merged
 from nodrop.platforms.nvue.bindings import lines_of
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.bridging import bridged
-from nodrop.platforms.nvue.delivery import apply_script
+from nodrop.platforms.nvue.delivery import apply_script, of_image
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.naming import nvue_port
@@ -228,7 +228,7 @@ def _says_for_itself(port: Interface) -> bool:
 
 
 def _artifacts(device: Device, whole: Forms, stages: Mapping[str, Forms]) -> Iterator[Artifact]:
-    header = template("nvue/header.yaml.j2").render(device=device)
+    header = template("nvue/header.yaml.j2").render(device=device, of_image=of_image())
     yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{whole.yaml}")
     for name, own in stages.items():
         yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own.commands)
