@@ -85,6 +85,8 @@ class Adapter:
             changes["interfaces"] = self._with_way_round(changes["interfaces"], switch(str(device.model)))
         if device.hash_fields and not held.hash_fields.issuperset(known(device.hash_fields) or ()):
             changes["hash_fields"] = None
+        if held.own_hash_seed:
+            changes["hash_seed"] = None
         if device.otlp_collectors and (not held.otlp or switch(str(device.model)).asic in held.without_otlp):
             changes["otlp_collectors"] = ()
         elif device.otlp_collectors and not held.gnmi_beside_otlp:

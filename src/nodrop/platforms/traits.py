@@ -131,6 +131,8 @@ class Traits:
     """0 where there are no name servers to state; the resolver of Linux asks three at most."""
     hash_fields: frozenset[str]
     """By what of a packet the choice among equal paths can be told to go; none where nodrop leaves it to the switch."""
+    own_hash_seed: bool = False
+    """Whether a switch chooses a random seed for that choice, so that no two tiers hash alike without a stated one."""
     adaptive_routing: bool
     """Whether a switch can choose among equal paths by load, where its ASIC can."""
     most_paths: int | None

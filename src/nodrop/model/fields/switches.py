@@ -64,7 +64,7 @@ SWITCHES: Table = {
         "counters": Field(no_key="every group is polled in every fabric", routing=False),
         "counters/*": Field("counters"),
         "trimming": Field(key="trimming.into; mode", routing=False),
-        "hash_seed": Field(no_key="each tier has one in every fabric", impact=impacts.PATHS),
+        "hash_seed": Field(no_key="each tier has its seed, or each switch a random one", impact=impacts.PATHS),
         "ntp_servers": Field("NTP servers", key="services.ntp", routing=False, unordered=True),
         "syslog_servers": Field(key="services.syslog", routing=False, unordered=True),
         "dns_servers": Field("DNS servers", key="services.dns", routing=False, unordered=True),

@@ -3,7 +3,7 @@
 Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (watchdog, profiles, small-packet-probability) and RoCE; 5.6
 What's New (ranges of polling and robustness); 5.19, Switch Port Attributes (how many ports); Packet Trimming (sizes,
 ASICs); Open Telemetry Export, gNMI Streaming; 5.10, `nv show qos advance-buffer-config default-global
-egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD).
+egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD); 5.16, Equal Cost Multipath (unique hash seed).
 """
 
 from dataclasses import replace
@@ -55,6 +55,7 @@ TRAITS = Traits(
     port_buffers=False,
     most_dns_servers=3,
     hash_fields=frozenset(FLAGS),
+    own_hash_seed=True,
     adaptive_routing=True,
     most_paths=128,
     global_next_hops=False,
@@ -123,6 +124,7 @@ TRAITS = Traits(
         "@bgp/maximum_paths_ipv6": "NVUE takes 128 equal paths at most",
         "@bgp/route_maps": "Cumulus Linux resolves link-local next hops on every port, so that none has to be global",
         "@bgp/session_dscp": "NVUE has no setting for it: BGP's packets leave with FRR's own CS6, DSCP 48",
+        "@hash_seed": "Cumulus Linux gives each switch a random seed; stating one restarts switchd and resets all ports",
         "@hash_fields": "NVUE chooses by addresses, ports, protocol, flow label and port of entry, within tunnels too",
         "@high_frequency": "NVUE samples no ECN marks, drops or watermarks at short intervals",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
