@@ -124,7 +124,7 @@ TRAITS = Traits(
         "@bgp/maximum_paths_ipv6": "NVUE takes 128 equal paths at most",
         "@bgp/route_maps": "Cumulus Linux resolves link-local next hops on every port, so that none has to be global",
         "@bgp/session_dscp": "NVUE has no setting for it: BGP's packets leave with FRR's own CS6, DSCP 48",
-        "@hash_seed": "Cumulus Linux gives each switch a random seed; stating one restarts switchd and resets all ports",
+        "@hash_seed": "Cumulus Linux gives each switch a random seed; a stated one restarts switchd and all ports",
         "@hash_fields": "NVUE chooses by addresses, ports, protocol, flow label and port of entry, within tunnels too",
         "@high_frequency": "NVUE samples no ECN marks, drops or watermarks at short intervals",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
