@@ -15,6 +15,7 @@ import pytest
 from nodrop import load
 from nodrop.cli import main as cli
 from nodrop.intent.schema import Intent
+from nodrop.platforms.nvue import delivery as nvue
 from nodrop.platforms.sonic.delivery import apply_script
 from support.command import nodrop
 from support.documented_commands import Block, commands, pattern, run
@@ -91,7 +92,8 @@ def test_targets_options_rules_and_links_exist() -> None:
     targets = set(re.findall(r"\bmake ([a-z-]+)", text)) - {"it"}
     assert {"setup", "test", "check", "demo", "bench", "golden", "test-slow", "help"} <= targets
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets), targets
-    known = "".join(nodrop(name, "--help").out for name in cli.nodrop.list_commands(None)) + apply_script("202505")
+    known = "".join(nodrop(name, "--help").out for name in cli.nodrop.list_commands(None))
+    known += apply_script("202505") + nvue.apply_script("5.16", "SN5600")
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--version", "--help"}:
         assert option in known, option
     for command in re.findall(r"`nodrop ([a-z][a-z-]*)", text):
