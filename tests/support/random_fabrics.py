@@ -70,6 +70,11 @@ def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
 
 
+def ascending(numbers: set[int]) -> tuple[int, ...]:
+    """Return numbers in their order."""
+    return tuple(sorted(numbers))
+
+
 def maps(size: int, targets: int) -> st.SearchStrategy[Any]:
     """Maps that are missing, empty, partial, or whole."""
 
@@ -245,6 +250,7 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
                     lanes=way.lanes,
                     fec=draw(st.sampled_from([None, "rs", "fc", "none", "auto"])),
                     autoneg=draw(maybe(st.booleans())),
+                    advertised_speeds_mbps=draw(maybe(st.sets(st.sampled_from(way.speeds), min_size=1).map(ascending))),
                     link_training=draw(maybe(st.booleans())),
                     mtu_bytes=draw(st.integers(68, 9216)),
                     addresses=tuple(draw(st.lists(st.sampled_from(ADDRESSES), max_size=3, unique=True))),

@@ -253,6 +253,7 @@ def _cabled(intent: Intent, model: str, name: str, way: Split, wire: Wire, profi
         lanes=way.lanes,
         fec=wire.cabling.fec(of_switch(model, (wire.port.panel,), way.lanes, speed)),
         autoneg=True if wire.cabling.media.passive else None,
+        advertised_speeds_mbps=(speed,) if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
         addresses=wire.addresses,
         link_local=not wire.addresses and wire.side == "fabric",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from nodrop.hardware import asic, asic_of, switch
+from nodrop.hardware import asic, asic_of, switch, switches
 from nodrop.hardware.headroom import Budget, computed
 from nodrop.hardware.schema import Asic
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -65,7 +65,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
     UnknownFact where the model, the release, the port's speed, lanes or MTU, or the traffic pattern is not known.
     """
     settings = known(device.dynamic_buffers, "device.dynamic_buffers")
-    speed, lanes = known(interface.speed_mbps, "interface.speed_mbps"), known(interface.lanes, "interface.lanes")
+    speed, lanes = _counted_speed(device, interface), known(interface.lanes, "interface.lanes")
     mtu = known(interface.mtu_bytes, "interface.mtu_bytes") if port_mtu_bytes is None else port_mtu_bytes
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
     small = settings.small_packet_percent if settings else None
@@ -84,6 +84,40 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
         early=is_early(device.version),
         gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
     )
+
+
+def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
+    """Return the speed in Mb/s that `device` computes a port's headroom for; UNKNOWN where that is not known.
+
+    A port of SONiC that negotiates counts with the fastest speed that it advertises, which is the fastest that it
+    supports unless others are configured. Other systems publish nothing, and are taken to count with the configured
+    speed. Source: sonic-swss cfgmgr/buffermgrdyn.cpp (needRefreshPortDueToEffectiveSpeed), alike since 202305.
+    """
+    try:
+        return _counted_speed(device, interface)
+    except UnknownFact:
+        return UNKNOWN
+
+
+def _counted_speed(device: Device, interface: Interface) -> int | None:
+    if device.platform != "sonic" or not known(interface.autoneg, "interface.autoneg"):
+        return known(interface.speed_mbps, "interface.speed_mbps")
+    advertised = known(interface.advertised_speeds_mbps, "interface.advertised_speeds_mbps")
+    if advertised is not None:
+        return max(advertised)
+    port, lanes = known(interface.port, "interface.port"), known(interface.lanes, "interface.lanes")
+    fastest = _fastest_mbps(known(device.model, "device.model"), port.panel, lanes) if port and lanes else None
+    if fastest is None:
+        raise UnknownFact("interface.advertised_speeds_mbps")
+    return fastest
+
+
+@lru_cache(maxsize=4096)
+def _fastest_mbps(model: str, panel: int, lanes: int) -> int | None:
+    """Return the fastest speed that a panel port of a model supports on so many lanes; None where that is not known."""
+    group = switch(model).group(panel) if model in switches() else None
+    ways = (*group.ways, *group.narrow) if group else ()
+    return max((speed for way in ways if way.lanes == lanes for speed in way.speeds), default=None)
 
 
 @lru_cache(maxsize=4096)
@@ -119,7 +153,8 @@ def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Inte
     qos = interface.qos
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
         return interface
-    key = (id(qos), interface.speed_mbps, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
+    speed = counted_speed(device, interface)
+    key = (id(qos), speed, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
     if key not in memo:
         filled = qos
         if any(map(_is_computed, qos.priority_groups)):

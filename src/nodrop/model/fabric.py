@@ -82,6 +82,8 @@ class Interface:
     lanes: int | None | Unknown = None
     fec: Literal["rs", "fc", "none", "auto"] | None | Unknown = None
     autoneg: bool | None | Unknown = None
+    advertised_speeds_mbps: tuple[int, ...] | None | Unknown = None
+    """The speeds that the port offers while it negotiates, slowest first; None is all that it supports."""
     link_training: bool | None | Unknown = None
     mtu_bytes: int | None | Unknown = None
     addresses: tuple[str, ...] | Unknown = ()

@@ -183,6 +183,7 @@ def interfaces(
             lanes=lanes,
             fec=link.fec,
             autoneg=link.autoneg,
+            advertised_speeds_mbps=UNKNOWN,
             link_training=UNKNOWN,
             link_local=UNKNOWN,
             mtu_bytes=link.mtu_bytes,

@@ -252,6 +252,7 @@ class _Device:
                 lanes=UNKNOWN,
                 fec=UNKNOWN if link.fec is None else link.fec,  # type: ignore[arg-type]
                 autoneg=UNKNOWN if link.autoneg is None else link.autoneg,
+                advertised_speeds_mbps=UNKNOWN,
                 link_training=UNKNOWN,
                 link_local=UNKNOWN,
                 mtu_bytes=MTU_BYTES if mtu is None else mtu,

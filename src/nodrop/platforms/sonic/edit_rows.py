@@ -45,6 +45,8 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
             continue
         if attribute == "enabled":
             spelt: str | None = "up" if after else "down"
+        elif attribute == "advertised_speeds_mbps":  # orchagent keeps the speeds that it has where the field goes
+            spelt = ",".join(map(str, after or ())) or "all"
         else:
             spelt = _ON[after] if isinstance(after, bool) else text(after)
         if b.name in draft.rows("PORT"):

@@ -175,6 +175,9 @@ def _check_port(facts: Switch, interface: Interface) -> None:
         raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
     if interface.mtu_bytes is None:
         raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
+    speeds = known(interface.advertised_speeds_mbps)
+    if speeds is not None and (not speeds or list(speeds) != sorted(set(speeds)) or speeds[0] < 1):
+        raise refuse((*path, "advertised_speeds_mbps"), "are not one or more speeds, the slowest first, each once")
     check_vrf(known(interface.vrf), *path, "vrf")
     if not 0 <= (known(interface.cable_length_m) or 0) <= _LONGEST_CABLE_M:
         raise refuse((*path, "cable_length_m"), "is no length of a cable")

@@ -44,7 +44,7 @@ from nodrop.platforms.sonic.read_services import (
 )
 from nodrop.platforms.sonic.schema_check import check
 from nodrop.platforms.sonic.streams import streams
-from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE
+from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (), (".json",)
 DEFAULT_NAME = "sonic"
@@ -247,8 +247,8 @@ class _Device:
                     self._derived[self.name, name, "qos", "pfc_rx_priorities"] = reason
                 found = Interface(
                     name=name, port=UNKNOWN, enabled=UNKNOWN, speed_mbps=UNKNOWN, lanes=UNKNOWN, fec=UNKNOWN,
-                    autoneg=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN, addresses=UNKNOWN, link_local=UNKNOWN,
-                    vrf=UNKNOWN,
+                    autoneg=UNKNOWN, advertised_speeds_mbps=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN,
+                    addresses=UNKNOWN, link_local=UNKNOWN, vrf=UNKNOWN,
                     description=UNKNOWN, link_pause=UNKNOWN, macsec=UNKNOWN, cable_length_m=cable, qos=said,
                 )  # fmt: skip
             else:
@@ -276,6 +276,7 @@ class _Device:
             lanes=lanes,
             fec=config.word(keys, row, "fec", _FECS),
             autoneg=config.word(keys, row, "autoneg", _ON_OFF),
+            advertised_speeds_mbps=advertised_speeds(row.get("adv_speeds", "")),
             link_training=config.word(keys, row, "link_training", _ON_OFF),
             mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
             addresses=addresses,

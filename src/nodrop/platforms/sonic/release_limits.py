@@ -61,6 +61,9 @@ def _of_port(port: Interface) -> Iterator[_Need]:
         yield "FEC mode auto", ("interfaces", port.name, "fec")
     if (known(port.speed_mbps) or 0) > _MOST_MBPS:
         yield "speeds above 800G", ("interfaces", port.name, "speed_mbps")
+    advertised = known(port.advertised_speeds_mbps)
+    if advertised and max(advertised) > _MOST_MBPS:
+        yield "speeds above 800G", ("interfaces", port.name, "advertised_speeds_mbps")
 
 
 def _of_profile(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_Need]:

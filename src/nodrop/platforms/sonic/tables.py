@@ -1,7 +1,11 @@
 """SONiC's words for what the model says: one place for writer, reader and places."""
 
+from functools import lru_cache
+
 from nodrop.limits import MAX_DSCP
 from nodrop.model.qos import COLORS, Color
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.units import whole_number
 
 ROLE_OF_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
 """DEVICE_METADATA.type by tier: T0, T1 and T2 in SONiC's words."""
@@ -55,6 +59,7 @@ PORT_FIELDS = {
     "speed_mbps": "speed",
     "fec": "fec",
     "autoneg": "autoneg",
+    "advertised_speeds_mbps": "adv_speeds",
     "link_training": "link_training",
     "mtu_bytes": "mtu",
     "description": "description",
@@ -75,3 +80,16 @@ TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value",
 ENABLED = {"enable": True, "disable": False}
 """The words of switches of features; `WORD_OF` has them by value."""
 WORD_OF = {value: word for word, value in ENABLED.items()}
+
+
+@lru_cache(maxsize=1024)
+def advertised_speeds(text: str) -> tuple[int, ...] | None | Unknown:
+    """Return the speeds of a PORT.adv_speeds in Mb/s, slowest first; None for `all`, which an empty text means too.
+
+    UNKNOWN where one is no number, which the check against the schema reports. Source: sonic-swss
+    cfgmgr/buffermgrdyn.cpp (handlePortTable, getMaxSpeedFromList).
+    """
+    if text in ("", "all"):
+        return None
+    speeds = {whole_number(part.strip()) for part in text.split(",")}
+    return UNKNOWN if None in speeds else tuple(sorted(speed for speed in speeds if speed is not None))

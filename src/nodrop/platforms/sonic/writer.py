@@ -4,7 +4,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.hardware.dynamic import as_configured, counted_speed, resolve
 from nodrop.hardware.ports import NarrowWay, Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile
@@ -131,7 +131,9 @@ def _as_configured(device: Device) -> Device:
     if device.buffer_model != "dynamic":
         return device
     ports = device.interfaces
-    of_ports = tuple((id(p.qos), p.enabled, p.speed_mbps, p.lanes, p.mtu_bytes, p.cable_length_m) for p in ports)
+    of_ports = tuple(
+        (id(p.qos), p.enabled, counted_speed(device, p), p.lanes, p.mtu_bytes, p.cable_length_m) for p in ports
+    )
     key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
     if key not in _SETTLED:
         kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
@@ -198,6 +200,7 @@ class _PortRow(NamedTuple):
     mtu: int | None
     fec: str | None
     autoneg: str | None
+    advertised_speeds: str
     link_training: str | None
     subport: int
     description: str | None
@@ -210,6 +213,7 @@ class _PortRow(NamedTuple):
 def _port(facts: Switch, interface: Interface, way: Split) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
     port, lanes, qos = known(interface.port), known(interface.lanes), interface.qos
+    advertised = known(interface.advertised_speeds_mbps)
     assert port is not None
     assert lanes is not None
     known_port = facts.sonic_ports[port.panel]
@@ -225,6 +229,7 @@ def _port(facts: Switch, interface: Interface, way: Split) -> _PortRow:
         mtu=known(interface.mtu_bytes),
         fec=known(interface.fec),
         autoneg=on_off(known(interface.autoneg)),
+        advertised_speeds=",".join(map(str, advertised or ())),
         link_training=on_off(known(interface.link_training)),
         subport=port.split + 1 if split else 0,
         description=known(interface.description),
