@@ -253,7 +253,9 @@ def test_large_spines_and_small_leaves() -> None:
     for device, name in (("leaf1", "Ethernet128"), ("spine1", "Ethernet0")):
         one = port(fabric, device, name)
         assert (one.speed_mbps, one.lanes, one.fec, one.autoneg, one.cable_length_m) == (400_000, 8, "rs", True, 3)
-    assert port(fabric, "leaf1", "Ethernet0").autoneg is None
+        assert one.advertised_speeds_mbps == (400_000,)
+    optical = port(fabric, "leaf1", "Ethernet0")
+    assert (optical.autoneg, optical.advertised_speeds_mbps) == (None, None)
     spine, leaf = fabric.device("spine1"), fabric.device("leaf1")
     shut = [one for one in spine.interfaces if not one.enabled]
     assert (len(spine.interfaces), len(shut)) == (65, 33)

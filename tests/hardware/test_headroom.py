@@ -3,13 +3,18 @@
 The Lua is sonic-swss cfgmgr/buffer_headroom_mellanox.lua, run under lua5.1 over a stand-in for redis.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from nodrop.hardware import asic, switch
-from nodrop.hardware.dynamic import budget, compensates, is_early
+from nodrop.hardware.dynamic import budget, compensates, counted_speed, is_early, resolve
 from nodrop.hardware.headroom import Budget, computed, ieee_bound_bytes, table_xoff
-from nodrop.model.buffers import BufferPool, DynamicBuffers
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
+from nodrop.model.fabric import Port as PanelPort
+from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.states import UNKNOWN, UnknownFact
 
 ACS_SN5600 = [
@@ -256,6 +261,56 @@ def test_the_gearbox_of_a_model_adds_to_headroom(
     port = Interface(name="Ethernet0", speed_mbps=speed, lanes=4, mtu_bytes=9216)
     found = budget(device, port, length_m=length)
     assert (found.xon, found.xoff, found.size) == expected
+
+
+@pytest.mark.parametrize(
+    ("autoneg", "advertised", "lanes", "speed", "xoff"),
+    [
+        (False, None, 8, 200000, 50176),
+        (None, (400000,), 8, 200000, 50176),
+        (True, (200000,), 8, 200000, 50176),
+        (True, (100000, 400000), 8, 400000, 87040),
+        (True, None, 8, 400000, 87040),
+        (True, None, 4, 200000, 50176),
+    ],
+)
+def test_a_port_that_negotiates_counts_with_the_fastest_speed_it_offers(
+    autoneg: bool | None, advertised: tuple[int, ...] | None, lanes: int, speed: int, xoff: int
+) -> None:
+    """By buffermgrdyn.cpp and the Lua of sonic-swss, which give 87,040 bytes where nothing is said."""
+    port = replace(PORT, port=PanelPort(1), speed_mbps=200000, autoneg=autoneg, lanes=lanes)
+    port = replace(port, advertised_speeds_mbps=advertised)
+    assert (counted_speed(SWITCH, port), budget(SWITCH, port, length_m=2).xoff) == (speed, xoff)
+
+
+@pytest.mark.parametrize(
+    ("facts", "missing"),
+    [
+        ({"autoneg": UNKNOWN}, "interface.autoneg"),
+        ({"advertised_speeds_mbps": UNKNOWN}, "interface.advertised_speeds_mbps"),
+        ({"port": UNKNOWN}, "interface.port"),
+        ({"port": None}, "interface.advertised_speeds_mbps"),
+        ({"port": PanelPort(99)}, "interface.advertised_speeds_mbps"),
+        ({"lanes": 3}, "interface.advertised_speeds_mbps"),
+    ],
+)
+def test_without_the_speeds_of_a_port_that_negotiates_there_is_no_budget(facts: dict[str, Any], missing: str) -> None:
+    port = replace(PORT, **{"port": PanelPort(1), "autoneg": True, **facts})
+    assert counted_speed(SWITCH, port) is UNKNOWN
+    with pytest.raises(UnknownFact, match=missing):
+        budget(SWITCH, port, length_m=30)
+
+
+def test_ports_that_negotiate_have_the_headroom_of_their_own_speeds() -> None:
+    """Ports with one profile of QoS get another each where they offer other speeds."""
+    computed_by_switch = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
+    buffer = BufferProfile(pool="ingress_lossless", size_bytes=UNKNOWN, headroom=computed_by_switch)
+    qos = QosProfile(trust="dscp", priority_groups=(PriorityGroup(index=3, buffer=buffer),))
+    port = replace(PORT, port=PanelPort(1), speed_mbps=200000, autoneg=True, cable_length_m=2, qos=qos)
+    ports = tuple(replace(port, name=name, advertised_speeds_mbps=own) for name, own in (("a", None), ("b", (200000,))))
+    made = resolve(with_facts(interfaces=ports, buffer_pools=()))
+    found = [one.qos.priority_groups[0].buffer.headroom.xoff_bytes for one in made.interfaces]  # type: ignore[union-attr]
+    assert found == [87040, 50176]
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ NO_MTU = "a port has one: without a field it is the switch's default"
 NO_SIZE = "only the dynamic buffer model computes a pool's size"
 HALF = "has half of a character, which no file can hold"
 NO_RULES = "a list without rules is no list"
+SPEEDS = "are not one or more speeds, the slowest first, each once"
 CONNECTED = Redistribution(source="connected")
 PEER_ASN = "bgp/neighbors/10.0.0.1/remote_asn"
 PRIORITIES = "are not priorities from 0 to 7 in order"
@@ -103,6 +104,10 @@ REFUSED = [
     ("adaptive_routing", True, "adaptive_routing", "SONiC has no adaptive routing"),
     ("weighs_utilization", True, "weighs_utilization", "SONiC has no adaptive routing"),
     ("interfaces/0/macsec", True, "interfaces/0/macsec", "a profile of MACsec holds keys, which are not written"),
+    ("interfaces/0/advertised_speeds_mbps", (), "interfaces/0/advertised_speeds_mbps", SPEEDS),
+    ("interfaces/0/advertised_speeds_mbps", (2, 1), "interfaces/0/advertised_speeds_mbps", SPEEDS),
+    ("interfaces/0/advertised_speeds_mbps", (1, 1), "interfaces/0/advertised_speeds_mbps", SPEEDS),
+    ("interfaces/0/advertised_speeds_mbps", (0, 1), "interfaces/0/advertised_speeds_mbps", SPEEDS),
     ("interfaces/0/adaptive_routing", True, "interfaces/0/adaptive_routing", "SONiC has no adaptive routing"),
     (
         "interfaces/0/utilization_threshold_percent",

@@ -68,6 +68,23 @@ def test_a_map_or_profile_that_nothing_names_is_understood() -> None:
     assert read({table: rows for table, rows in stock().items() if table in kept}).notes == ()
 
 
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        (None, None),
+        ("", None),
+        ("all", None),
+        ("400000", (400000,)),
+        ("400000, 100000,200000", (100000, 200000, 400000)),
+        (["200000", "100000"], (100000, 200000)),
+        ("fast", UNKNOWN),
+    ],
+)
+def test_advertised_speeds_are_read_slowest_first(stated: Any, expected: Any) -> None:
+    row = {"lanes": "0,1", "speed": "100000"} | ({} if stated is None else {"adv_speeds": stated})
+    assert repr(first(read(stock(PORT={"Ethernet0": row}))).advertised_speeds_mbps) == repr(expected)
+
+
 def test_numbers_and_lists_may_stand_for_text() -> None:
     rows = {"Ethernet0": {"admin_status": "up", "lanes": ["0", "1"], "mtu": 9216, "speed": 100000, "index": 1}}
     reading = read(stock(PORT=rows))

@@ -149,6 +149,12 @@ NEEDED = [
     ("fields of the hash", "hash_fields", ("dst-ip", "src-ip"), "hash_fields"),
     ("FEC mode auto", "interfaces/0/fec", "auto", "interfaces/Ethernet0/fec"),
     ("speeds above 800G", "interfaces/0/speed_mbps", 1_600_000, "interfaces/Ethernet0/speed_mbps"),
+    (
+        "speeds above 800G",
+        "interfaces/0/advertised_speeds_mbps",
+        (400_000, 1_600_000),
+        "interfaces/Ethernet0/advertised_speeds_mbps",
+    ),
     ("a pool's percentage", "buffer_pools/1/percentage", 5, "buffer_pools/egress_lossy/percentage"),
     ("a pool of both directions", "buffer_pools/1/direction", "both", "buffer_pools/egress_lossy/direction"),
     ("a map of traffic classes to DSCPs", f"{QOS}/tc_to_dscp", (1,) * 16, f"{QOS}/tc_to_dscp"),

@@ -67,12 +67,23 @@ def test_a_history_of_pauses_is_changed_since_202511(new: bool, word: str) -> No
     assert "PFC_WD/Ethernet0/pfc_stat_history, release 202505" in refused.line
 
 
+def test_a_port_offers_all_its_speeds_again_by_a_word() -> None:
+    """orchagent keeps the speeds that it was given where the field goes away."""
+    data = watched()
+    data["PORT"]["Ethernet0"] |= {"admin_status": "up", "autoneg": "on", "adv_speeds": "100000"}
+    one = made(dumped(data), ("Ethernet0/advertised_speeds_mbps", None))
+    assert (one.by_hand, patched(one, "PORT")) == ((), {"/Ethernet0/adv_speeds": "all"})
+    (step,) = (step for step in one.steps if step.path == "/PORT/Ethernet0/adv_speeds")
+    assert (step.disruption, step.affected) == ("port bounce", ("Ethernet0",))
+
+
 @pytest.mark.parametrize(
     ("subject", "new", "table", "operations"),
     [
         ("Ethernet0/mtu_bytes", 9216, "PORT", {"/Ethernet0/mtu": "9216"}),
         ("Ethernet0/fec", "rs", "PORT", {"/Ethernet0/fec": "rs"}),
         ("Ethernet0/enabled", False, "PORT", {"/Ethernet0/admin_status": "down"}),
+        ("Ethernet0/advertised_speeds_mbps", (25000, 100000), "PORT", {"/Ethernet0/adv_speeds": "25000,100000"}),
         ("Ethernet0/cable_length_m", 40, "CABLE_LENGTH", {"/AZURE/Ethernet0": "40m"}),
         ("Ethernet0/cable_length_m", None, "CABLE_LENGTH", {"/AZURE/Ethernet0": None}),
         ("Ethernet0/addresses", ("10.0.0.0/31",), "INTERFACE", {"": {"Ethernet0": {}, "Ethernet0|10.0.0.0/31": {}}}),
