@@ -25,7 +25,7 @@ from nodrop.platforms.traits import known_traits, traits
 def own_watchdog(
     fabric: Fabric, platform: str, interfaces: tuple[Interface, ...], side: str | None | Unknown
 ) -> PfcWatchdog | None | Unknown:
-    """The watchdog that the owner wants at a port of that side, where every port has timers of its own.
+    """Return the watchdog that the owner wants at a port of that side, where each port has separate timers.
 
     Where a switch has one set of timers for all of its ports, it is what any other port of it has. UNKNOWN where no
     policy is stated, and where there is no such port.
@@ -38,14 +38,14 @@ def own_watchdog(
 
 @word("function", rests_on=("cables",))
 def true_length(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
-    """The stated length of a port's cable, m; UNKNOWN where no cable or no length is stated."""
+    """Return the stated length of a port's cable, m; UNKNOWN where no cable or no length is stated."""
     link = index.link(device.name, interface.name)
     return UNKNOWN if link is None or link.length_m is None else link.length_m
 
 
 @word("function", rests_on=("cables",))
 def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
-    """The speed of the port at the other end of a port's cable, Mb/s."""
+    """Return the speed of the port at the other end of a port's cable, Mb/s."""
     far = index.far(device.name, interface.name)
     if not isinstance(far, Interface | HostPort) or far.speed_mbps is None:
         return UNKNOWN
@@ -56,7 +56,7 @@ def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Un
 def wide_enough(
     device: Device, interface: Interface, buffer: BufferProfile, *, index: Index
 ) -> BufferProfile | Unknown:
-    """A buffer with headroom enough for the port's cable, the rest of it as it is.
+    """Return a buffer with headroom enough for the port's cable, the rest of it as it is.
 
     UNKNOWN where the switch computes it. What it reserves grows by as much as its headroom.
     """
@@ -72,7 +72,7 @@ def wide_enough(
 
 @word("function", rests_on=("classes",))
 def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
-    """A port's map of DSCPs with those of RDMA in the traffic class that is stated for them, where the port pauses it.
+    """Return a port's map of DSCPs with those of RDMA in their stated traffic class, where the port pauses it.
 
     Where none is stated it is the only one that the port pauses.
     """
@@ -97,7 +97,7 @@ def intended_pause(fabric: Fabric, qos: QosProfile | None, priorities: tuple[int
 
 @word("function", rests_on=("classes",))
 def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
-    """A port's watchdog, of the priorities alone that lossless classes have."""
+    """Return a port's watchdog, of the priorities alone that lossless classes have."""
     if qos is None or isinstance(qos.pfc_watchdog, Unknown) or qos.pfc_watchdog is None:
         return UNKNOWN
     left = intended_pause(fabric, qos, paused_priorities(qos))
@@ -109,7 +109,7 @@ def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | N
 
 @word("function", rests_on=("classes",))
 def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGroup, ...] | Unknown:
-    """A port's priority groups without the lossless ones that only priorities fill which no lossless class has."""
+    """Return a port's priority groups without lossless ones that are filled only by priorities without a lossless class."""
     if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
     table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
@@ -120,7 +120,7 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
 
 @word("function")
 def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
-    """A port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
+    """Return a port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
     if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
     if number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
@@ -129,14 +129,14 @@ def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGro
 
 
 def _kept(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The priorities with PFC that lossless classes have, and those that none has."""
+    """Return the priorities with PFC that lossless classes have, and those that none has."""
     paused = paused_priorities(qos)
     return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)
 
 
 @word("function")
 def without_red(wred: WredProfile) -> WredProfile | None:
-    """Marking without early drops of what cannot be marked; nothing where nothing is marked."""
+    """Return marking without early drops of what cannot be marked; nothing where nothing is marked."""
     return changed(wred, green=changed(wred.green, enabled=False)) if wred.ecn_colors else None
 
 
@@ -154,13 +154,13 @@ def speed_alone(mbps: int | None) -> tuple[int, ...] | None:
 
 @word("function")
 def common_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
-    """The stronger of two FECs: RS corrects more than Fire code, and either more than none."""
+    """Return the stronger of two FECs: RS corrects more than Fire code, and either more than none."""
     return "rs" if "rs" in (fec_a, fec_b) else "fc"
 
 
 @word("function")
 def larger(a: int | None, b: int | None) -> int | Unknown:
-    """The larger of two numbers; UNKNOWN where there is neither."""
+    """Return the larger of two numbers; UNKNOWN where there is neither."""
     return max((each for each in (a, b) if each is not None), default=UNKNOWN)
 
 
@@ -175,7 +175,7 @@ def default_conditions(platform: str, version: str | None) -> WatchdogConditions
 
 @word("function")
 def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
-    """The slowest polling, ms, that every watchdog of a switch has two of within its detection.
+    """Return the slowest polling, ms, that every watchdog of a switch has two of within its detection.
 
     Detections are whole numbers of it where there is such a polling; UNKNOWN where it would be too fast for the switch.
     """
@@ -198,13 +198,13 @@ def _watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
 
 @word("function")
 def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
-    """The counters of a switch, with those on that its watchdog looks at."""
+    """Return the counters of a switch, with those on that its watchdog reads."""
     return tuple(changed(one, enabled=True) if one.group == WATCHDOG_COUNTERS else one for one in counters)
 
 
 @word("function")
 def filled(table: Map | None | Unknown) -> Map | Unknown:
-    """A map in which every entry is stated: what it did not name goes to 0, where it went without a word."""
+    """Return a map in which every entry is stated: what it did not name goes to 0, where it went without a word."""
     if isinstance(table, Unknown) or table is None:
         raise UnknownFact("interface.qos.dscp_to_tc")
     return tuple(each or 0 for each in table)
@@ -212,7 +212,7 @@ def filled(table: Map | None | Unknown) -> Map | Unknown:
 
 @word("function")
 def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
-    """The tunnels of a switch, so that each copies the DSCP inside to the outside and leaves the one inside alone."""
+    """Return the tunnels of a switch, each of which copies the DSCP inside to the outside and keeps the one inside."""
     return tuple(map(_carrying, tunnels))
 
 

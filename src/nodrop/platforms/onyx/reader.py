@@ -213,7 +213,7 @@ class _Device:
                 self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))
 
     def _peer_links(self) -> set[str]:
-        """The ports of the link between two switches of an MLAG: guides turn PFC on there as a matter of form."""
+        """Return the ports of the link between two switches of an MLAG: guides always turn PFC on there."""
         peer: set[str] = set()
         for one in self._script.commands:
             if one.starts("ipl"):
