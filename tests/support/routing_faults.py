@@ -233,7 +233,13 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         says="a leaf takes paths with its own AS number",
-        edits=(("leaf1/frr.conf", r"  (neighbor 10\.1\.1\.225) activate", r"  \1 activate\n  \1 allowas-in 1"),),
+        edits=(
+            (
+                "leaf1/frr.conf",
+                r"^  neighbor SPINES activate",
+                "  neighbor SPINES activate\n  neighbor 10.1.1.225 allowas-in 1",
+            ),
+        ),
         caught=(("loop-rejection-off", "leaf1/frr.conf", "neighbor 10.1.1.225 allowas-in 1"),),
     ),
     Fault(
@@ -245,8 +251,8 @@ FAULTS: tuple[Fault, ...] = (
             ("spine2/frr.conf", r"  (neighbor \S+) activate", r"  \1 activate\n  \1 allowas-in 1"),
         ),
         caught=(
-            ("loop-rejection-off", "spine1/frr.conf", "neighbor 10.1.1.224 allowas-in 1"),
-            ("loop-rejection-off", "spine2/frr.conf", "neighbor 10.1.1.240 allowas-in 1"),
+            ("loop-rejection-off", "spine1/frr.conf", "neighbor LEAVES allowas-in 1"),
+            ("loop-rejection-off", "spine2/frr.conf", "neighbor LEAVES allowas-in 1"),
         ),
     ),
     Fault(
@@ -266,7 +272,13 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         says="the route map of a session is not there",
-        edits=(("leaf1/frr.conf", r"10\.1\.1\.225 route-map FABRIC-IN in", "10.1.1.225 route-map FABRIC-INN in"),),
+        edits=(
+            (
+                "leaf1/frr.conf",
+                r"^  neighbor SPINES activate",
+                "  neighbor SPINES activate\n  neighbor 10.1.1.225 route-map FABRIC-INN in",
+            ),
+        ),
         caught=(
             ("dangling-reference", "leaf1/frr.conf", "neighbor 10.1.1.225 route-map FABRIC-INN in"),
             ("policy-not-there", "leaf1/frr.conf", "neighbor 10.1.1.225 route-map FABRIC-INN in"),
@@ -282,7 +294,13 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         says="the prefix list of a session is not there",
-        edits=(("leaf1/frr.conf", r"  (neighbor 10\.1\.1\.225) activate", r"  \1 activate\n  \1 prefix-list ALL in"),),
+        edits=(
+            (
+                "leaf1/frr.conf",
+                r"^  neighbor SPINES activate",
+                "  neighbor SPINES activate\n  neighbor 10.1.1.225 prefix-list ALL in",
+            ),
+        ),
         caught=(
             ("dangling-reference", "leaf1/frr.conf", "neighbor 10.1.1.225 prefix-list ALL in"),
             ("policy-not-there", "leaf1/frr.conf", "neighbor 10.1.1.225 prefix-list ALL in"),
@@ -298,14 +316,26 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         says="a session is not activated",
-        edits=(("leaf1/frr.conf", r"^  neighbor 10\.1\.1\.225 activate\n", ""),),
-        caught=(("session-carries-nothing", "leaf1/frr.conf", "neighbor 10.1.1.225 remote-as 4200000000"),),
+        edits=(
+            (
+                "leaf1/frr.conf",
+                r"^  neighbor SPINES activate",
+                "  neighbor SPINES activate\n  no neighbor 10.1.1.225 activate",
+            ),
+        ),
+        caught=(("session-carries-nothing", "leaf1/frr.conf", "no neighbor 10.1.1.225 activate"),),
     ),
     Fault(
         says="a session to an IPv6 address is not activated",
         base="dual",
-        edits=(("leaf1/frr.conf", r"^  neighbor fd00:1:0:1::e9 activate\n", ""),),
-        caught=(("session-carries-nothing", "leaf1/frr.conf", "neighbor fd00:1:0:1::e9 remote-as 4200000000"),),
+        edits=(
+            (
+                "leaf1/frr.conf",
+                r"^  neighbor SPINES-IPV6 activate",
+                "  neighbor SPINES-IPV6 activate\n  no neighbor fd00:1:0:1::e9 activate",
+            ),
+        ),
+        caught=(("session-carries-nothing", "leaf1/frr.conf", "no neighbor fd00:1:0:1::e9 activate"),),
     ),
     Fault(
         says="a port is shut",
@@ -358,7 +388,11 @@ FAULTS: tuple[Fault, ...] = (
                 "^router bgp",
                 "route-map BEST permit 10\n set local-preference 200\nexit\n!\nrouter bgp",
             ),
-            ("leaf1/frr.conf", r"10\.1\.1\.225 route-map FABRIC-IN in", "10.1.1.225 route-map BEST in"),
+            (
+                "leaf1/frr.conf",
+                r"^  neighbor SPINES activate",
+                "  neighbor SPINES activate\n  neighbor 10.1.1.225 route-map BEST in",
+            ),
         ),
         caught=(("one-path-preferred", "leaf1/frr.conf", "route-map BEST permit 10"),),
     ),

@@ -109,7 +109,7 @@ def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | N
 
 @word("function", rests_on=("classes",))
 def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGroup, ...] | Unknown:
-    """Return a port's priority groups without lossless ones that are filled only by priorities without a lossless class."""
+    """Return a port's priority groups without lossless ones that only priorities without a lossless class fill."""
     if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
     table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
