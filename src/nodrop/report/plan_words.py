@@ -36,6 +36,8 @@ DIFFERING = Wording(
     change="{}, wanted {}", added="missing", removed="not wanted", without="not wanted {}", having="lacks {}"
 )
 """Of what runs otherwise than is wanted."""
+_NONE = {"advertised_speeds_mbps": "all", "hwsku": "the base one of the model"}
+"""What None means for a field, if it is not none."""
 _LONGEST = 160
 _SHOWN = 8
 
@@ -117,7 +119,7 @@ def value(part: str, given: Any) -> str:
         case Unknown():
             return "unknown"
         case None:
-            return "the base one of the model" if part == "hwsku" else "none"
+            return _NONE.get(part, "none")
         case bool():
             return "on" if given else "off"
         case int() | float() if part.endswith("_mbps"):
@@ -142,6 +144,8 @@ def value(part: str, given: Any) -> str:
             return ", ".join(sorted(value(part, each) for each in given)) or "none"
         case tuple() if hasattr(given, "_fields"):
             return "/".join(value("", each) for each in given)
+        case tuple() if part.endswith("_mbps"):
+            return ", ".join(value(part, each) for each in given)
         case tuple() if given and all(type(each) is int for each in given) and len(set(given)) == len(given):
             return show_ids(given)
         case tuple():

@@ -57,6 +57,12 @@ def module_corrects(media: str | None | Unknown, speed_mbps: int | None | Unknow
 
 
 @word("function")
+def speed_alone(mbps: int | None) -> tuple[int, ...] | None:
+    """Return a port's speed as the one that it advertises."""
+    return None if mbps is None else (mbps,)
+
+
+@word("function")
 def negotiate_alike(platform_a: str, autoneg_a: bool | None, platform_b: str, autoneg_b: bool | None) -> bool:
     """Whether two ends both negotiate or neither does.
 

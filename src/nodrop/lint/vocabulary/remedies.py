@@ -147,12 +147,6 @@ def with_source_port(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
 
 
 @word("function")
-def speed_alone(mbps: int | None) -> tuple[int, ...] | None:
-    """Return a port's speed as the one that it advertises."""
-    return None if mbps is None else (mbps,)
-
-
-@word("function")
 def common_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
     """Return the stronger of two FECs: RS corrects more than Fire code, and either more than none."""
     return "rs" if "rs" in (fec_a, fec_b) else "fc"
