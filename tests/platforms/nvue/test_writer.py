@@ -68,18 +68,6 @@ def test_ports_that_are_alike_share_a_key() -> None:
     assert ports["swp1"] == {"description": "gpu1:nic1", "ip": {"address": {"10.2.1.0/31": {}}}}
 
 
-def test_a_port_that_is_shut_states_no_default() -> None:
-    device = leaf()
-    spare = next(port for port in device.interfaces if not port.enabled)
-    ports = tuple(replace(one, fec="auto", autoneg=True) if one is spare else one for one in device.interfaces)
-    assert tree(replace(device, interfaces=ports))["interface"][spare.name]["link"] == {
-        "speed": "400G",
-        "state": {"down": {}},
-    }
-    jumbo = tuple(replace(one, mtu_bytes=4200) if one.name == spare.name else one for one in ports)
-    assert tree(resolve(replace(device, interfaces=jumbo)))["interface"][spare.name]["link"]["mtu"] == "4200"
-
-
 def test_a_port_that_differs_has_all_under_its_own_key() -> None:
     device = leaf()
     first = replace(device.interfaces[0], mtu_bytes=1500)

@@ -25,7 +25,6 @@ from nodrop.platforms.nvue.delivery import apply_script, of_image
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.read_macro import MTU_BYTES
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import (
     FECS,
@@ -286,19 +285,15 @@ class _Say(Spelling):
         return found
 
     def link(self, port: Interface) -> list[tuple[str, object]]:
-        """Return (key, value) of a port's link except its state.
-
-        A port that is shut states no default: NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC).
-        """
+        """Return (key, value) of a port's link, but for its state."""
         speed = known(port.speed_mbps)
         assert speed is not None
-        rows = [
-            ("auto-negotiate", port.autoneg is True, self.on if port.autoneg else self.dialect.off),
-            ("fec", port.fec == "auto", FECS[str(port.fec)]),
-            ("mtu", port.mtu_bytes == MTU_BYTES, port.mtu_bytes),
-            ("speed", False, show_speed(speed)),
+        return [
+            ("auto-negotiate", self.on if port.autoneg else self.dialect.off),
+            ("fec", FECS[str(port.fec)]),
+            ("mtu", port.mtu_bytes),
+            ("speed", show_speed(speed)),
         ]
-        return [(key, value) for key, is_default, value in rows if port.enabled or not is_default]
 
     def balanced(self, port: Interface) -> list[tuple[str, str | int]]:
         """Return (key, value) of what a port has of adaptive routing."""
