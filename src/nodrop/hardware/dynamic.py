@@ -100,7 +100,7 @@ def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
 
 
 def _counted_speed(device: Device, interface: Interface) -> int | None:
-    if device.platform != "sonic" or not known(interface.autoneg, "interface.autoneg"):
+    if not known(interface.autoneg, "interface.autoneg") or "." in _release(device.version):
         return known(interface.speed_mbps, "interface.speed_mbps")
     advertised = known(interface.advertised_speeds_mbps, "interface.advertised_speeds_mbps")
     if advertised is not None:
