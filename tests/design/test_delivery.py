@@ -84,6 +84,8 @@ def test_a_least_length_that_the_template_drops_is_left_out() -> None:
 def test_notes_name_all_that_tables_hold_in_another_way() -> None:
     found = {one.path.partition("/")[2] for one in adaptations(intent("two-by-two")) if "@bgp" in one.path}
     assert found == {
+        "@bgp",
+        "@bgp/suppress_fib_pending",
         "@bgp/community_lists",
         "@bgp/neighbors/*/hold_s",
         "@bgp/prefix_lists",

@@ -89,6 +89,11 @@ router bgp 4200100001
  bgp router-id 10.0.0.1
  no bgp ebgp-requires-policy
  no bgp default ipv4-unicast
+ bgp suppress-fib-pending
+ bgp graceful-restart restart-time 240
+ bgp graceful-restart
+ bgp graceful-restart preserve-fw-state
+ bgp graceful-restart select-defer-time 45
  bgp bestpath as-path multipath-relax
  neighbor PEER_V4 peer-group
  neighbor 10.1.1.225 remote-as 4200000000

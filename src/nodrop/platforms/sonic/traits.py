@@ -117,7 +117,7 @@ TRAITS = Traits(
     taken={},
     reasons={
         "@counters": f"SONiC counts ECN marks since {_MARKS_COUNTED_SINCE}",
-        "@bgp/suppress_fib_pending": f"SONiC's BGP waits for the hardware since {SINCE[WAITS]}",
+        "@bgp/suppress_fib_pending": f"SONiC's BGP waits for the hardware since {SINCE[WAITS]}, and in frr.conf only",
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
         "@bgp/session_dscp": "no table has the DSCP of BGP's packets: they leave with FRR's own CS6, DSCP 48",
         "@bgp/requires_policy": "no table turns off FRR's default, by which a session without policies passes nothing",
