@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.model.fabric import Fabric
+from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
+from nodrop.model.routing import Bgp
 from nodrop.validating import computed
 from nodrop.validating.twin import observing
 from nodrop.validating.twin.box import call
@@ -55,12 +56,23 @@ def test_frames_cross_between_a_host_and_a_port_of_a_vlan_and_unnumbered_ports()
         assert found == {f"{link.a}--{link.b}": (True, "9216 B") for link in fabric.links}, name
 
 
+def announcing_at_once() -> Fabric:
+    """Return a fabric whose spines announce routes that the kernel does not use, so that packets still come to them."""
+    fabric = two_by_two()
+    return replace(fabric, devices=tuple(map(_at_once, fabric.devices)))
+
+
+def _at_once(device: Device) -> Device:
+    assert isinstance(device.bgp, Bgp)
+    return replace(device, bgp=replace(device.bgp, suppress_fib_pending=False))
+
+
 def test_packets_that_a_spine_drops_or_sends_back_are_seen_from_leaves() -> None:
     drop = ("spine1", "route", "replace", "blackhole", "10.0.0.2/32", "metric", "1")
     back = ("spine1", "route", "replace", "10.0.0.2/32", "via", "10.1.1.224", "metric", "1")
     gone = ("spine1", "route", "del", "blackhole", "10.0.0.2/32", "metric", "1")
     before, dropped, _, sent_back = call(
-        twin_scenes.reach, twin_scenes.work(two_by_two()), "leaf1", "10.0.0.2/32", (drop, gone, back)
+        twin_scenes.reach, twin_scenes.work(announcing_at_once()), "leaf1", "10.0.0.2/32", (drop, gone, back)
     )
     assert before == ("delivered", "")
     assert dropped[0] == "no route"
