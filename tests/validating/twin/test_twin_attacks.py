@@ -57,6 +57,12 @@ def test_lines_with_effects_outside_routing_are_left_out_and_the_rest_keeps_its_
     assert {kept[number - 1] for number in found.lines} <= {"!"}
 
 
+def test_lines_about_hardware_and_restarts_are_left_out_and_not_listed() -> None:
+    waits = [" bgp suppress-fib-pending", " bgp graceful-restart", " bgp graceful-restart restart-time 240"]
+    found = leave_out("\n".join(["router bgp 1", *waits, " bgp router-id 10.0.0.1"]))
+    assert found == ("router bgp 1\n!\n!\n!\n bgp router-id 10.0.0.1", ())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("filtered", ["unfiltered", "filtered"])
 @pytest.mark.parametrize("user", USERS)

@@ -1,4 +1,4 @@
-"""Lines of a frr.conf that a twin's daemons are not given, since their effect is outside routing: in files and sockets.
+"""Lines of a frr.conf that a twin's daemons are not given: with effects outside routing, or about what a twin has not.
 
 The box of a twin holds what daemons do; this keeps them from trying, and from filling their files. Lines keep their
 numbers: one that is left out is a comment.
@@ -13,7 +13,7 @@ LINE_BYTES: Final = 4095
 
 
 def _short(phrase: str) -> str:
-    """A pattern of words, each whole or as a beginning of it: FRR takes those that mean one command (lib/command.c)."""
+    """Return a pattern of words, each whole or shortened, as FRR takes those that mean one command (lib/command.c)."""
     words = ("".join(f"(?:{re.escape(char)}" for char in word) + ")?" * len(word) for word in phrase.split())
     return r"\s+".join(rf"(?=\S){word}(?!\S)" for word in words)
 
@@ -46,10 +46,15 @@ _BLOCK: Final = re.compile(rf"\s*(?:{_short('rpki')}|{_short('bmp targets')}\s+\
 _ENDS: Final = re.compile(rf"\s*(?:{_short('exit')}|{_short('quit')})\s*")
 _COMMENT: Final = re.compile(r"\s*(?:[!#].*)?")
 _LEFT: Final = "!"
+_OF_A_SWITCH: Final = re.compile(r"\s*bgp (?:suppress-fib-pending|graceful-restart(?: .*)?)\s*")
+"""What is about a switch's hardware and its restarts: a twin has no hardware to wait for, and restarts no daemon.
+
+These lines change no route that is installed, so they are left out without being listed.
+"""
 
 
 class Trimmed(NamedTuple):
-    """A frr.conf without these lines, by their numbers from 1."""
+    """A frr.conf for a twin, and the lines with effects outside routing that it had, by their numbers from 1."""
 
     text: str
     lines: tuple[int, ...]
@@ -61,6 +66,7 @@ def leave_out(text: str) -> Trimmed:
     lines = tuple(_outward(rows))
     for number in lines:
         rows[number - 1] = _LEFT
+    rows = [_LEFT if _OF_A_SWITCH.fullmatch(row) else row for row in rows]
     return Trimmed("\n".join(rows), lines)
 
 
