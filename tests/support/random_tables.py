@@ -58,6 +58,8 @@ def _process(bgp: Bgp, ports: Sequence[str]) -> Bgp:
         requires_policy=True,
         import_check=True,
         session_dscp=None,
+        suppress_fib_pending=False,
+        select_defer_s=None,
         prefix_lists=lists,
         community_lists=tuple(map(_communities, bgp.community_lists)),
         as_path_lists=tuple(
