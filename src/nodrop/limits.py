@@ -7,7 +7,7 @@ MAX_VLAN = 4094
 MAX_DSCP = 63
 """The largest DSCP (RFC 2474)."""
 MAX_32_BITS = 2**32 - 1
-"""The largest AS number (RFC 6793), sequence number and metric."""
+"""The largest AS number (RFC 6793), sequence number, metric, buffer of NVUE in bytes and interval of SONiC in us."""
 MAX_POWER = 63
 """The largest power of two that is written out as a number."""
 

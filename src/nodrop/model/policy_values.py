@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from nodrop.formats.posix import Expression, compiled
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import AsPathList, CommunityList
 
-MAX_NUMBER = 2**32 - 1
-"""The largest number that a route map sets or matches, and the largest AS number."""
 MAX_LAST_AS = 10
 """How often `last-as` adds the first AS number of a path."""
 MAX_PREPENDED = 250
@@ -63,7 +62,7 @@ class Change(NamedTuple):
         """Return the new number; it stays within 32 bits."""
         if self.sign:
             before += -self.amount if self.sign == "-" else self.amount
-            return min(max(before, 0), MAX_NUMBER)
+            return min(max(before, 0), MAX_32_BITS)
         return self.amount
 
 
@@ -118,7 +117,7 @@ def as_number(text: str) -> int | None:
         if max(number, int(low)) > 65535:
             return None
         number = (number << 16) + int(low)
-    return number if 0 < number <= MAX_NUMBER else None
+    return number if 0 < number <= MAX_32_BITS else None
 
 
 def prepended(value: str) -> Prepend | None:
@@ -133,12 +132,12 @@ def prepended(value: str) -> Prepend | None:
 def change(value: str) -> Change | None:
     """Return what `set metric` and its like make of a number."""
     found = _CHANGE.fullmatch(value)
-    return Change(found[1], int(found[2])) if found and int(found[2]) <= MAX_NUMBER else None
+    return Change(found[1], int(found[2])) if found and int(found[2]) <= MAX_32_BITS else None
 
 
 def number(value: str) -> int | None:
     """Return a number of 32 bits."""
-    return int(value) if _DIGITS.fullmatch(value) and int(value) <= MAX_NUMBER else None
+    return int(value) if _DIGITS.fullmatch(value) and int(value) <= MAX_32_BITS else None
 
 
 def tag(value: str) -> int | None:

@@ -1,11 +1,16 @@
 """The control plane of a device: BGP, its policies, static routes."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 from nodrop.model.states import Unknown
 from nodrop.model.values import value
 
 Action = Literal["permit", "deny"]
+AddressFamily = Literal["ipv4", "ipv6"]
+RouteSource = Literal["connected", "static", "kernel"]
+SOURCES: Mapping[str, RouteSource] = {one: one for one in sorted(get_args(RouteSource))}
+"""The sources of routes that BGP can originate by redistribution, by name; every platform has the same names."""
 
 
 @value
@@ -24,7 +29,7 @@ class PrefixList:
     """A named list of prefixes, of one address family."""
 
     name: str
-    family: Literal["ipv4", "ipv6"]
+    family: AddressFamily
     rules: tuple[PrefixRule, ...]
 
 
@@ -81,8 +86,8 @@ class StaticRoute:
 class Redistribution:
     """Routes of another source that BGP originates, in one address family; those that `policy` lets pass."""
 
-    source: Literal["connected", "static", "kernel"]
-    family: Literal["ipv4", "ipv6"] = "ipv4"
+    source: RouteSource
+    family: AddressFamily = "ipv4"
     policy: str | None = None
 
     @property

@@ -5,11 +5,11 @@ What a process does of which nothing is said depends on `frr defaults` and `frr 
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from nodrop.formats.frr import Statement
 from nodrop.formats.lines import NotUnderstood, understood
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
+from nodrop.model.routing import SOURCES, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
 from nodrop.model.values import changed
 from nodrop.platforms import frr_rows
 from nodrop.platforms.bindings import bound
@@ -17,11 +17,6 @@ from nodrop.platforms.frr_policies import Policies
 from nodrop.platforms.frr_rows import FAMILIES, Family
 from nodrop.platforms.frr_words import address, is_address, prefix
 
-_SOURCES: dict[str, Literal["connected", "static", "kernel"]] = {
-    "connected": "connected",
-    "static": "static",
-    "kernel": "kernel",
-}
 _OF_FAMILY = bound(frr_rows.CARRIED.rows)
 _NOTHING = Ipv6Unicast()
 
@@ -114,7 +109,7 @@ class Process:
             self._neighbor(statement, words[1 if on else 2 :], on=on, family=family)
         elif words[0] == "network" and len(words) == 2:
             self._networks.append(prefix(words[1]))
-        elif words[0] == "redistribute" and words[1:2] and words[1] in _SOURCES:
+        elif words[0] == "redistribute" and words[1:2] and words[1] in SOURCES:
             self._redistribute(statement, words[1], words[2:], family)
         elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
             _state(self._said, stated)
@@ -128,7 +123,7 @@ class Process:
                 raise NotUnderstood
             policy = rest[1]
             self._policies.refer(statement, "route map", policy)
-        row = Redistribution(source=_SOURCES[source], family=family, policy=policy)
+        row = Redistribution(source=SOURCES[source], family=family, policy=policy)
         self._redistributions[family, source] = row
 
     def _neighbor(self, statement: Statement, words: tuple[str, ...], *, on: bool, family: Family) -> None:

@@ -5,6 +5,7 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 
 import re
 
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
@@ -56,7 +57,6 @@ _WORDS = Plain()
 _NAME = Plain("rules")
 _PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
 """What FRR takes in a regular expression of AS paths (bgpd/bgp_filter.c, config_bgp_aspath_validate)."""
-_LARGEST = 2**32 - 1
 _LARGEST_SEQUENCE = 65535
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 
@@ -124,7 +124,7 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
             where = (*path, rule.sequence)
             if rule.prefix != ANY:
                 _check_prefix(rule.prefix, *where, "prefix")
-            check_range(rule.sequence, 1, _LARGEST, *where, "sequence")
+            check_range(rule.sequence, 1, MAX_32_BITS, *where, "sequence")
             check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
             check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
 

@@ -23,7 +23,6 @@ from nodrop.model.types import fields, key_of
 _WORD = re.compile(r"[A-Za-z0-9._:/@+-]+")
 _HALF = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_LARGEST_ASN = 2**32 - 1
 _DIGITS = 18
 """Numbers of more digits are in no field of any switch, and readers refuse them."""
 SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")

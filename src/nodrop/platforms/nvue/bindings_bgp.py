@@ -10,8 +10,9 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Literal
 
 from nodrop.formats.places import shown
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.addresses import is_prefix
-from nodrop.model.routing import BgpNeighbor, Redistribution
+from nodrop.model.routing import SOURCES, AddressFamily, BgpNeighbor, Redistribution
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.bindings import Binding, Within, never
 from nodrop.platforms.nvue.bindings import (
@@ -35,13 +36,6 @@ from nodrop.platforms.nvue.spelling import Dialect
 from nodrop.platforms.nvue.tree import Path
 
 FAMILIES: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
-_SOURCES: Mapping[str, Literal["connected", "static", "kernel"]] = {
-    "connected": "connected",
-    "kernel": "kernel",
-    "static": "static",
-}
-"""Whose routes BGP may originate, as far as the model goes."""
-_LARGEST_ASN = 2**32 - 1
 _ALLOWED = ("aspath", "allow-my-asn")
 _REMOTE: Mapping[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
 
@@ -112,7 +106,7 @@ def _timers(hold_s: int, _: Dialect) -> Lines:
 
 def _remote_asn(node: View) -> int | Literal["external", "internal"] | None:
     stated = node.text("remote-as")
-    return None if stated is None else _REMOTE.get(stated) or node.integer("remote-as", 1, _LARGEST_ASN)
+    return None if stated is None else _REMOTE.get(stated) or node.integer("remote-as", 1, MAX_32_BITS)
 
 
 def _type(spelt: str) -> Callable[[str, Dialect], Lines]:
@@ -172,7 +166,7 @@ OWN: tuple[Row, ...] = (
         where=(("remote-as",),),
         decode=first(_remote_asn),
         encode=lambda value, _: (Line(("remote-as",), IS, value),),
-        refuses=(Within(1, _LARGEST_ASN),),
+        refuses=(Within(1, MAX_32_BITS),),
     ),
     replace(
         text("description", ("description",), mark=READS),
@@ -208,12 +202,12 @@ def checked_prefix(node: View, prefix: str, *below: str) -> bool:
 
 
 def _redistributions(nodes: Nodes) -> tuple[Redistribution, ...]:
-    families: tuple[tuple[Path, Literal["ipv4", "ipv6"]], ...] = ((FAMILIES[0], "ipv4"), (FAMILIES[1], "ipv6"))
+    families: tuple[tuple[Path, AddressFamily], ...] = ((FAMILIES[0], "ipv4"), (FAMILIES[1], "ipv6"))
     return tuple(
         Redistribution(source=source, family=family, policy=policy(rows.below(key), "route-map"))
         for path, family in families
         for rows in [nodes[0].below(*path, "redistribute")]
-        for key, source in _SOURCES.items()
+        for key, source in SOURCES.items()
         if rows.has(key) and is_on(rows.below(key)) is not False
     )
 
@@ -261,7 +255,7 @@ PROCESS: tuple[Row, ...] = (
     Binding(field="preserve_forwarding", decode=lambda _: UNKNOWN),
 )
 EITHER: tuple[Row, ...] = (
-    number("asn", ("autonomous-system",), 1, _LARGEST_ASN, words=dict.fromkeys(("none", "leaf", "spine"))),
+    number("asn", ("autonomous-system",), 1, MAX_32_BITS, words=dict.fromkeys(("none", "leaf", "spine"))),
     text("router_id", ("router-id",), absent=("none", "auto"), refuses=(_not_an_address,)),
 )
 """What is stated for a process, or for those of all VRFs at once below `router bgp`."""

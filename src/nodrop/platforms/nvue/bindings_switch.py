@@ -4,6 +4,7 @@ Sources: Cumulus Linux 5.14, Address Resolution Protocol (base reachable time: 3
 /etc/sysctl.d/neigh.conf); NVUE command reference (5.14 and 5.16).
 """
 
+from nodrop.limits import MAX_32_BITS
 from nodrop.platforms.bindings import Binding
 from nodrop.platforms.nvue.bindings import Row, number
 
@@ -13,7 +14,7 @@ _REACHABLE_S = (30, 2_147_483)
 SWITCH: tuple[Row, ...] = (
     number("arp_reachable_s", ("system", "global", "arp", _REACHABLE), *_REACHABLE_S, "s", words={"auto": None}),
     number("nd_reachable_s", ("system", "global", "nd", _REACHABLE), *_REACHABLE_S, "s", words={"auto": None}),
-    number("hash_seed", ("system", "forwarding", "hash-seed"), 0, 2**32 - 1),
+    number("hash_seed", ("system", "forwarding", "hash-seed"), 0, MAX_32_BITS),
     Binding(field="otlp_collectors", since="export by OTLP"),
     Binding(field="gnmi_port", since="a gNMI server"),
     Binding(field="trimming", since="packet trimming"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import Difference, differences
 from nodrop.model.fabric import Device, Interface
@@ -21,7 +22,6 @@ from nodrop.platforms.nvue.traits import RECOVERY, TRAITS
 from nodrop.platforms.sayable import refuse
 
 _UNMAPPED = (None,) * 8
-_LARGEST_BYTES = 2**32 - 1
 _LARGEST_KBPS = 2**31 - 1
 _LARGEST_ROBUSTNESS = 1000
 _ALPHAS = range(-8, 8)
@@ -130,8 +130,8 @@ def _check_headroom(qos: QosProfile, path: Path) -> None:
         if buffer is None or headroom is None or headroom.computed:
             continue
         size, xoff, xon = buffer.size_bytes, headroom.xoff_bytes, headroom.xon_bytes
-        if not isinstance(size, int) or not 0 <= size <= _LARGEST_BYTES:
-            raise refuse((*where, "size_bytes"), f"is stated in NVUE beside headroom, from 0 to {_LARGEST_BYTES}")
+        if not isinstance(size, int) or not 0 <= size <= MAX_32_BITS:
+            raise refuse((*where, "size_bytes"), f"is stated in NVUE beside headroom, from 0 to {MAX_32_BITS}")
         if not isinstance(xoff, int) or not 0 <= xoff <= size:
             raise refuse((*where, "headroom", "xoff_bytes"), f"is a part of the buffer, {size} bytes, in NVUE")
         if not isinstance(xon, int) or not 0 <= xon <= size - xoff:
@@ -197,7 +197,7 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
     relative = color.min_percent is not None or color.max_percent is not None
     if relative:
         _check_relative(device, color, (*path, "green"))
-    size, most_size = ("percent", 100) if relative else ("bytes", _LARGEST_BYTES)
+    size, most_size = ("percent", 100) if relative else ("bytes", MAX_32_BITS)
     for name, most in ((f"min_{size}", most_size), (f"max_{size}", most_size), ("probability_percent", 100)):
         value = getattr(color, name)
         if value is None or not 0 <= value <= most:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import known
@@ -49,7 +50,6 @@ SETS = {
 """What a route map can set, in FRR's words and in NVUE's, in the order of a file."""
 
 _COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
-_LARGEST = 2**32 - 1
 _LARGEST_RULE = 65535
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 _ORIGINS = ("egp", "igp", "incomplete")
@@ -247,9 +247,9 @@ def _check_set(attribute: str, value: str, *path: object) -> None:
 
 
 def _check_number(value: str, least: int, *path: object) -> None:
-    number = whole_number(value, _LARGEST)
+    number = whole_number(value, MAX_32_BITS)
     if number is None or str(number) != value or number < least:
-        raise refuse(path, f"{value!r} is not from {least} to {_LARGEST}")
+        raise refuse(path, f"{value!r} is not from {least} to {MAX_32_BITS}")
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:

@@ -6,9 +6,9 @@ goes by one kind of thresholds ignores the other.
 
 from typing import Any
 
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.qos import COLORS, WredColor, WredProfile
 from nodrop.platforms.nvue.read_macro import Marking
-from nodrop.platforms.nvue.read_pools import MAX_BYTES
 from nodrop.platforms.nvue.read_values import View
 
 _IN_BYTES = {"min_bytes": "min-threshold", "max_bytes": "max-threshold"}
@@ -23,7 +23,7 @@ def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
         "probability_percent": node.integer("probability", 0, 100, "percent"),
         "relative": node.word("mode", {"absolute": False, "relative": True}),
     }
-    in_bytes = {name: node.integer(key, 0, MAX_BYTES, "bytes") for name, key in _IN_BYTES.items()}
+    in_bytes = {name: node.integer(key, 0, MAX_32_BITS, "bytes") for name, key in _IN_BYTES.items()}
     in_percent = {name: node.integer(key, 0, 100, "percent") for name, key in _IN_PERCENT.items()}
     relative = usual.relative if stated["relative"] is None else stated["relative"]
     counting, ignored = (in_percent, in_bytes) if relative else (in_bytes, in_percent)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from nodrop.formats.places import shown
 from nodrop.hardware import switch
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, DynamicBuffers
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
@@ -13,7 +14,6 @@ from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.read_macro import Defaults
 from nodrop.platforms.nvue.read_values import View, said
 
-MAX_BYTES = 2**32 - 1
 _LAST_POOL = 15
 
 _ALPHA = re.compile(r"alpha_(?:(0|infinity)|1_(2|4|8|16|32|64|128)|(1|2|4|8|16|32|64))")
@@ -72,7 +72,7 @@ def _quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.Quotas:
 
 def _quota(node: View, static: frozenset[int], usual: int | None) -> int | None:
     """Return the bytes that a buffer may take where its service pool, or the usual one, is static."""
-    quota = node.integer("shared-bytes", 0, MAX_BYTES, "bytes")
+    quota = node.integer("shared-bytes", 0, MAX_32_BITS, "bytes")
     if quota is None:
         return None
     pool = usual if node.text("service-pool") is None else node.integer("service-pool", 0, _LAST_POOL)
@@ -91,7 +91,7 @@ def remark_lossy_of(node: View, lossless: Collection[int]) -> None:
 
 
 def _reserved(node: View) -> int:
-    return node.integer("reserved", 0, MAX_BYTES, "bytes") or 0
+    return node.integer("reserved", 0, MAX_32_BITS, "bytes") or 0
 
 
 def _alpha(node: View, default: int) -> int:
@@ -142,9 +142,9 @@ def dynamic_buffers(ports: Iterable[Interface], limits: effects.Limits, small_pe
 
 def stated_headroom(profile: View) -> effects.StatedHeadroom | None:
     """Return what a PFC profile states of headroom; None where it leaves all of it to the switch."""
-    buffer = profile.integer("port-buffer", 0, MAX_BYTES, "bytes")
-    xoff = profile.integer("xoff-threshold", 0, MAX_BYTES, "bytes")
-    xon = profile.integer("xon-threshold", 0, MAX_BYTES, "bytes")
+    buffer = profile.integer("port-buffer", 0, MAX_32_BITS, "bytes")
+    xoff = profile.integer("xoff-threshold", 0, MAX_32_BITS, "bytes")
+    xon = profile.integer("xon-threshold", 0, MAX_32_BITS, "bytes")
     xoff = _at_most(profile, "xoff-threshold", xoff, buffer, "port-buffer")
     xon = _at_most(profile, "xon-threshold", xon, xoff, "xoff-threshold")
     if buffer is None and xoff is None and xon is None:

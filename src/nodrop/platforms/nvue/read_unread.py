@@ -6,6 +6,7 @@ What merely changes how fast or how safely a session comes up (timers, passwords
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nodrop.model.routing import SOURCES
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 
@@ -13,7 +14,7 @@ _Unread = Mapping[str, Any]
 """By key, `*` for any other: what below it is not read, or None where nothing of it is."""
 
 _OFF = frozenset({"off", "disabled", "none", "auto", "no", "{}"})
-_REDISTRIBUTED = {source: {"metric": None} for source in ("connected", "static", "kernel")}
+_REDISTRIBUTED = {source: {"metric": None} for source in SOURCES}
 _FAMILY: _Unread = {
     "redistribute": {**_REDISTRIBUTED, "*": None},
     "network": {"*": {"route-map": None}},

@@ -8,7 +8,7 @@ from typing import Any
 
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import SOURCES, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import known, those_known
 from nodrop.platforms import frr_limits
 from nodrop.platforms.bindings import decoded, encoded
@@ -72,9 +72,9 @@ def _row(config: Config, table: str, key: str) -> TableRow:
 def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
     for key, row in config.rows("ROUTE_REDISTRIBUTE").items():
         match key.split("|"):
-            case [one, ("connected" | "static" | "kernel") as source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf:
+            case [one, source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf and source in SOURCES:
                 policy = row.get("route_map", "").split(",")[0] or None
-                yield Redistribution(source=source, family=family, policy=policy)
+                yield Redistribution(source=SOURCES[source], family=family, policy=policy)
 
 
 def _sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbor]:

@@ -7,6 +7,7 @@ in microseconds (the description in the YANG model says milliseconds).
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.fabric import CounterStream, Device, SampledCounters, SampledKind
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
@@ -24,7 +25,6 @@ GROUP_OF: dict[SampledKind, str] = {
     "buffer-pools": "BUFFER_POOL",
 }
 _KIND_OF = {group: kind for kind, group in GROUP_OF.items()}
-_LONGEST_US = 2**32 - 1
 STATES = {"enabled": True, "disabled": False}
 STATE_OF = {value: word for word, value in STATES.items()}
 
@@ -61,8 +61,8 @@ def check_streams(stated: Iterable[CounterStream]) -> None:
         path = ("high_frequency", stream.name)
         if stream.interval_us is None:
             raise refuse((*path, "interval_us"), "a stream has an interval")
-        if not 0 <= stream.interval_us <= _LONGEST_US:
-            raise refuse((*path, "interval_us"), f"is not from 0 to {_LONGEST_US}")
+        if not 0 <= stream.interval_us <= MAX_32_BITS:
+            raise refuse((*path, "interval_us"), f"is not from 0 to {MAX_32_BITS}")
         check_rows(stream.samples, *path, "samples")
         for sampled in stream.samples:
             where = (*path, "samples", sampled.kind)
