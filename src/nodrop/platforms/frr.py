@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nodrop.model.fabric import Device
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import Unknown, known
 from nodrop.platforms import frr_rows
+from nodrop.platforms.address_families import carries_ipv6, stated_families
 from nodrop.platforms.frr_limits import check
 from nodrop.platforms.frr_places import where as where
 from nodrop.platforms.frr_reader import ADDRESSES as ADDRESSES
@@ -74,28 +75,21 @@ def _rendered(file: str, **names: Any) -> Quoted:
 class Family(NamedTuple):
     """What an address family of BGP says: `by_default` is what a session does of which it says nothing."""
 
-    name: frr_rows.Family
+    name: AddressFamily
     networks: list[str]
     redistributions: list[Redistribution]
     sessions: list[tuple[str, BgpNeighbor | Ipv6Unicast]]
     """Peer groups and sessions by name, with their settings in this family."""
-    maximum_paths: int | None
     by_default: bool | Unknown
 
 
-NOTHING = BgpNeighbor().ipv6
-"""What a session says of IPv6 that does not carry it: the model's own value, so that most are told by identity."""
-
-
 def families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
-    """Yield IPv4 unicast, and IPv6 unicast where the device does anything with it; `sessions` go by their names."""
-    networks = [network for network in bgp.networks if ":" not in network]
-    others = [one for one in bgp.redistributions if one.family == "ipv4"]
-    yield Family("ipv4", networks, others, [*sessions], bgp.maximum_paths, bgp.default_ipv4_unicast)
-    networks = list(bgp.networks[len(networks) :])
-    others = [one for one in bgp.redistributions if one.family == "ipv6"]
-    carrying: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = [
-        (name, one.ipv6) for name, one in sessions if one.ipv6 is not NOTHING and one.ipv6 != NOTHING
-    ]
-    if networks or others or carrying or bgp.maximum_paths_ipv6 is not None:
-        yield Family("ipv6", networks, others, carrying, bgp.maximum_paths_ipv6, False)
+    """Yield the address families that a process states; `sessions` go by their names."""
+    for name in stated_families(bgp, [one for _, one in sessions]):
+        is_ipv6 = name == "ipv6"
+        networks = [network for network in bgp.networks if (":" in network) is is_ipv6]
+        others = [one for one in bgp.redistributions if one.family == name]
+        carrying: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = (
+            [(key, one.ipv6) for key, one in sessions if carries_ipv6(one)] if is_ipv6 else [*sessions]
+        )
+        yield Family(name, networks, others, carrying, False if is_ipv6 else bgp.default_ipv4_unicast)

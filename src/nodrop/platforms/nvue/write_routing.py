@@ -7,7 +7,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known
 from nodrop.model.subject import natural
-from nodrop.platforms import frr
+from nodrop.platforms.address_families import carries_ipv6, stated_families
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.bindings import READS, Line, lines_of, switched
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
@@ -118,7 +118,8 @@ def _process(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quoted:
     neighbors = known(bgp.neighbors)
     found = ALONE if ends is None else grouped(bgp, ends)
     said = [switched((), spoken), *lines_of((*EITHER, *PROCESS) if bgp.vrf else PROCESS, bgp, spoken)]
-    said += [switched(FAMILIES[one.name == "ipv6"], spoken) for one in frr.families(bgp, found.stated(neighbors))]
+    used = stated_families(bgp, neighbors)
+    said += [switched(FAMILIES[name == "ipv6"], spoken) for name in used]
     groups = sorted(found.groups.items(), key=lambda group: natural(group[0]))
     return Quoted(
         "".join(
@@ -147,7 +148,7 @@ def _session(neighbor: BgpNeighbor, spoken: Dialect, process: str, group: str | 
 def _stated(said: BgpNeighbor, spoken: Dialect, path: str) -> Quoted:
     """Return all statements of a session or group, with those of IPv6 where it does anything with it."""
     carried = [*lines_of(FAMILY, said, spoken, FAMILIES[0])]
-    if said.ipv6 is not frr.NOTHING and said.ipv6 != frr.NOTHING:
+    if carries_ipv6(said):
         carried += lines_of(FAMILY, said.ipv6, spoken, FAMILIES[1])
     return _spelt(path, [*lines_of(SESSION, said, spoken), *carried])
 

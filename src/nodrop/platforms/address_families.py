@@ -1,0 +1,24 @@
+"""The address families of a BGP process and of its sessions."""
+
+from collections.abc import Iterable
+
+from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor
+
+_NO_IPV6 = BgpNeighbor().ipv6
+"""The settings of a session that does not carry IPv6. Most sessions have this very object, which is compared first."""
+
+
+def carries_ipv6(session: BgpNeighbor) -> bool:
+    """Return whether a session states anything in the address family of IPv6."""
+    return session.ipv6 is not _NO_IPV6 and session.ipv6 != _NO_IPV6
+
+
+def stated_families(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> tuple[AddressFamily, ...]:
+    """Return the address families that a process states: IPv4, and IPv6 where the process does anything with it."""
+    with_ipv6 = (
+        bgp.maximum_paths_ipv6 is not None
+        or any(":" in network for network in bgp.networks)
+        or any(one.family == "ipv6" for one in bgp.redistributions)
+        or any(map(carries_ipv6, sessions))
+    )
+    return ("ipv4", "ipv6") if with_ipv6 else ("ipv4",)
