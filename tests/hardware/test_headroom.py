@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from nodrop.hardware import asic, switch
-from nodrop.hardware.dynamic import budget, compensates, counted_speed, is_early, resolve
+from nodrop.hardware.dynamic import budget, counted_speed, resolve
+from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import Budget, computed, ieee_bound_bytes, table_xoff
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fabric import Port as PanelPort
 from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.states import UNKNOWN, UnknownFact
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
 
 ACS_SN5600 = [
     # speed Mb/s, cable m, xoff bytes: sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/
@@ -201,19 +202,27 @@ def test_headroom_of_releases_before_202405(
 
 
 @pytest.mark.parametrize(
-    ("version", "expected"),
-    [("202305", True), ("202311", True), ("202405", False), ("202505", False), ("master", False), ("5.14", False)],
+    ("platform", "release", "expected"),
+    [
+        ("sonic", "202305", {"early", "negotiated_speed"}),
+        ("sonic", "202311", {"early", "negotiated_speed"}),
+        ("sonic", "202405", {"negotiated_speed"}),
+        ("sonic", "202511", {"negotiated_speed"}),
+        ("sonic", "202605", {"compensated", "negotiated_speed"}),
+        ("sonic", "202705", {"compensated", "negotiated_speed"}),
+        ("sonic", "master", {"compensated", "negotiated_speed"}),
+        ("nvue", "5.14", set()),
+    ],
 )
-def test_releases_of_the_early_formula(version: str, expected: bool) -> None:
-    assert is_early(version) is expected
+def test_the_formula_of_a_release(platform: str, release: str, expected: set[str]) -> None:
+    found = formula(platform, release)
+    assert {name for name in ("early", "compensated", "negotiated_speed") if getattr(found, name)} == expected
 
 
-@pytest.mark.parametrize(
-    ("version", "expected"),
-    [("202505", False), ("202511", False), ("202605", True), ("master", True), ("202705", True), ("5.14", False)],
-)
-def test_releases_that_compensate(version: str, expected: bool) -> None:
-    assert compensates(version) is expected
+@pytest.mark.parametrize("release", [None, UNKNOWN])
+def test_no_formula_without_a_release(release: str | None | Unknown) -> None:
+    with pytest.raises(UnknownFact, match=r"device\.version"):
+        formula("sonic", release)
 
 
 PORT = Interface(name="Ethernet0", speed_mbps=400000, lanes=8, mtu_bytes=9216)

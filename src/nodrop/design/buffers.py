@@ -9,7 +9,7 @@ from nodrop.design.kinds import kinds
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import PORT_RESERVE_BYTES, queue_reserve
 from nodrop.hardware import asic
-from nodrop.hardware.dynamic import is_early
+from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import computed
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import TableHeadroom
@@ -172,7 +172,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
         return intent.buffers.pattern_mtu
     links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in kinds(intent, role, model)}
 
-    version = (intent.topology.leaves if role == LEAF else intent.topology.spines).version
+    tier = intent.topology.leaves if role == LEAF else intent.topology.spines
 
     def total(mtu: int) -> int:
         return sum(
@@ -186,7 +186,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
                 small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
                 shared=False,
                 compensated=False,
-                early=is_early(version),
+                early=formula(tier.platform, tier.version).early,
                 gearbox_delay_ns=model.gearbox_delay_ns,
             ).xoff
             for speed, lanes, length in links

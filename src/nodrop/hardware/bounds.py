@@ -7,7 +7,8 @@ bound, holds for less traffic than a GPU cluster has.
 from typing import NamedTuple
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.dynamic import chip, compensates
+from nodrop.hardware.dynamic import chip
+from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
 from nodrop.hardware.schema import HeadroomRow, SonicSku
 from nodrop.model.fabric import Device, Interface
@@ -114,5 +115,5 @@ def headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[He
 
 
 def _compensated(device: Device) -> bool:
-    """Whether the release compensates: 202605 and later add 2 KiB, and the ASIC's own extra."""
-    return False if isinstance(device.version, Unknown) else compensates(device.version)
+    """Return whether the formula of the release compensates; False if the release is not known."""
+    return False if isinstance(device.version, Unknown) else formula(device.platform, device.version).compensated

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nodrop.hardware import asic, asic_of, switch, switches
+from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import Budget, computed
 from nodrop.hardware.schema import Asic
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -19,36 +20,8 @@ from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known
 from nodrop.model.values import changed
 
-_COMPENSATED_SINCE = 202605
-_PRESENT_SINCE = 202405
 _LEAST_SHARED_HEADROOM_BYTES = 655360
 _LOSSLESS_POOL = "ingress_lossless"
-
-
-def compensates(version: str | None | Unknown) -> bool:
-    """Whether a release's headroom formula adds the compensation; UnknownFact where the release is not known.
-
-    The Lua of SONiC's branches 202505 and 202511 has none, that of 202605 and master does. Of other systems on these
-    ASICs (releases such as 5.14) nothing is published; they are taken to compute as the earlier branches do.
-    """
-    name = _release(version)
-    return name == "master" or ("." not in name and int(name) >= _COMPENSATED_SINCE)
-
-
-def is_early(version: str | None | Unknown) -> bool:
-    """Whether a release's headroom formula is that of SONiC before 202405; UnknownFact where the release is not known.
-
-    The Lua of the branches 202305 and 202311 is one text, that of 202405 to 202511 another.
-    """
-    name = _release(version)
-    return name != "master" and "." not in name and int(name) < _PRESENT_SINCE
-
-
-def _release(version: str | None | Unknown) -> str:
-    name = known(version, "device.version")
-    if name is None:
-        raise UnknownFact("device.version")
-    return name
 
 
 def chip(device: Device) -> Asic:
@@ -71,6 +44,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
     small = settings.small_packet_percent if settings else None
     if settings is None or speed is None or lanes is None or mtu is None or pattern_mtu is None or small is None:
         raise UnknownFact("device.dynamic_buffers")
+    found = formula(device.platform, device.version)
     return _computed(
         chip(device).name,
         speed_mbps=speed,
@@ -80,8 +54,8 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
         pattern_mtu_bytes=pattern_mtu,
         small_packet_percent=small,
         shared=_shares_headroom(device, settings),
-        compensated=compensates(device.version),
-        early=is_early(device.version),
+        compensated=found.compensated,
+        early=found.early,
         gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
     )
 
@@ -89,9 +63,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
 def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
     """Return the speed in Mb/s that `device` computes a port's headroom for; UNKNOWN where that is not known.
 
-    A port of SONiC that negotiates counts with the fastest speed that it advertises, which is the fastest that it
-    supports unless others are configured. Other systems publish nothing, and are taken to count with the configured
-    speed. Source: sonic-swss cfgmgr/buffermgrdyn.cpp (needRefreshPortDueToEffectiveSpeed), alike since 202305.
+    It is the configured speed, or on some network OSes (`formulas.yaml`) the fastest that a port advertises.
     """
     try:
         return _counted_speed(device, interface)
@@ -100,7 +72,8 @@ def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
 
 
 def _counted_speed(device: Device, interface: Interface) -> int | None:
-    if not known(interface.autoneg, "interface.autoneg") or "." in _release(device.version):
+    negotiates = known(interface.autoneg, "interface.autoneg")
+    if not negotiates or not formula(device.platform, device.version).negotiated_speed:
         return known(interface.speed_mbps, "interface.speed_mbps")
     advertised = known(interface.advertised_speeds_mbps, "interface.advertised_speeds_mbps")
     if advertised is not None:

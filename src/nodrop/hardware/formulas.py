@@ -1,0 +1,45 @@
+"""Which formula a release of a network OS computes headroom with, from `formulas.yaml`."""
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from nodrop.formats.yaml import parse
+from nodrop.model.states import Unknown, UnknownFact, known
+
+_FILE = Path(__file__).with_name("formulas.yaml")
+
+
+class Formula(BaseModel):
+    """A row of `formulas.yaml`, which describes the keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    since: str | None = None
+    early: bool = False
+    compensated: bool = False
+    negotiated_speed: bool = False
+
+
+_USUAL = Formula()
+
+
+@cache
+def _formulas() -> dict[str, list[Formula]]:
+    data = parse(_FILE.read_bytes(), _FILE.name).data
+    return TypeAdapter(dict[str, list[Formula]]).validate_python(data)
+
+
+def formula(platform: str, version: str | None | Unknown) -> Formula:
+    """Return the formula of a release; UnknownFact if the release is not known. `master` is later than all others."""
+    release = known(version, "device.version")
+    if release is None:
+        raise UnknownFact("device.version")
+    return _of_release(platform, release)
+
+
+@cache
+def _of_release(platform: str, release: str) -> Formula:
+    rows = _formulas().get(platform, ())
+    return next((row for row in rows if row.since is None or release >= row.since), _USUAL)
