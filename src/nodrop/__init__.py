@@ -72,10 +72,12 @@ def build(intent: "Intent") -> "Fabric":
 def write(fabric: "Fabric") -> Iterator["Artifact"]:
     """Yield every file of every device, and last fabric.yaml (of no device), which says what the others cannot."""
     from nodrop import platforms, stated
+    from nodrop.model.index import Index
     from nodrop.platforms.artifact import Artifact
 
+    index = Index(fabric)
     for device in fabric.devices:
-        yield from platforms.writer(device.platform).write(device, fabric)
+        yield from platforms.writer(device.platform).write(device, index)
     yield Artifact(device="", path=stated.FILE, text=stated.spell(fabric))
 
 

@@ -12,6 +12,7 @@ from nodrop.design.high_frequency import COUNTERS
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.hardware import asic, asics
 from nodrop.model.fabric import SAMPLED_KINDS, CounterStream, Fabric, SampledCounters
+from nodrop.model.index import Index
 from nodrop.model.values import changed
 from nodrop.platforms import writer
 from nodrop.platforms.traits import traits
@@ -130,7 +131,7 @@ OF_QUEUES = "high_frequency/a/samples/queues"
 def test_sonic_refuses_streams_that_it_cannot_say(stream: CounterStream, path: str) -> None:
     fabric = build(shipped("two-by-two", BASE))
     with pytest.raises(Unsupported) as caught:
-        writer("sonic").write(changed(fabric.devices[0], high_frequency=(stream,)), fabric)
+        writer("sonic").write(changed(fabric.devices[0], high_frequency=(stream,)), Index(fabric))
     assert caught.value.path == path
 
 
@@ -139,7 +140,7 @@ def test_nvue_refuses_streams() -> None:
             (("platform", "nvue"), ("version", "5.16"))}  # fmt: skip
     fabric = build(shipped("two-by-two", nvue))
     with pytest.raises(Unsupported) as caught:
-        writer("nvue").write(changed(fabric.devices[0], high_frequency=(STREAM,)), fabric)
+        writer("nvue").write(changed(fabric.devices[0], high_frequency=(STREAM,)), Index(fabric))
     assert caught.value.path == "high_frequency"
 
 

@@ -10,6 +10,7 @@ from nodrop.collect import read_artifacts
 from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import Device, End, Fabric, Interface
+from nodrop.model.index import Index
 from nodrop.model.reading import Cable, DeviceReading
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
@@ -87,7 +88,7 @@ def test_without_ipv4_the_router_id_is_that_of_the_out_of_band_port() -> None:
 @cache
 def files(name: str) -> dict[str, str]:
     device = fabric(name).device("leaf1")
-    return {one.path: one.text for one in platforms.writer("sonic").write(device, fabric(name))}
+    return {one.path: one.text for one in platforms.writer("sonic").write(device, Index(fabric(name)))}
 
 
 def read(texts: dict[str, str]) -> Device:

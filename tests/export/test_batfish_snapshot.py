@@ -17,6 +17,7 @@ from nodrop.errors import InputProblems, Unsupported
 from nodrop.export.batfish import LAYER1, Snapshot, snapshot, told
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback
+from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, those_known
@@ -169,7 +170,7 @@ def test_random_devices_of_sonic(fabric: Fabric) -> None:
 def test_random_devices_of_nvue(device: Device) -> None:
     within = random_nvue.alone(device)
     try:
-        made = list(platforms.writer("nvue").write(device, within))
+        made = list(platforms.writer("nvue").write(device, Index(within)))
     except Unsupported:
         return
     (one,) = collect.read_artifacts(made, {device.name: "nvue"}, "")

@@ -17,6 +17,7 @@ from nodrop.errors import Unsupported
 from nodrop.model.buffers import BufferPool, Headroom
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
@@ -39,7 +40,7 @@ def shipped(path: Path) -> Fabric:
 
 
 def written(device: Device, fabric: Fabric, platform: str = "sonic") -> tuple[Artifact, ...]:
-    return platforms.writer(platform).write(device, fabric)
+    return platforms.writer(platform).write(device, Index(fabric))
 
 
 def read(artifacts: Iterable[Artifact], platform: str = "sonic") -> DeviceReading:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import known
 from nodrop.platforms import frr
@@ -67,7 +68,7 @@ def test_each_tier_has_one_group_for_each_other_tier_and_family(name: str) -> No
     fabric = build(shipped(name))
     families = ("", "-IPV6") if name == "dual-stack" else ("",)
     for device in fabric.devices:
-        found = grouped(device.bgp, far_ends(device, fabric))
+        found = grouped(device.bgp, far_ends(device, Index(fabric)))
         tier = "SPINES" if device.role == "leaf" else "LEAVES"
         assert sorted(found.groups) == [f"{tier}{family}" for family in families]
         assert sorted(found.group_of) == sorted(one.key for one in known(device.neighbors))
@@ -76,7 +77,7 @@ def test_each_tier_has_one_group_for_each_other_tier_and_family(name: str) -> No
 def test_frr_gets_the_settings_of_a_group_once() -> None:
     fabric = build(shipped("two-by-two"))
     leaf = fabric.devices[0]
-    lines = [line.strip() for line in frr.write(leaf, far_ends(leaf, fabric)).splitlines()]
+    lines = [line.strip() for line in frr.write(leaf, far_ends(leaf, Index(fabric))).splitlines()]
     keys = [one.key for one in known(leaf.neighbors)]
     assert [line for line in lines if "SPINES" in line] == [
         "neighbor SPINES peer-group",

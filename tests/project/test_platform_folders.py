@@ -94,7 +94,7 @@ STUB = {
         """,
     "madeup/writer.py": """
         from nodrop.platforms.artifact import Artifact
-        def write(device, fabric):
+        def write(device, index):
             return (Artifact(device=device.name, path="madeup.conf", text=f"hostname {device.name}"),)
         """,
     "madeup/additions.py": "",

@@ -15,6 +15,7 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra, Fabric
 from nodrop.model.fields import named
 from nodrop.model.fields.row import EXTRA
+from nodrop.model.index import Index
 from nodrop.model.subject import Subject, matches, parse, text
 from nodrop.model.values import changed
 from nodrop.platforms.extras import Touched, decided
@@ -68,13 +69,14 @@ def touching_faults(
     """Yield additions that are in the model's way, each looked at once for all switches that have the same."""
     seen: set[tuple[object, ...]] = set()
     told: set[tuple[str | int, ...]] = set()
+    index = Index(fabric)
     for node in switches.all if intent.extra else ():
         device = devices[node.name]
         key = (node.role, device.extra, device.extra_lines)
         if key in seen or not (device.extra or device.extra_lines):
             continue
         seen.add(key)
-        for fault in _faults(intent, node, device, fabric):
+        for fault in _faults(intent, node, device, index):
             if fault[0] not in told:
                 told.add(fault[0])
                 yield intent.problem(*fault)
@@ -83,19 +85,19 @@ def touching_faults(
 _Fault = tuple[tuple[str | int, ...], str, str, str]
 
 
-def _faults(intent: Intent, node: Node, device: Device, fabric: Fabric) -> Iterator[_Fault]:
+def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterator[_Fault]:
     """Yield what is wrong with the additions of a switch, each taken out before the next is looked for."""
     values, lines = list(extra(intent, node)), list(enumerate(extra_lines(intent, node)))
     try:
-        plain = _read(changed(device, extra=(), extra_lines=()), fabric)
+        plain = _read(changed(device, extra=(), extra_lines=()), index)
     except Unsupported:  # the additions are not to blame; whoever writes the fabric is told
         return
     while values or lines:
         rest = changed(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))
         try:
-            if _read(rest, fabric) == plain:
+            if _read(rest, index) == plain:
                 return
-            key, reason, model = _changing(device, values, plain, fabric)
+            key, reason, model = _changing(device, values, plain, index)
         except Unsupported as error:
             area, *names = parse(error.path)
             if area == "extra_lines" and names:
@@ -114,19 +116,19 @@ def _faults(intent: Intent, node: Node, device: Device, fabric: Fabric) -> Itera
         values = left
 
 
-def _changing(device: Device, values: list[Extra], plain: Device, fabric: Fabric) -> tuple[str, str, Subject]:
+def _changing(device: Device, values: list[Extra], plain: Device, index: Index) -> tuple[str, str, Subject]:
     """Return the addition by which a switch reads otherwise, in what words, and the path of what it changes."""
     for one in values:
-        alone = _read(changed(device, extra=(one,), extra_lines=()), fabric)
+        alone = _read(changed(device, extra=(one,), extra_lines=()), index)
         found = next(differences(plain, alone), None)
         if found is not None:
             return one.key, f"changes {text(found.path)}, which the intent decides", found.path
     return "", "changes together what the intent decides", ()
 
 
-def _read(device: Device, fabric: Fabric) -> Device:
+def _read(device: Device, index: Index) -> Device:
     """Return a switch as its own files describe it."""
-    artifacts = platforms.writer(device.platform).write(device, fabric)
+    artifacts = platforms.writer(device.platform).write(device, index)
     (reading,) = read_artifacts(artifacts, {device.name: device.platform}, "")
     return changed(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **_OPEN)
 

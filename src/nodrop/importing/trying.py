@@ -14,6 +14,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.assemble import assemble
 from nodrop.model.compare import Difference, differences
 from nodrop.model.fabric import Device, Fabric, Link, Policy
+from nodrop.model.index import Index
 from nodrop.model.intern import Interner
 from nodrop.model.states import Unknown
 from nodrop.model.types import KEYS, key_of
@@ -47,10 +48,11 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
     InputProblems where it cannot be built or written.
     """
     fabric = build(intent)
+    index = Index(fabric)
     artifacts: list[Artifact] = []
     for device in fabric.devices:
         try:
-            artifacts += platforms.writer(device.platform).write(device, fabric)
+            artifacts += platforms.writer(device.platform).write(device, index)
         except Unsupported as error:
             raise InputProblems([Problem(path=device.name, where=error.path, found=error.reason)]) from None
     readings = list(read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, ""))

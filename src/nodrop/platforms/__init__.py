@@ -10,7 +10,8 @@ from nodrop.formats.comments import Comment, Syntax
 from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
 from nodrop.model.change import Change, Edit
-from nodrop.model.fabric import Device, Extra, Fabric, Port
+from nodrop.model.fabric import Device, Extra, Port
+from nodrop.model.index import Index
 from nodrop.model.reading import DeviceReading, Place, Source
 from nodrop.model.subject import Subject
 from nodrop.platforms.artifact import Artifact, BatfishTables
@@ -42,8 +43,8 @@ class Reader(Protocol):
 class Writer(Protocol):
     """A platform's `writer.py`."""
 
-    def write(self, device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
-        """Spell a device; Unsupported where the platform cannot."""
+    def write(self, device: Device, index: Index) -> tuple[Artifact, ...]:
+        """Spell a device of the fabric that is indexed; Unsupported where the platform cannot."""
 
 
 class Editor(Protocol):

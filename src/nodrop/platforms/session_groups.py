@@ -10,7 +10,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from nodrop.model.addresses import address_of
-from nodrop.model.fabric import Device, End, Fabric, Interface
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known, those_known
 from nodrop.model.types import fields
@@ -87,35 +88,28 @@ def of_session(one: BgpNeighbor) -> BgpNeighbor:
     return BgpNeighbor(**{name: getattr(one, name) for name in OF_SESSION})
 
 
-_FAR_ENDS: list[tuple[Fabric, dict[str, dict[str, str]]]] = []
-
-
-def far_ends(device: Device, fabric: Fabric) -> FarEnds:
-    """Return how the groups of a device's sessions are called; computed once for the fabric that is being written."""
-    if not _FAR_ENDS or _FAR_ENDS[0][0] is not fabric:
-        _FAR_ENDS[:] = [(fabric, _all_far_ends(fabric))]
-    return _FAR_ENDS[0][1].get(device.name, {})
-
-
-def _all_far_ends(fabric: Fabric) -> dict[str, dict[str, str]]:
-    names = {
-        one.name: _NAMES.get(str(one.role), _OTHERS) for one in fabric.devices if not isinstance(one.role, Unknown)
-    }
-    names |= {one.name: _NAMES["host"] for one in fabric.hosts}
-    ports = {one.name: {port.name: port for port in one.interfaces} for one in fabric.devices}
-    found: dict[str, dict[str, str]] = {}
-    for link in fabric.links:
-        for near, far in ((link.a, link.b), (link.b, link.a)):
-            if near.node in ports and far.node in names:
-                own = found.setdefault(near.node, {})
-                own[near.port] = names[far.node]
-                own.update((address, names[far.node]) for address in _addresses(ports, far))
+def far_ends(device: Device, index: Index) -> FarEnds:
+    """Return how the groups of a device's sessions are called."""
+    found: dict[str, str] = {}
+    for port in device.interfaces:
+        end = index.far_end(device.name, port.name)
+        name = None if end is None else _name_of(end.node, index)
+        if end is not None and name is not None:
+            found[port.name] = name
+            found.update((address, name) for address in _addresses(index.interface(*end)))
     return found
 
 
-def _addresses(ports: Mapping[str, Mapping[str, Interface]], end: End) -> Iterator[str]:
-    """Yield the addresses of an end of a cable, as sessions name them."""
-    port = ports.get(end.node, {}).get(end.port)
+def _name_of(node: str, index: Index) -> str | None:
+    """Return the name of a group of sessions to a switch or host; None where nothing says which it is."""
+    if node in index.hosts:
+        return _NAMES["host"]
+    device = index.devices.get(node)
+    return None if device is None or isinstance(device.role, Unknown) else _NAMES.get(str(device.role), _OTHERS)
+
+
+def _addresses(port: Interface | None) -> Iterator[str]:
+    """Yield the addresses of a switch's port, as sessions name them."""
     for text in those_known(port.addresses) if port is not None else ():
         if (address := address_of(text.partition("/")[0])) is not None:
             yield str(address)

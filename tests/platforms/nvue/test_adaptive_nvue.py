@@ -11,6 +11,7 @@ from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.model.change import Change, Edit
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse, text
 from nodrop.platforms.nvue.edit import edit
@@ -30,7 +31,7 @@ def leaf(version: str, **fields: Any) -> Device:
 
 
 def commands(made: Device) -> list[str]:
-    (found,) = (one.text for one in platforms.writer("nvue").write(made, fabric()) if one.path.endswith(".nv"))
+    (found,) = (one.text for one in platforms.writer("nvue").write(made, Index(fabric())) if one.path.endswith(".nv"))
     return [line.removeprefix("nv set ") for line in found.splitlines() if "adaptive-routing" in line]
 
 
@@ -63,7 +64,7 @@ def test_a_switch_that_has_none_says_so_where_a_port_has_it(release: str, turned
 @pytest.mark.parametrize("percent", [0, 101])
 def test_a_threshold_that_there_is_not_is_refused(percent: int) -> None:
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(leaf("5.16", utilization_threshold_percent=percent), fabric())
+        platforms.writer("nvue").write(leaf("5.16", utilization_threshold_percent=percent), Index(fabric()))
     assert (refused.value.path, refused.value.reason) == (
         "interfaces/swp1/utilization_threshold_percent",
         f"{percent} is not from 1 to 100",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nodrop.model.index import Index
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import writer
 from nodrop.platforms.nvue.delivery import apply_script
@@ -22,7 +23,7 @@ FACTORY = f"{DHCP}nv set interface eth0 ip vrf mgmt\nnv set system hostname cumu
 @cache
 def build() -> tuple[Artifact, ...]:
     device = split(as_nvue(fabric().device("leaf1")), "swp1", 2)
-    return tuple(writer.write(device, random_nvue.alone(device)))
+    return tuple(writer.write(device, Index(random_nvue.alone(device))))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import nodrop
 from nodrop.errors import Unsupported
 from nodrop.formats.yaml import parse
 from nodrop.model.fabric import Fabric, Port
+from nodrop.model.index import Index
 from nodrop.model.values import changed
 from nodrop.platforms.nvue.writer import write
 from support.designs import build, shipped
@@ -33,7 +34,7 @@ def eighths() -> Fabric:
 
 
 def interfaces(fabric: Fabric, device: str) -> Any:
-    text = next(one.text for one in write(fabric.device(device), fabric) if one.path == "startup.yaml")
+    text = next(one.text for one in write(fabric.device(device), Index(fabric)) if one.path == "startup.yaml")
     return parse(text.encode(), "startup.yaml").data[1]["set"]["interface"]
 
 
@@ -84,4 +85,4 @@ def test_a_port_that_is_lost_to_eight_parts_is_refused() -> None:
     lost = changed(spare, name="swp2", port=Port(2))
     device = changed(leaf, interfaces=(*leaf.interfaces[:8], lost, *leaf.interfaces[8:]))
     with pytest.raises(Unsupported, match="8 parts need a port of odd number, and no port after it"):
-        write(device, alone(device))
+        write(device, Index(alone(device)))

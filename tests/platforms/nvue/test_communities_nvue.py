@@ -7,6 +7,7 @@ import pytest
 from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, CommunityList, RouteMap, RouteMapRule
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import device as read
@@ -34,7 +35,7 @@ def with_community(community: str) -> Device:
 
 
 def commands(device: Device) -> list[str]:
-    (text,) = (one.text for one in platforms.writer("nvue").write(device, fabric()) if one.path.endswith(".nv"))
+    (text,) = (one.text for one in platforms.writer("nvue").write(device, Index(fabric())) if one.path.endswith(".nv"))
     return [line for line in text.splitlines() if " community " in line]
 
 

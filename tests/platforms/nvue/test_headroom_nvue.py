@@ -9,6 +9,7 @@ from nodrop.errors import Unsupported
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
@@ -106,7 +107,7 @@ def with_headroom(size: int, xoff: int, xon: int | None) -> Device:
 
 
 def test_it_is_written_as_a_profile_of_the_port() -> None:
-    files = {one.path: one.text for one in writer.write(with_headroom(86_016, 38_912, 37_888), fabric())}
+    files = {one.path: one.text for one in writer.write(with_headroom(86_016, 38_912, 37_888), Index(fabric()))}
     lines = files["apply/10-ports.nv"].splitlines()
     assert [line for line in lines if "cable-3m-buffer-86016" in line] == [
         "nv set interface swp1 qos pfc profile cable-3m-buffer-86016",
@@ -132,7 +133,7 @@ def test_it_is_written_as_a_profile_of_the_port() -> None:
 )
 def test_headroom_that_no_profile_states(size: int, xoff: int, xon: int | None, part: str) -> None:
     with pytest.raises(Unsupported) as error:
-        writer.write(with_headroom(size, xoff, xon), fabric())
+        writer.write(with_headroom(size, xoff, xon), Index(fabric()))
     assert error.value.path == f"interfaces/swp1/qos/priority_groups/3/buffer/{part}"
 
 
@@ -157,5 +158,5 @@ def test_a_port_has_one_headroom_for_all_of_its_groups() -> None:
     )
     ports = (replace(first, qos=paused), *leaf.interfaces[1:])
     with pytest.raises(Unsupported) as error:
-        writer.write(resolve(replace(leaf, interfaces=ports)), fabric())
+        writer.write(resolve(replace(leaf, interfaces=ports)), Index(fabric()))
     assert error.value.path == "interfaces/swp1/qos/priority_groups/4/buffer/headroom"

@@ -15,6 +15,7 @@ from nodrop.model.change import Change, Edit
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PfcWatchdog, Scheduler, WredColor, WredProfile
 from nodrop.model.routing import Redistribution
 from nodrop.model.states import UNKNOWN
@@ -621,7 +622,7 @@ FOLLOWS = (
 
 def written(device: Device, form: str) -> str:
     """What nodrop writes of a device, as the whole configuration or as commands."""
-    artifacts = {one.path: one.text for one in platforms.writer("nvue").write(device, alone(device))}
+    artifacts = {one.path: one.text for one in platforms.writer("nvue").write(device, Index(alone(device)))}
     if form == "yaml":
         return artifacts[FILE]
     return "".join(artifacts[path] for path in sorted(artifacts) if path.endswith(".nv"))

@@ -7,6 +7,7 @@ import pytest
 from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.model.bridging import PortChannel
+from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.subject import parse
 from support.designs import build, shipped
@@ -102,7 +103,7 @@ def test_a_segment_is_not_written() -> None:
     built = build(shipped("two-by-two", {"topology.leaves.platform": "nvue", "topology.leaves.version": "5.16"}))
     bond = PortChannel(name="bond1", members=("swp1",), mtu_bytes=9216, segment="44:38:39:BE:EF:AA/2")
     with pytest.raises(Unsupported) as caught:
-        list(platforms.writer("nvue").write(replace(built.device("leaf1"), port_channels=(bond,)), built))
+        list(platforms.writer("nvue").write(replace(built.device("leaf1"), port_channels=(bond,)), Index(built)))
     assert (caught.value.path, caught.value.reason) == (
         "port_channels/bond1/segment",
         "is read for rules, and not written",

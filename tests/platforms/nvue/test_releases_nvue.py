@@ -10,6 +10,7 @@ from nodrop import platforms
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.model.fabric import Collector, Device, Trimming
+from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
 from nodrop.model.routing import Bgp, CommunityList
 from nodrop.model.states import known
@@ -27,7 +28,7 @@ def leaf(release: str) -> Device:
 
 
 def commands(device: Device) -> list[str]:
-    (text,) = (one.text for one in platforms.writer("nvue").write(device, fabric()) if one.path.endswith(".nv"))
+    (text,) = (one.text for one in platforms.writer("nvue").write(device, Index(fabric())) if one.path.endswith(".nv"))
     return [line.removeprefix("nv set ") for line in text.splitlines()]
 
 
@@ -120,7 +121,7 @@ def test_what_a_release_lacks_is_refused_with_the_first_that_has_it(what: str, r
         assert commands(device)
         return
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(device, fabric())
+        platforms.writer("nvue").write(device, Index(fabric()))
     assert str(refused.value) == f"{name}: NVUE has {what} since {SINCE[what]}, and this is {release}"
 
 
@@ -249,7 +250,7 @@ def test_a_restoration_that_is_no_count_of_pollings_is_not_written(restoration_m
     other = replace(qos, pfc_watchdog=replace(qos.pfc_watchdog, restoration_ms=restoration_ms))
     with pytest.raises(Unsupported) as refused:
         platforms.writer("nvue").write(
-            replace(device, interfaces=tuple(replace(port, qos=other) for port in device.interfaces)), fabric()
+            replace(device, interfaces=tuple(replace(port, qos=other) for port in device.interfaces)), Index(fabric())
         )
     assert str(refused.value) == (
         "interfaces/swp1/qos/pfc_watchdog/restoration_ms: "
@@ -268,9 +269,9 @@ def test_a_model_is_refused_in_a_release_older_than_it() -> None:
         (f"topology.{tier}.version", "NVUE 5.9 does not know SN5400", "5.10 or later") for tier in ("spines", "leaves")
     ]
     device = build(on_nvue("5.10", **models)).devices[0]
-    assert platforms.writer("nvue").write(device, fabric())
+    assert platforms.writer("nvue").write(device, Index(fabric()))
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(replace(device, version="5.9"), fabric())
+        platforms.writer("nvue").write(replace(device, version="5.9"), Index(fabric()))
     assert str(refused.value) == "version: NVUE knows SN5400 since 5.10, and this is 5.9"
 
 
@@ -356,7 +357,7 @@ def test_conditions_that_a_release_has_not_are_not_written(
     names = ("pause_ten_thousandths", "sent_frames", "queue_percent", "recovery_pause_frames")
     found = conditions and WatchdogConditions(**dict(zip(names, conditions, strict=True)))  # type: ignore[arg-type]
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(replace(leaf(release), watchdog_conditions=found), fabric())
+        platforms.writer("nvue").write(replace(leaf(release), watchdog_conditions=found), Index(fabric()))
     assert (refused.value.path, refused.value.reason) == (path, reason)
 
 
@@ -412,7 +413,7 @@ def test_relative_marking_is_written_since_5_17() -> None:
 )
 def test_relative_marking_that_cannot_be_is_not_written(device: Device, field: str, reason: str) -> None:
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(device, fabric())
+        platforms.writer("nvue").write(device, Index(fabric()))
     assert refused.value.path.endswith(f"/queues/3/wred/green/{field}")
     assert refused.value.reason == reason
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from ruamel.yaml import YAML
 
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.platforms.nvue import writer
 from support import random_nvue
 from support.nvue_devices import as_nvue, fabric
@@ -48,7 +49,7 @@ def loaded(text: str) -> Any:
 
 
 def files(device: Device) -> dict[str, str]:
-    return {one.path: one.text for one in writer.write(device, random_nvue.alone(device))}
+    return {one.path: one.text for one in writer.write(device, Index(random_nvue.alone(device)))}
 
 
 def assert_replays(device: Device) -> None:

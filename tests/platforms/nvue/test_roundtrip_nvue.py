@@ -14,6 +14,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import UNKNOWN
@@ -30,7 +31,7 @@ WITHOUT_PFC = {("qos", "pfc_rx_priorities"), ("qos", "pfc_tx_priorities")}
 
 
 def read_back(device: Device, within: Fabric) -> DeviceReading:
-    written = [one for one in platforms.writer("nvue").write(device, within) if one.path == "startup.yaml"]
+    written = [one for one in platforms.writer("nvue").write(device, Index(within)) if one.path == "startup.yaml"]
     (reading,) = collect.read_artifacts(written, {device.name: "nvue"}, "")
     return reading
 
@@ -44,7 +45,7 @@ def assert_round_trip(device: Device, within: Fabric, *, nonsense: frozenset[str
     assert (remarks, reading.notes, reading.problems) == ([], (), ())
     assert {subject[1:] for subject in reading.derived} <= derived(device)
     writer = platforms.writer("nvue")
-    assert writer.write(reading.device, within) == writer.write(device, within)
+    assert writer.write(reading.device, Index(within)) == writer.write(device, Index(within))
 
 
 def derived(device: Device) -> set[tuple[str, ...]]:
@@ -92,7 +93,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
         other = data.draw(random_values.altered(device))
         refusal = None
         try:
-            platforms.writer("nvue").write(other, alone(other))
+            platforms.writer("nvue").write(other, Index(alone(other)))
         except Unsupported as error:
             refusal = error
         if refusal is not None:
@@ -105,5 +106,5 @@ def test_what_most_ports_do_is_said_once() -> None:
     device = as_nvue(fabric().device("leaf1"))
     far = replace(device.interfaces[0], cable_length_m=50)
     ports = (far, *(replace(port, cable_length_m=3) for port in device.interfaces[1:]))
-    text = platforms.writer("nvue").write(resolve(replace(device, interfaces=ports)), fabric())[0].text
+    text = platforms.writer("nvue").write(resolve(replace(device, interfaces=ports)), Index(fabric()))[0].text
     assert [line.strip() for line in text.splitlines() if "profile: cable" in line] == ["profile: cable-50m"]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.platforms.nvue import schema_check, writer
 from nodrop.platforms.nvue.published import published
 from nodrop.platforms.nvue.releases import RELEASES
@@ -373,7 +374,7 @@ def test_a_macro_that_is_taken_back(qos: str, line: int, setting: str) -> None:
 
 
 def assert_keeps_to_the_schema(device: Device) -> None:
-    for artifact in writer.write(device, alone(device)):
+    for artifact in writer.write(device, Index(alone(device))):
         if artifact.path.endswith((".yaml", ".nv")):
             kinds = {"dangling-reference", "unused-profile"} if artifact.path.startswith("apply/") else set()
             remarks = [one for one in read(artifact.text).remarks if one.kind not in kinds | OF_MEANING]

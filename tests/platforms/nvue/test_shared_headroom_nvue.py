@@ -10,6 +10,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.change import Change
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import UNKNOWN, known
 from nodrop.platforms.nvue import effects
@@ -114,7 +115,7 @@ def test_a_share_of_small_packets_is_written_with_every_profile_since_5_18() -> 
         return resolve(replace(device, dynamic_buffers=effects.dynamic_buffers(0, percent)))
 
     def said(device: Device) -> list[str]:
-        files = platforms.writer("nvue").write(device, fabric())
+        files = platforms.writer("nvue").write(device, Index(fabric()))
         (text,) = (one.text for one in files if one.path.endswith(".nv"))
         return [line for line in text.splitlines() if "small-packet" in line]
 

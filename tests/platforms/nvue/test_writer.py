@@ -9,6 +9,7 @@ from nodrop.errors import Unsupported
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.fabric import Collector, Device, Extra
+from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known
@@ -22,7 +23,7 @@ def leaf(version: str = "5.14", intent: str = "two-by-two") -> Device:
 
 
 def written(device: Device) -> dict[str, str]:
-    return {one.path: one.text for one in writer.write(device, fabric())}
+    return {one.path: one.text for one in writer.write(device, Index(fabric()))}
 
 
 def tree(device: Device) -> Any:
@@ -183,7 +184,7 @@ def test_many_devices_share_what_their_ports_and_qos_say(monkeypatch: pytest.Mon
     writer._DESIGNS.clear()
     for device in fabric("reference-256").devices:
         if device.name.startswith("leaf"):
-            writer.write(_sharing(device), fabric("reference-256"))
+            writer.write(_sharing(device), Index(fabric("reference-256")))
     assert rendered.count("qos") == 1
     assert rendered.count("interfaces") == 4
 

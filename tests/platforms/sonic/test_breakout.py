@@ -10,6 +10,7 @@ import pytest
 import nodrop
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device, Fabric, Interface, Port
+from nodrop.model.index import Index
 from nodrop.platforms.sonic.writer import write
 from support.designs import build, shipped
 from support.random_fabrics import alone
@@ -23,7 +24,7 @@ def fabric() -> Fabric:
 
 @cache
 def tables(device: str) -> Any:
-    text = next(one.text for one in write(fabric().device(device), fabric()) if one.path == "config_db.json")
+    text = next(one.text for one in write(fabric().device(device), Index(fabric())) if one.path == "config_db.json")
     return json.loads(text)
 
 
@@ -79,7 +80,7 @@ def test_modes_of_other_splits(model: str, split: str, speed: str, mode: str) ->
     links = {"split": split, "speed": speed, "media": "AOC"}
     changes = {"topology.spines.model": model, "topology.leaves.model": model, "topology.max_oversubscription": "8"}
     made = build(shipped("two-by-two", changes | {f"topology.uplinks.{key}": value for key, value in links.items()}))
-    text = next(one.text for one in write(made.device("leaf1"), made) if one.path == "config_db.json")
+    text = next(one.text for one in write(made.device("leaf1"), Index(made)) if one.path == "config_db.json")
     modes = json.loads(text)["BREAKOUT_CFG"]
     assert modes["Ethernet224"] == {"brkout_mode": mode}
     assert modes["Ethernet0"]["brkout_mode"].startswith("1x")
@@ -87,7 +88,7 @@ def test_modes_of_other_splits(model: str, split: str, speed: str, mode: str) ->
 
 def test_a_fabric_without_splits_has_no_breakout_table() -> None:
     plain = build(shipped("reference-256"))
-    text = next(one.text for one in write(plain.device("leaf1"), plain) if one.path == "config_db.json")
+    text = next(one.text for one in write(plain.device("leaf1"), Index(plain)) if one.path == "config_db.json")
     assert "BREAKOUT_CFG" not in json.loads(text)
 
 
@@ -129,11 +130,11 @@ def test_parts_that_differ_are_refused() -> None:
     """Ethernet0 in four parts and Ethernet4 in two: no mode has both."""
     device = with_port("Ethernet0", lanes=2)
     with pytest.raises(Unsupported, match="another part of the same port has 2 lanes") as refused:
-        write(device, alone(device))
+        write(device, Index(alone(device)))
     assert "interfaces/Ethernet4/lanes" in str(refused.value)
 
 
 def test_a_split_that_platform_json_lacks_is_refused() -> None:
     device = with_port("Ethernet0", lanes=1)
     with pytest.raises(Unsupported, match="that port of SN5600 can have 8, 4, 2; others are not written"):
-        write(device, alone(device))
+        write(device, Index(alone(device)))

@@ -10,6 +10,7 @@ from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.resources import home
 from support.sonic_configs import read
@@ -140,7 +141,7 @@ def test_refused(changes: dict[str, Any], path: str, reason: str) -> None:
     fabric = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
     device: Device = replace(fabric.device("leaf1"), **changes)
     with pytest.raises(Unsupported) as caught:
-        platforms.writer("sonic").write(device, fabric)
+        platforms.writer("sonic").write(device, Index(fabric))
     assert (caught.value.path, caught.value.reason) == (path, reason)
 
 

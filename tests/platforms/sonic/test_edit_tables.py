@@ -9,6 +9,7 @@ import nodrop
 from nodrop import platforms
 from nodrop.model.change import Change, Edit
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.platforms.sonic.edit import between as edit_between
@@ -26,7 +27,7 @@ ROW = 2
 def files(**changes: Any) -> dict[str, bytes]:
     fabric = build(shipped("two-by-two", TABLES | {key.replace("__", "."): value for key, value in changes.items()}))
     leaf: Device = fabric.device("leaf1")
-    config, *_ = platforms.writer("sonic").write(leaf, fabric)
+    config, *_ = platforms.writer("sonic").write(leaf, Index(fabric))
     return {config.path: config.text.encode()}
 
 

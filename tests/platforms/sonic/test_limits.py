@@ -13,6 +13,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Counter, Device, Loopback, Management, Port, Trimming
+from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, Queue, Scheduler, WredColor, WredProfile
 from nodrop.model.routing import (
     AsPathList,
@@ -46,7 +47,7 @@ def changed(where: str, value: Any) -> Device:
 
 
 def write(device: Device) -> Any:
-    return platforms.writer("sonic").write(device, alone(device))
+    return platforms.writer("sonic").write(device, Index(alone(device)))
 
 
 QOS = "interfaces/0/qos"

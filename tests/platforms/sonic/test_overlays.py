@@ -7,6 +7,7 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
+from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import changed
@@ -77,5 +78,5 @@ def test_no_writer_spells_them(platform: str, changes: dict[str, Any]) -> None:
     fabric = nodrop.build(nodrop.load(home("intents") / f"{mix}.yaml"))
     device = changed(fabric.device("leaf1"), **changes)
     with pytest.raises(Unsupported) as caught:
-        list(platforms.writer(platform).write(device, fabric))
+        list(platforms.writer(platform).write(device, Index(fabric)))
     assert (caught.value.path, caught.value.reason) == (next(iter(changes)), "is read for rules, and not written")

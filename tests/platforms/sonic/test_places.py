@@ -13,6 +13,7 @@ from nodrop import collect, platforms
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.reading import Place
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, parse
@@ -53,7 +54,7 @@ def files() -> dict[str, str]:
     """The reference fabric's leaf1: its files by name."""
     fabric = nodrop.build(nodrop.load(home("intents") / "reference-256.yaml"))
     leaf = changed(fabric.device(LEAF), port_channels=PORT_CHANNELS, vlans=VLANS)
-    return {one.path: one.text for one in platforms.writer("sonic").write(leaf, fabric)}
+    return {one.path: one.text for one in platforms.writer("sonic").write(leaf, Index(fabric))}
 
 
 def read(texts: Mapping[str, str]) -> Device:
@@ -295,7 +296,7 @@ def _in_tables() -> tuple[Device, dict[str, str]]:
     versions = {f"topology.{tier}.version": "202511" for tier in ("leaves", "spines")}
     fabric = build(shipped("dual-stack", versions | {"routing.delivery": "tables"}))
     one = fabric.device(LEAF)
-    return one, {file.path: file.text for file in platforms.writer("sonic").write(one, fabric)}
+    return one, {file.path: file.text for file in platforms.writer("sonic").write(one, Index(fabric))}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.intent.load import loads
 from nodrop.model.fabric import CounterStream, Device, Fabric, Trimming
+from nodrop.model.index import Index
 from nodrop.platforms.sonic.releases import RELEASES, SINCE, WAITS
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
@@ -197,7 +198,9 @@ def test_everything_that_is_not_in_all_releases_is_tried() -> None:
 def test_the_flow_label_is_hashed_where_the_release_knows_it(release: str) -> None:
     device = replace(built("two-by-two", release).device("leaf1"), hash_fields=("dst-ip", "ipv6-flow-label"))
     try:
-        said = json.loads(platforms.writer("sonic").write(device, alone(device))[0].text)["SWITCH_HASH"]["GLOBAL"]
+        said = json.loads(platforms.writer("sonic").write(device, Index(alone(device)))[0].text)["SWITCH_HASH"][
+            "GLOBAL"
+        ]
     except Unsupported as refused:
         said = str(refused)
     assert said == (
@@ -263,7 +266,7 @@ def test_what_a_release_lacks_is_refused(release: str, what: str, where: str, va
     )
     assert isinstance(device, Device)
     try:
-        platforms.writer("sonic").write(device, alone(device))
+        platforms.writer("sonic").write(device, Index(alone(device)))
         said = ""
     except Unsupported as refused:
         said = str(refused)

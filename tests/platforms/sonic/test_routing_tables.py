@@ -17,6 +17,7 @@ from nodrop.errors import Unsupported
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.routing import (
     AsPathList,
     Bgp,
@@ -59,7 +60,7 @@ def device(bgp: Bgp = BGP, release: str = NEWEST, **changes: Any) -> Device:
 
 
 def written(one: Device) -> dict[str, str]:
-    return {artifact.path: artifact.text for artifact in platforms.writer("sonic").write(one, alone(one))}
+    return {artifact.path: artifact.text for artifact in platforms.writer("sonic").write(one, Index(alone(one)))}
 
 
 def tables(one: Device) -> Any:

@@ -11,6 +11,7 @@ from nodrop.errors import Unsupported
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device
+from nodrop.model.index import Index
 from nodrop.model.qos import PriorityGroup
 from nodrop.platforms import not_carried
 from nodrop.resources import home
@@ -21,7 +22,7 @@ LOSSY = BufferProfile(pool="a", size_bytes=0, dynamic_th=3)
 
 
 def write(device: Device) -> Any:
-    return platforms.writer("sonic").write(device, alone(device))
+    return platforms.writer("sonic").write(device, Index(alone(device)))
 
 
 TRADITIONAL = "buffermgrd gives priority group {} the SKU's pg_lossless_400000_5m_profile"

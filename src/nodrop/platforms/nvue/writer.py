@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodrop.hardware import switch
-from nodrop.model.fabric import Device, Fabric, Interface, Port
+from nodrop.model.fabric import Device, Interface, Port
+from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import known
 from nodrop.model.subject import natural
@@ -46,10 +47,10 @@ _CACHED_DESIGNS = 128
 _PORTS, _QOS = "10-ports", "20-qos"
 
 
-def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
+def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
     design = _design(device)
-    router, vrf = routing(device, far_ends(device, fabric))
+    router, vrf = routing(device, far_ends(device, index))
     texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
     extra = device.extra
     if isinstance(extra, tuple) and extra:

@@ -9,7 +9,8 @@ from nodrop.hardware.ports import NarrowWay, Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.compare import differences
-from nodrop.model.fabric import Device, End, Fabric, Interface, Port
+from nodrop.model.fabric import Device, End, Interface, Port
+from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PriorityGroup, QosProfile
 from nodrop.model.states import known
 from nodrop.model.values import changed
@@ -30,11 +31,11 @@ from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
 _CACHED_DESIGNS = 128
 
 
-def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
+def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that SONiC cannot express."""
     facts = check(device)
     device = _as_configured(device)
-    far = _far_ends(device, fabric)
+    far = _far_ends(device, index)
     ways = _ways(facts, device)
     ports = [_port(facts, interface, ways[interface.name]) for interface in device.interfaces]
     tables = (
@@ -55,7 +56,7 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     apply = Artifact(device=device.name, path="apply/apply.sh", text=script)
     if in_tables:
         return (config, apply)
-    text = additions.routing(frr.write(device, far_ends(device, fabric)), device)
+    text = additions.routing(frr.write(device, far_ends(device, index)), device)
     routing = Artifact(device=device.name, path="frr.conf", text=text)
     return (config, routing, apply)
 
@@ -165,27 +166,10 @@ def _same_buffers(one: Device, other: Device) -> bool:
     return one.buffer_pools == other.buffer_pools and all(profiles[a] == profiles[b] for a, b in pairs)
 
 
-def _far_ends(device: Device, fabric: Fabric) -> list[tuple[str, End]]:
+def _far_ends(device: Device, index: Index) -> list[tuple[str, End]]:
     """Return (port, far end) of the device's links, in the order of its ports."""
-    far: dict[str, End] = {}
-    for link in fabric_links(fabric).get(device.name, ()):
-        near, other = (link.a, link.b) if link.a.node == device.name else (link.b, link.a)
-        far[near.port] = other
-    return [(interface.name, far[interface.name]) for interface in device.interfaces if interface.name in far]
-
-
-_LINKS: list[tuple[Fabric, dict[str, list[Any]]]] = []
-
-
-def fabric_links(fabric: Fabric) -> dict[str, list[Any]]:
-    """Return the links of each node; worked out once for the fabric that is being written."""
-    if not _LINKS or _LINKS[0][0] is not fabric:
-        by_node: dict[str, list[Any]] = {}
-        for link in fabric.links:
-            for node in {link.a.node, link.b.node}:
-                by_node.setdefault(node, []).append(link)
-        _LINKS[:] = [(fabric, by_node)]
-    return _LINKS[0][1]
+    ends = ((port.name, index.far_end(device.name, port.name)) for port in device.interfaces)
+    return [(name, end) for name, end in ends if end is not None]
 
 
 class _PortRow(NamedTuple):
