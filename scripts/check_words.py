@@ -18,8 +18,8 @@ from ruamel.yaml import YAML
 
 WORDS = Path(__file__).with_name("words.yaml")
 TEXTS = ("*.md", "src/**/*.py", "rules/**/*.yaml", "tools/*.py", "scripts/*.py")
-SHOWN = "docs/rules/"
-"""Generated pages: what they say is checked in the rule files."""
+SHOWN = ("docs/rules/", "tests/plan/golden/", "tests/project/story/")
+"""Generated pages and snapshots of reports: their text comes from rule files and modules, which are checked."""
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _CODE = re.compile(r"`[^`]*`")
 

@@ -26,6 +26,8 @@ def git(top: Path, *words: str) -> str:
     return subprocess.run(["git", "-C", str(top), *own, *words], capture_output=True, text=True, check=True).stdout
 
 
+UNCHECKED = ("docs/rules/a.md", "tests/plan/golden/a.md", "tests/project/story/a/comment.md", "notes.txt")
+"""Generated pages, snapshots of reports, and what is no text of the project."""
 OLD = "The fault is told once.\n"
 MODULE = '''"""Module that judges."""
 
@@ -43,9 +45,9 @@ def told(one: str) -> str:
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
     """A repository with old text, and lines in it that are new."""
-    (tmp_path / "docs" / "rules").mkdir(parents=True)
     (tmp_path / "src").mkdir()
-    for name in ("docs/a.md", "docs/rules/a.md", "notes.txt"):
+    for name in ("docs/a.md", *UNCHECKED):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(OLD)
     (tmp_path / "src" / "old.py").write_text(MODULE.format(docstring="Judges old text."))
     git(tmp_path, "init", "-q")
@@ -74,7 +76,7 @@ def test_new_lines_of_prose_are_checked_and_code_is_not(top: Path, capsys: pytes
         OLD
         + "\n```console\nIt is told twice.\n```\n\n    It is told in code.\n\nWrite `is told`, and it is told thrice.\n"
     )
-    for name in ("docs/a.md", "docs/rules/a.md", "notes.txt"):
+    for name in ("docs/a.md", *UNCHECKED):
         (top / name).write_text(new)
     assert checked(top, capsys) == (1, ["docs/a.md:9: avoid `is told`; write: is reported; nodrop reports"])
 
