@@ -109,7 +109,7 @@ class Within:
     others: frozenset[int] = frozenset()
 
     def __call__(self, value: Any, _: object) -> str | None:
-        """Return what is wrong with a value, None if nothing is."""
+        """Return the reason why a value is refused, None if it passes."""
         passes = not isinstance(value, int) or value in self.others or self.low <= value <= self.high
         return None if passes else f"is not from {self.low} to {self.high}"
 

@@ -24,7 +24,7 @@ bgpd/templates/general/instance.conf.j2): one more switch of a tier, with a diff
 _HELD = attrgetter(*(name for name in fields(BgpNeighbor) if name not in OF_SESSION))
 _NAMES = {"leaf": "LEAVES", "spine": "SPINES", "superspine": "SUPERSPINES", "host": "HOSTS"}
 _OTHERS = "PEERS"
-"""The sessions whose far end no cable tells."""
+"""The name for sessions whose far end is unknown."""
 _OF_IPV6 = "-IPV6"
 FarEnds = Mapping[str, str]
 """The group's name, without a number, of the sessions over a port, or to an address at the far end of a cable."""

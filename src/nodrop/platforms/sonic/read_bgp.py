@@ -39,7 +39,7 @@ DERIVED = {
     ),
     "networks": "bgpcfgd advertises Loopback0 and the networks of VLANs (bgpd.main.conf.j2)",
 }
-"""What no table says of a BGP process that bgpcfgd makes, by field, and why it is so."""
+"""The fields of a BGP process of bgpcfgd that no table states, and the source of each value."""
 
 SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
 """Tables of which bgpcfgd makes sessions; BGP_PEER_RANGE, BGP_MONITORS and BGP_SENTINELS are opened by others."""
@@ -48,10 +48,10 @@ SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
 def routing(
     config: Config, localhost: Row, text: FrrText | None, said: Routing | None
 ) -> tuple[dict[str, Any], Mapping[str, str]]:
-    """Return what of a device is routing: as FRR's text says it, with the sessions that bgpcfgd adds, else the tables.
+    """Return the routing of a device: that of FRR's text with the sessions that bgpcfgd adds, else that of the tables.
 
-    With it come the fields of BGP that no table says, and why they are so. Where FRR keeps files of one's own that are
-    not given, BGP is not known.
+    The second part has the fields of BGP that no table states, with their sources. BGP is UNKNOWN if FRR has own files
+    that are not given.
     """
     reasons: Mapping[str, str] = {}
     made = read_process(config, DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
@@ -171,7 +171,7 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
 
 
 def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
-    """Yield the sessions; the policies that the templates bind permit all, and are not told."""
+    """Yield the sessions, without the policies that the templates bind, because those permit all routes."""
     usual, own = localhost.get("default_bgp_status", "up"), ALLOWED_OWN.get(localhost.get("type", ""))
     for table in SESSIONS:
         for address, row in config.rows(table).items():

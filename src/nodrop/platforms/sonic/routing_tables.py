@@ -28,8 +28,8 @@ from nodrop.platforms.sonic.bgp_rows import (
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.policy_rows import Rows, check_policies, policy_tables, read_policies
 
-FRAMEWORK_DERIVED = {"requires_policy": "no table says so, and FRR's own default is bgp ebgp-requires-policy"}
-"""What no table says of a process that frrcfgd makes, by field, and why it is so."""
+FRAMEWORK_DERIVED = {"requires_policy": "FRR's default is bgp ebgp-requires-policy, and no table changes it"}
+"""The fields of a process of frrcfgd that no table states, and the source of each value."""
 INSTEAD = "use routing.delivery: frr.conf"
 """What to do about a part of a design that tables cannot express."""
 
@@ -40,7 +40,7 @@ def framework(localhost: Row) -> bool:
 
 
 def read_process(config: Config, vrf: str) -> Bgp | None:
-    """Return the process of a VRF; FRR asks for policies on sessions to other ASes, and no table tells it not to."""
+    """Return the process of a VRF; it requires policies on sessions to other ASes, because no table can change that."""
     row = TableRow(config, "BGP_GLOBALS", vrf, config.rows("BGP_GLOBALS").get(vrf, {}))
     said = decoded(PROCESS, row)
     if "asn" not in said:
