@@ -92,3 +92,22 @@ def test_show_names_when_bgp_announces_and_how_long_neighbors_wait(leaves: str, 
     shown = {one.key: one.value for one in defaulted(intent)}
     assert {key: value for key, value in shown.items() if key.startswith("BGP")} == expected
     assert shown["graceful restart of leaves"] == "240s"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "spines", "tiers"),
+    [
+        ("202411", "202505", "leaves and spines"),
+        ("202511", "202505", "spines"),
+        ("202405", "202411", "spines"),
+        ("202511", "202605", ""),
+        ("202405", "202511", ""),
+    ],
+)
+def test_show_names_the_tiers_whose_bgpd_can_lose_the_wait(leaves: str, spines: str, tiers: str) -> None:
+    versions = {"topology.leaves.version": leaves, "topology.spines.version": spines}
+    intent = load(changed(shipped("two-by-two"), versions))
+    (source,) = (one.source for one in defaulted(intent) if one.value == "once installed")
+    _, _, fault = source.partition("; ")
+    lost = "bgpd can lose the setting at its start and then announces no routes; fixed in 202511"
+    assert fault == (f"{tiers}: {lost}" if tiers else "")

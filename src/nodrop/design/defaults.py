@@ -1,6 +1,6 @@
 """What an intent left out, what was taken instead, and why: printed by `nodrop show`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, deriv
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
+from nodrop.platforms.traits import Traits
 
 
 class Default(NamedTuple):
@@ -179,17 +180,26 @@ def _reserves(intent: Intent, *models: Switch) -> Iterator[Default]:
             yield Default(f"queue reserve at {KEYS[role]}", f"{reserve.size_bytes}B", source)
 
 
+_WAIT = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
+
+
+def _wait_faults(by_tier: Mapping[str, Traits]) -> str:
+    """Return the faults of releases that wait for the hardware, each with its tiers."""
+    found: dict[str, list[str]] = {}
+    for tier, held in by_tier.items():
+        if held.announces_installed and held.wait_fault:
+            found.setdefault(held.wait_fault, []).append(tier)
+    return "".join(f"; {' and '.join(tiers)}: {fault}" for fault, tiers in found.items())
+
+
 def _bgp(intent: Intent) -> Iterator[Default]:
     """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
-    waits = {KEYS[role]: held.announces_installed for role, held in traits_by_role(intent).items()}
+    by_tier = {KEYS[role]: held for role, held in traits_by_role(intent).items()}
+    waits = {name: held.announces_installed for name, held in by_tier.items()}
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, own in waits.items() if own is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"
-        source = (
-            "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
-            if on
-            else "the release cannot wait"
-        )
+        source = f"{_WAIT}{_wait_faults(by_tier)}" if on else "the release cannot wait"
         if tiers:
             yield Default(key, value, source)
     source = "a leaf is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"

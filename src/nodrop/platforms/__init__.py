@@ -44,7 +44,7 @@ class Writer(Protocol):
     """A platform's `writer.py`."""
 
     def write(self, device: Device, index: Index) -> tuple[Artifact, ...]:
-        """Spell a device of the fabric that is indexed; Unsupported where the platform cannot."""
+        """Return the files of a device of the indexed fabric; Unsupported where the platform cannot express it."""
 
 
 class Editor(Protocol):

@@ -150,6 +150,8 @@ class Traits:
     """How long a resolved neighbor counts as reachable then."""
     announces_installed: bool = True
     """Whether BGP can wait for the hardware before it announces a route."""
+    wait_fault: str = ""
+    """A fault of a release that does so, for the source of that default; "" if none is known."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     routing_tables: RoutingTables | None = None

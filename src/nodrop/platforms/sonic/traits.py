@@ -21,6 +21,10 @@ _LOWERED = (
     "leaves set_local_pref out"
 )
 
+_WAIT_FAULT = "bgpd can lose the setting at its start and then announces no routes; fixed in 202511"
+"""sonic-buildimage src/sonic-frr/patch/0106-bgpd-Fix-suppress-fib-pending-config-race-condition.patch names traffic loss as
+the result. The branches 202511, 202605 and master have the patch, 202411 and 202505 do not."""
+
 _TRIMMING = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5", "spectrum-6", "tomahawk-5", "tomahawk-6"}),
     size_bytes=(256, 1024),
@@ -50,6 +54,7 @@ TRAITS = Traits(
             release="202511",
             traits={
                 "routing_tables": None,
+                "wait_fault": _WAIT_FAULT,
                 "watchdog": WatchdogTraits(
                     polling_ms=(100, 3000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
                 ),
