@@ -323,6 +323,24 @@ def test_a_change_on_ports_that_are_shut_disturbs_nothing() -> None:
     assert made.effects == {"leaf3": "none", "spine1": "none", "spine2": "none"}
 
 
+@pytest.mark.parametrize(("autoneg", "effect"), [(True, "port bounce"), (False, "none"), (None, "none")])
+def test_a_port_uses_advertised_speeds_if_it_negotiates(autoneg: bool | None, effect: str) -> None:
+    port = "leaf1/Ethernet0"
+    both = reading()
+    old, new = (
+        replace(
+            both,
+            fabric=set_value(
+                set_value(both.fabric, parse(f"{port}/autoneg"), autoneg),
+                parse(f"{port}/advertised_speeds_mbps"),
+                speeds,
+            ),
+        )
+        for speeds in ((100000, 400000), (400000,))
+    )
+    assert nodrop.plan(old, new).effects == {"leaf1": effect}
+
+
 def test_a_release_is_installed_by_hand_and_needs_a_reboot() -> None:
     old = reading()
     new = replace(old, fabric=set_value(old.fabric, parse("leaf1/@version"), "202511"))

@@ -11,7 +11,8 @@ from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.locate import load
 from nodrop.model.change import DISRUPTIONS, Change, Edit, Step
-from nodrop.model.fields import Impact
+from nodrop.model.fabric import Interface
+from nodrop.model.fields import TABLE, Impact, label_of, own
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, text
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
@@ -68,7 +69,8 @@ class Effects:
         if fact.computed:
             return Effect(means="follows")
         idle = _idle(change, block.ports)
-        key = (make_of(change), bool(block.ports), idle, shape_key(fact, counted=False))
+        unused = tuple(_unused(change, block.ports, entry.path) for entry in fact.entries)
+        key = (make_of(change), bool(block.ports), idle, unused, shape_key(fact, counted=False))
         if key not in self._known:
             self._known[key] = self._tried(fact, block.ports, change, idle=idle)
         return self._known[key]
@@ -80,6 +82,8 @@ class Effects:
         whole = self._all(change)  # before the facts alone, which are to leave it enough of the budget
         edit = self._alone(fact, ports, change)
         known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
+        unused = [_unused(change, ports, entry.path) for entry in fact.entries]
+        known = [Impact("none", f"{flag} is off") if flag else one for flag, one in zip(unused, known, strict=True)]
         known = [Impact("none", _IDLE)] if idle else known
         risks: list[Risk] = [one.disruption for one in known if one is not None]
         reasons = [one.reason for one in known if one is not None]
@@ -150,7 +154,8 @@ class Effects:
 
     def _alone(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Edit | None:
         """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes."""
-        key = (make_of(change), bool(ports), _idle(change, ports), shape_key(fact, counted=False))
+        unused = tuple(_unused(change, ports, entry.path) for entry in fact.entries)
+        key = (make_of(change), bool(ports), _idle(change, ports), unused, shape_key(fact, counted=False))
         if key not in self._edits:
             self._edits[key] = self._edit(change, list(replace(change, parts=(Part(ports, fact.entries),)).changes()))
         return self._edits[key]
@@ -192,6 +197,15 @@ def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
     if not ports or change.old is None:
         return False
     return all(one.enabled is False for one in change.old.interfaces if one.name in ports)
+
+
+def _unused(change: DeviceChange, ports: tuple[str, ...], path: Subject) -> str:
+    """Return the label of the flag that a changed field needs and that is off on all ports of a change, else ""."""
+    row = own(Interface, path[0]) if ports and path and path[0] in TABLE[Interface] else None
+    if row is None or not row.needs or change.old is None:
+        return ""
+    flags = (getattr(one, row.needs) for one in change.old.interfaces if one.name in ports)
+    return "" if any(flag not in (False, None) for flag in flags) else label_of(row.needs)
 
 
 def uncomputed(change: DeviceChange) -> Sequence[Change]:

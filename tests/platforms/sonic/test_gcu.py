@@ -181,6 +181,20 @@ def test_a_field_of_a_port_that_the_updater_moves_to_another_is_refused() -> Non
     ]
 
 
+@pytest.mark.parametrize(("autoneg", "disruption"), [("on", "port bounce"), ("off", "none"), (None, "none")])
+def test_orchagent_takes_a_port_down_for_advertised_speeds_if_it_negotiates(
+    autoneg: str | None, disruption: str
+) -> None:
+    """By sonic-swss orchagent/portsorch.cpp: `if (p.m_admin_state_up && p.m_autoneg)`."""
+    old, new = switch("202505"), switch("202505")
+    for tables, speeds in ((old, "100000,400000"), (new, "400000")):
+        row = tables["PORT"][PORT]
+        row.pop("autoneg", None)
+        row |= {"adv_speeds": speeds, **({"autoneg": autoneg} if autoneg else {})}
+    (step,) = judged(operations(old, new), old, new, "202505")
+    assert (step.path, step.disruption) == ("/PORT/Ethernet0/adv_speeds", disruption)
+
+
 @pytest.mark.parametrize("release", ["202505", "202605"])
 def test_a_patch_to_a_configuration_that_yang_refuses_is_refused_and_not_typed(release: str) -> None:
     """`ecnconfig` does not take a minimum above its maximum either."""

@@ -32,7 +32,7 @@ PORTS: Table = {
         "lane_mbps": Field(key=_LANES),
         "fec": Field("FEC", key=_SPEED, impact=impacts.LINK),
         "autoneg": Field("autonegotiation", key=_MEDIA, impact=impacts.LINK),
-        "advertised_speeds_mbps": Field(key=f"{_SPEED} {{link}}.media", impact=impacts.LINK),
+        "advertised_speeds_mbps": Field(key=f"{_SPEED} {{link}}.media", impact=impacts.LINK, needs="autoneg"),
         "link_training": Field(key=_MEDIA),
         "mtu_bytes": Field("MTU", key="mtu", impact=impacts.MTU, routing=False),
         "addresses": Field(key="{pool}", impact=impacts.ADDRESS, unordered=True),

@@ -40,6 +40,8 @@ class Field(NamedTuple):
     """The reason why no intent key decides the field."""
     impact: tuple[Impact, ...] = ()
     """The effects of a change; the first that applies counts. Without any, no effect is known."""
+    needs: str = ""
+    """The flag of the same object without which the field has no effect."""
     routing: bool = True
     """Whether sessions and routes depend on the field. For fields of switches and ports only."""
     aspect: str = ""

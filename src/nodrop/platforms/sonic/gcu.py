@@ -191,8 +191,13 @@ class _Judge:
         return step
 
     def _port(self, step: Step, port: str, field: str) -> Step:
-        if value_at(self.old, _PORTS, port, "admin_status") != "up":
+        wanted = facts()["down_for"][field]
+        if any(value_at(self.old, _PORTS, port, name) != value for name, value in wanted.items()):
             disruption: Disruption = "none"
+            needed = " and ".join(f"{name} {value}" for name, value in wanted.items())
+            reason = f"the port does not use {field} without {needed}"
+        elif value_at(self.old, _PORTS, port, "admin_status") != "up":
+            disruption = "none"
             reason = "the port comes up" if field == "admin_status" else ""
         else:
             disruption = "port bounce"
