@@ -14,7 +14,10 @@ MAX_POWER = 63
 MAX_REMARKS = 2000
 """Faults of one switch's files that are listed; further ones are not looked for, which a note says once."""
 MAX_SETTING_FAULTS = 200
-"""Settings of one startup.yaml or script of `nv set` that its schema does not take: more is another kind of file."""
+"""Settings of one startup.yaml or script of `nv set` that are listed because they do not fit its schema.
+
+A note has the number of the others.
+"""
 MAX_DETAILED = 50_000
 """Faults of a document by its schema that are looked at one by one, and values that are, where it has more of them."""
 MAX_ALLOWED = 2000

@@ -11,10 +11,7 @@ from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Text
 from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
 from nodrop.model.allowing import allowing
-from nodrop.model.reading import Allow, DeviceReading, HostReading, Note, Remark, Source
-
-NOT_LISTED = "not-listed"
-"""The kind of the note that a switch has more faults than are listed."""
+from nodrop.model.reading import NOT_LISTED, Allow, DeviceReading, HostReading, Note, Remark, Source
 
 Opened = tuple[list[tuple[Source, bytes]], list[Problem]]
 """Sources with their bytes, and why there are no more of them."""

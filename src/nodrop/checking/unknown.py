@@ -12,9 +12,8 @@ from nodrop.lint.finding import Finding, Located
 from nodrop.locate import load
 from nodrop.model.compare import Difference, differences
 from nodrop.model.fabric import Device
-from nodrop.model.reading import Reading, Source
+from nodrop.model.reading import NOT_LISTED, Reading, Source
 from nodrop.model.states import UNKNOWN
-from nodrop.opening import NOT_LISTED
 from nodrop.report.names import count, listing
 from nodrop.report.rulings import MISSING
 

@@ -55,6 +55,10 @@ class Allow:
     """A digest of the first of these lines and of what it stands in: equal where the same part of a file is meant."""
 
 
+NOT_LISTED = "not-listed"
+"""The kind of the note that a switch has more faults than are listed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """Information for the user, never about a fault: a table that was not understood, a device that was renamed."""

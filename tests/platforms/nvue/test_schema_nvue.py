@@ -452,3 +452,18 @@ def test_what_many_sessions_say_alike_is_held_against_the_schema_once_in_each_fi
     first, second = (below(f"{before}{_sessions(4, 'route-mapp')}") for before in ("", "    # one line more\n"))
     assert [(kind, line) for kind, line, _ in first if kind == "unknown-setting"] == [("unknown-setting", 11)]
     assert [(kind, line) for kind, line, _ in second if kind == "unknown-setting"] == [("unknown-setting", 12)]
+
+
+def test_a_note_has_the_number_of_faults_that_are_not_listed() -> None:
+    text = "nv set system hostname sw1\n" + "".join(f"nv set qos x{number} 1\n" for number in range(230))
+    text += "".join(f"nv set interface swp{port} qos x0 1\n" for port in (1, 2))
+    found = read(text)
+    assert len(found.remarks) == 200
+    assert [(note.kind, note.message) for note in found.notes] == [
+        ("not-listed", "31 more settings that do not fit the schema of NVUE are not listed")
+    ]
+
+
+def test_no_note_if_all_faults_are_listed() -> None:
+    found = read("".join(f"nv set qos x{number} 1\n" for number in range(200)))
+    assert (len(found.remarks), found.notes) == (200, ())

@@ -11,7 +11,7 @@ from nodrop.hardware import model_called
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device
-from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.model.reading import NOT_LISTED, DeviceReading, Note, Place, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import changed
@@ -142,7 +142,9 @@ class _Device:
             facts = {"path": said(path), "first_line": str(double.first_line)}
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
-        check_schema(config, device.version, device.model)
+        if more := check_schema(config, device.version, device.model):
+            message = f"{more:,} more settings that do not fit the schema of NVUE are not listed"
+            self._notes.append(Note(kind=NOT_LISTED, message=message, device=self.name))
         check_macro(config)
         check_beside(config, self._beside, device.version)
         check_watchdogs(config)

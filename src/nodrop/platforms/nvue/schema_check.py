@@ -11,7 +11,7 @@ from typing import Literal
 
 from nodrop.formats.places import on_one_line, shown
 from nodrop.hardware import switch
-from nodrop.limits import MAX_SETTING_FAULTS
+from nodrop.limits import MAX_DETAILED, MAX_SETTING_FAULTS
 from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.names import RESERVED, numbers
 from nodrop.platforms.nvue.read_values import Config, said
@@ -40,26 +40,27 @@ class Fault:
 _Found = dict[tuple[int, str, str], Fault]
 
 
-def check_schema(config: Config, version: str | None | Unknown, model: str | Unknown) -> None:
-    """Remark all that the release of a file, and the chip of its model, do not take.
+def check_schema(config: Config, version: str | None | Unknown, model: str | Unknown) -> int:
+    """Remark what the release of a file, and the chip of its model, do not take; return how many faults are not listed.
 
     Values that are remarked already are passed over.
     """
     if config.tree is None:
-        return
+        return 0
     release = _release(version)
     found = _remembered(schema(), config.tree.root, ())
     _tell_releases(config, release, found.values())
     _tell_chips(config, model, found.values())
     _check_unset(config, release)
     told = {one.place.span for one in config.remarks if one.place and one.kind in ("malformed-value", "unit-suffix")}
-    for fault in found.values():
+    faults = [fault for fault in found.values() if fault.kind != "span" and not _may_be(fault, release)]
+    for fault in faults[:MAX_SETTING_FAULTS]:
         if config.is_full:
             break
-        if fault.kind != "span" and not _may_be(fault, release):
-            place = config.place(fault.path) if told else None
-            if place is None or place.span not in told:
-                _tell(config, release, fault)
+        place = config.place(fault.path) if told else None
+        if place is None or place.span not in told:
+            _tell(config, release, fault)
+    return max(len(faults) - MAX_SETTING_FAULTS, 0)
 
 
 def _may_be(fault: Fault, release: Release | None) -> bool:
@@ -244,7 +245,7 @@ def _value(leaf: Leaf, value: object, path: Path, found: _Found) -> None:
 
 
 def _add(found: _Found, fault: Fault) -> None:
-    if len(found) < MAX_SETTING_FAULTS:
+    if len(found) < MAX_DETAILED:
         word = fault.text if not fault.spans else str(fault.spans)
         found.setdefault((id(fault.place), fault.kind, word), fault)
 

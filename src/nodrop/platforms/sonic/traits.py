@@ -22,8 +22,8 @@ _LOWERED = (
 )
 
 _WAIT_FAULT = "bgpd can lose the setting at its start and then announces no routes; fixed in 202511"
-"""sonic-buildimage src/sonic-frr/patch/0106-bgpd-Fix-suppress-fib-pending-config-race-condition.patch names traffic loss
-as the result. The branches 202511, 202605 and master have the patch, 202411 and 202505 do not."""
+"""sonic-buildimage src/sonic-frr/patch/0106-bgpd-Fix-suppress-fib-pending-config-race-condition.patch. Branches
+202511, 202605 and master have it, 202411 and 202505 do not. It names traffic loss as the result."""
 
 _TRIMMING = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5", "spectrum-6", "tomahawk-5", "tomahawk-6"}),
