@@ -634,3 +634,34 @@ def test_values_of_policies_that_are_not_computed_are_noted(policy: str, path: s
     notes = [one.message for one in read(state(body)).notes if "routes may be others" in one.message]
     told = f"setting 'router policy {path}' is not in the model: routes may be others than those computed"
     assert notes == ([told] if path else [])
+
+
+@pytest.mark.parametrize(
+    ("timers", "group", "own", "expected"),
+    [
+        ("hold: 30", "", "", 30),
+        ("hold: none", "", "", 0),
+        ("keepalive: 3", "", "", None),
+        ("hold: 30", "timers: {hold: 20}", "", 20),
+        ("hold: 30", "timers: {hold: 20}", "timers: {hold: 12}", 12),
+        ("hold: 30", "", "timers: {hold: auto}", 30),
+    ],
+)
+def test_a_process_states_the_hold_time_of_its_sessions(
+    timers: str, group: str, own: str, expected: int | None
+) -> None:
+    found = device(
+        f"""
+vrf:
+  default:
+    router:
+      bgp:
+        autonomous-system: 65001
+        enable: on
+        timers: {{{timers}}}
+        peer-group: {{SPINES: {{{group}}}}}
+        neighbor:
+          10.1.0.3: {{remote-as: 65003, type: numbered, peer-group: SPINES, {own}}}
+"""
+    )
+    assert [one.hold_s for one in found.bgp.neighbors] == [expected]

@@ -28,8 +28,15 @@ def switch(localhost: dict[str, str] | None = None, **tables: Any) -> dict[str, 
 
 SESSIONS = (
     BgpNeighbor(address="10.0.0.0", remote_asn=65002, description="spine1", hold_s=10),
-    BgpNeighbor(address="10.0.0.2", remote_asn=65003, description="spine2", enabled=False),
-    BgpNeighbor(address="fc00::2", remote_asn=65002, description="spine1", active=False, ipv6=Ipv6Unicast(active=True)),
+    BgpNeighbor(address="10.0.0.2", remote_asn=65003, description="spine2", enabled=False, hold_s=180),
+    BgpNeighbor(
+        address="fc00::2",
+        remote_asn=65002,
+        description="spine1",
+        active=False,
+        hold_s=180,
+        ipv6=Ipv6Unicast(active=True),
+    ),
 )
 
 
@@ -50,6 +57,19 @@ def test_what_bgpcfgd_makes() -> None:
     derived = {"/".join(subject): reason for subject, reason in reading.derived.items()}
     assert derived[f"{NAME}/@bgp/maximum_paths"] == "bgpcfgd's templates say maximum-paths 514 (constants.yml)"
     assert {f"{NAME}/@bgp/{field}" for field in ("multipath_relax", "default_ipv4_unicast", "networks")} <= set(derived)
+    holds = {subject: reason for subject, reason in derived.items() if subject.endswith("hold_s")}
+    assert holds == dict.fromkeys(
+        (f"{NAME}/@neighbors/10.0.0.2/hold_s", f"{NAME}/@neighbors/fc00::2/hold_s"),
+        "bgpcfgd's templates have 180 s (bgpd/templates/general/instance.conf.j2)",
+    )
+
+
+def test_the_hold_time_of_internal_sessions_is_that_of_their_template() -> None:
+    row = {"asn": "65001", "name": "asic1"}
+    tables = {"BGP_NEIGHBOR": {}, "BGP_INTERNAL_NEIGHBOR": {"10.0.0.4": row, "10.0.0.6": row | {"holdtime": "30"}}}
+    reading = read(switch(**tables))
+    assert [one.hold_s for one in reading.device.bgp.neighbors] == [10, 10]  # type: ignore[union-attr]
+    assert [subject[2] for subject in reading.derived if subject[-1] == "hold_s"] == ["10.0.0.4", "10.0.0.6"]
 
 
 @pytest.mark.parametrize(

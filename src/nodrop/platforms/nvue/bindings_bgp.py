@@ -158,6 +158,11 @@ COMMON: tuple[Row, ...] = (
     *NUMBERED,
 )
 """What sessions may have in common: of sessions in the same words, it is decoded once."""
+OF_EVERY_SESSION = tuple(row for row in COMMON if row.field == "hold_s")
+"""What a process states for its sessions, at the same path below it: counts if neither session nor group states it.
+
+In FRR it is `timers bgp` (bgpd/bgp_vty.c), in NVIDIA's command reference `nv set vrf VRF router bgp timers`.
+"""
 OWN: tuple[Row, ...] = (
     Binding(field="address", encode=_type("numbered")),
     Binding(field="interface", encode=_type("unnumbered"), refuses=(_not_a_port,)),

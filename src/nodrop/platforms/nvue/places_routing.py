@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.platforms.bindings import places
-from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
+from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, OF_EVERY_SESSION, PROCESS, SESSION, SHARED
 from nodrop.platforms.nvue.read_routing import DEFAULT, process
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
@@ -91,6 +91,7 @@ def _neighbor_paths(top: View, own: Path, key: str, field: str, *inside: str) ->
             yield (*node, *FAMILIES[1])
         yield from ((*node, *path) for path in places(SESSION, field))
         yield from ((*node, *FAMILIES[0], *path) for path in places(FAMILY, field))
+    yield from ((*own, *path) for path in places(OF_EVERY_SESSION, field))
     yield neighbor
 
 

@@ -30,6 +30,7 @@ from nodrop.platforms.nvue.bindings_bgp import (
     FAMILIES,
     FAMILY,
     NUMBERED,
+    OF_EVERY_SESSION,
     OF_ONE,
     OWN,
     PROCESS,
@@ -141,6 +142,7 @@ class RoutingReader:
             for key in names(spelt) if not _is_address(spelt) else (spelt,):
                 if len(rows) < _MAX_SESSIONS:
                     rows.setdefault(key, []).append(node)
+        timers = decoded(OF_EVERY_SESSION, [bgp])
         for key in sorted(rows, key=natural):
             nodes = rows[key]
             group = next((name for node in nodes if (name := node.text("peer-group"))), None)
@@ -149,7 +151,9 @@ class RoutingReader:
                     nodes = [*nodes, bgp.below("peer-group", group)]
                 else:
                     dangling(nodes[0], "peer-group", group, "peer-group")
-            yield self._neighbor(key, nodes)
+            session = self._neighbor(key, nodes)
+            inherited = {field: value for field, value in timers.items() if getattr(session, field) is None}
+            yield changed(session, **inherited) if inherited else session
 
     def _neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
         """Return a session from its own settings and those of its peer group, the first that says something.

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
-from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import natural
+from nodrop.model.states import UNKNOWN, Unknown, known
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms.frr import Routing
 from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sonic.bgp_rows import DEFAULT
@@ -44,16 +44,23 @@ DERIVED = {
 SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
 """Tables of which bgpcfgd makes sessions; BGP_PEER_RANGE, BGP_MONITORS and BGP_SENTINELS are opened by others."""
 
+_HOLD_S = {"BGP_NEIGHBOR": 180, "BGP_INTERNAL_NEIGHBOR": 10}
+"""The hold time of sessions in seconds; a row of BGP_NEIGHBOR can have another. VOQ chassis differ by release."""
+_HOLD_SOURCES = {
+    "BGP_NEIGHBOR": "bgpcfgd's templates have 180 s (bgpd/templates/general/instance.conf.j2)",
+    "BGP_INTERNAL_NEIGHBOR": "bgpcfgd's templates have 10 s (bgpd/templates/internal/instance.conf.j2)",
+}
+
 
 def routing(
     config: Config, localhost: Row, text: FrrText | None, said: Routing | None
-) -> tuple[dict[str, Any], Mapping[str, str]]:
+) -> tuple[dict[str, Any], Mapping[Subject, str]]:
     """Return the routing of a device: that of FRR's text with the sessions that bgpcfgd adds, else that of the tables.
 
     The second part has the fields of BGP that no table states, with their sources. BGP is UNKNOWN if FRR has own files
     that are not given.
     """
-    reasons: Mapping[str, str] = {}
+    reasons: dict[Subject, str] = {}
     made = read_process(config, DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
     bgp: Bgp | None | Unknown = made
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
@@ -63,11 +70,11 @@ def routing(
     elif own_files(localhost) or not config.whole:
         bgp = UNKNOWN
     elif framework(localhost):
-        reasons = {} if made is None else FRAMEWORK_DERIVED
+        reasons = {} if made is None else {("@bgp", field): why for field, why in FRAMEWORK_DERIVED.items()}
         others = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
         vrf_bgp = tuple(one for one in others if one is not None and one.vrf is not None)
     else:
-        reasons = {} if made is None else DERIVED
+        reasons = {} if made is None else _reasons(config, made)
         vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
     if isinstance(bgp, Bgp):
         bgp = _answered(bgp, config, localhost)
@@ -140,6 +147,27 @@ def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
             yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own)
 
 
+def _reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
+    """Return the sources of what no table states of a process of bgpcfgd and of its sessions."""
+    reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED.items()}
+    for one in known(bgp.neighbors):
+        table = next((name for name in SESSIONS if one.key in config.rows(name)), "")
+        if table in _HOLD_S and not _states_hold_time(config, table, one.key):
+            reasons["@neighbors", one.key, "hold_s"] = _HOLD_SOURCES[table]
+    return reasons
+
+
+def _states_hold_time(config: Config, table: str, address: str) -> bool:
+    """Return whether a row decides the hold time of its session: only the template of BGP_NEIGHBOR has the column."""
+    return table == SESSIONS[0] and "holdtime" in config.rows(table)[address]
+
+
+def _hold_s(config: Config, table: str, address: str) -> int | None:
+    if _states_hold_time(config, table, address):
+        return config.integer((table, address), config.rows(table)[address], "holdtime")
+    return _HOLD_S.get(table)
+
+
 def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
     asn = localhost.get("bgp_asn", "none")
     if asn.lower() in ("none", "null", ""):
@@ -184,7 +212,7 @@ def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
                     remote_asn=config.integer((table, address), row, "asn"),
                     description=row.get("name"),
                     enabled=row.get("admin_status", usual) != "down",
-                    hold_s=config.integer((table, address), row, "holdtime"),
+                    hold_s=_hold_s(config, table, address),
                     active=family == "ipv4",
                     allowas_in=allowed if family == "ipv4" else None,
                     next_hop_self=itself and family == "ipv4",

@@ -146,7 +146,7 @@ class _Device:
         config = self._config
         routes, reasons = routing(config, self._localhost, self._frr, self._routing)
         self._problems += contradictions(config, self._localhost, self._frr, routes)
-        self._derived |= {(self.name, "@bgp", field): reason for field, reason in reasons.items()}
+        self._derived |= {(self.name, *subject): reason for subject, reason in reasons.items()}
         qos = qos_reader(config)
         dynamic = self._buffer_model()
         self._model, hwsku = self._sku()
