@@ -50,6 +50,15 @@ class Index:
         return found
 
     @cached_property
+    def far_ends(self) -> Mapping[str, Mapping[str, End]]:
+        """The other ends of the cables of each device and host, by port."""
+        found: dict[str, dict[str, End]] = {}
+        for link in self.fabric.links:
+            found.setdefault(link.a.node, {}).setdefault(link.a.port, link.b)
+            found.setdefault(link.b.node, {}).setdefault(link.b.port, link.a)
+        return found
+
+    @cached_property
     def beside(self) -> Mapping[str, Set[str]]:
         """The names of the devices that each device has cables to."""
         found: dict[str, set[str]] = {name: set() for name in self.devices}
@@ -96,10 +105,7 @@ class Index:
 
     def far_end(self, node: str, port: str) -> End | None:
         """The other end of the cable at a port, also where nothing more is known of it."""
-        link = self.link(node, port)
-        if link is None:
-            return None
-        return link.b if link.a == (node, port) else link.a
+        return self.far_ends.get(node, {}).get(port)
 
     def far(self, node: str, port: str) -> Interface | HostPort | None:
         """The port at the other end of the cable."""

@@ -91,11 +91,10 @@ def of_session(one: BgpNeighbor) -> BgpNeighbor:
 def far_ends(device: Device, index: Index) -> FarEnds:
     """Return how the groups of a device's sessions are called."""
     found: dict[str, str] = {}
-    for port in device.interfaces:
-        end = index.far_end(device.name, port.name)
-        name = None if end is None else _name_of(end.node, index)
-        if end is not None and name is not None:
-            found[port.name] = name
+    for port, end in index.far_ends.get(device.name, {}).items():
+        name = _name_of(end.node, index)
+        if name is not None:
+            found[port] = name
             found.update((address, name) for address in _addresses(index.interface(*end)))
     return found
 

@@ -168,8 +168,8 @@ def _same_buffers(one: Device, other: Device) -> bool:
 
 def _far_ends(device: Device, index: Index) -> list[tuple[str, End]]:
     """Return (port, far end) of the device's links, in the order of its ports."""
-    ends = ((port.name, index.far_end(device.name, port.name)) for port in device.interfaces)
-    return [(name, end) for name, end in ends if end is not None]
+    far = index.far_ends.get(device.name, {})
+    return [(port.name, far[port.name]) for port in device.interfaces if port.name in far]
 
 
 class _PortRow(NamedTuple):
