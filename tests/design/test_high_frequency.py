@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -11,7 +11,7 @@ from nodrop.design import adaptations
 from nodrop.design.high_frequency import COUNTERS
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.hardware import asic, asics
-from nodrop.model.fabric import SAMPLED_KINDS, CounterStream, Fabric, SampledCounters
+from nodrop.model.fabric import CounterStream, Fabric, SampledCounters, SampledKind
 from nodrop.model.index import Index
 from nodrop.model.values import changed
 from nodrop.platforms import writer
@@ -101,7 +101,7 @@ def test_every_counter_that_is_wanted_is_sampled_by_an_asic_but_for_drops_of_pri
         (kind, one) for name in asics() if (facts := asic(name).sampling) for kind in facts.counters
         for one in facts.counters[kind]
     }  # fmt: skip
-    wanted = {(kind, one) for kind in SAMPLED_KINDS for one in COUNTERS[kind]}
+    wanted = {(kind, one) for kind in get_args(SampledKind) for one in COUNTERS[kind]}
     assert wanted - sampled == {("priority-groups", "DROPPED_PACKETS")}
 
 

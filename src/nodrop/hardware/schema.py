@@ -190,12 +190,6 @@ class SonicSku(Facts):
         return named or next((table for table in self.headroom if not table.hwskus), None)
 
     @property
-    def headroom_table(self) -> tuple[HeadroomRow, ...]:
-        """Return the rows of the table of the base HWSKU; none where it has no table."""
-        table = self.table()
-        return table.rows if table else ()
-
-    @property
     def headroom_speeds_mbps(self) -> frozenset[int]:
         """Return the speeds of which the table of any HWSKU has a row."""
         return frozenset(row.speed_mbps for table in self.headroom for row in table.rows)

@@ -18,7 +18,6 @@ from nodrop.model.subject import Subject
 from nodrop.model.types import meant
 
 MALFORMED, REASONLESS = "malformed-suppression", "suppression-without-reason"
-SHAPE = "nodrop: allow[RULE, …] until YYYY-MM-DD: REASON"
 
 _BETTER = {
     BEHIND_COMMAND: "write it on the line above",

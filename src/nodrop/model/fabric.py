@@ -45,7 +45,6 @@ COUNTER_GROUPS = (
 
 
 SampledKind = Literal["queues", "priority-groups", "ports", "buffer-pools"]
-SAMPLED_KINDS: tuple[SampledKind, ...] = get_args(SampledKind)
 """The kinds of objects of which a switch can stream counters (`SampledCounters.kind`)."""
 
 

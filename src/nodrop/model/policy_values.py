@@ -13,8 +13,6 @@ from nodrop.formats.posix import Expression, compiled
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import AsPathList, CommunityList
 
-MAX_LAST_AS = 10
-"""How often `last-as` adds the first AS number of a path."""
 MAX_PREPENDED = 250
 """How many AS numbers one command can prepend: FRR reads 256 words of one (CMD_ARGC_MAX)."""
 MAX_LIST_STATES = 20_000
