@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from hypothesis import strategies as st
 
@@ -13,7 +13,6 @@ from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Head
 from nodrop.model.fabric import (
     HASH_FIELDS,
     MODES,
-    SAMPLED_KINDS,
     Counter,
     CounterStream,
     Device,
@@ -23,6 +22,7 @@ from nodrop.model.fabric import (
     Management,
     Port,
     SampledCounters,
+    SampledKind,
     TrafficClass,
     Trimming,
 )
@@ -379,7 +379,7 @@ streams = st.sets(st.sampled_from(["queues", "a.b-1"])).flatmap(
                 name=st.just(name),
                 enabled=st.booleans(),
                 interval_us=st.integers(0, 2**32 - 1),
-                samples=subsets(sorted(SAMPLED_KINDS)).flatmap(
+                samples=subsets(sorted(get_args(SampledKind))).flatmap(
                     lambda kinds: st.tuples(
                         *(
                             st.builds(

@@ -70,14 +70,14 @@ class Index:
         return found
 
     def interface(self, device: str, name: str) -> Interface | None:
-        """The port `name` of a device."""
+        """Return the port `name` of a device."""
         if device not in self._interfaces:
             owner = self.devices.get(device)
             self._interfaces[device] = _by_name(owner.interfaces) if owner else {}
         return self._interfaces[device].get(name)
 
     def at(self, end: End) -> Interface | HostPort | None:
-        """The port that an end names, of a device or else of a host."""
+        """Return the port that an end names, of a device or else of a host."""
         if end.node in self.devices:
             return self.interface(*end)
         if end.node not in self._host_ports:
@@ -86,11 +86,11 @@ class Index:
         return self._host_ports[end.node].get(end.port)
 
     def link(self, node: str, port: str) -> Link | None:
-        """The cable at a port."""
+        """Return the cable at a port."""
         return self._links.get((node, port))
 
     def alike(self, device: Device) -> Sequence[Sequence[Interface]]:
-        """The ports of a device in groups: all of one have the same QoS profile (one object), side, speed and state.
+        """Return the ports of a device in groups of one QoS profile (the same object), side, speed and state.
 
         Groups go by their first ports, and none is empty. A rule that asks for no more need not look at each of a
         million ports.
@@ -104,10 +104,10 @@ class Index:
         return known[1]
 
     def far_end(self, node: str, port: str) -> End | None:
-        """The other end of the cable at a port, also where nothing more is known of it."""
+        """Return the other end of the cable at a port, also where nothing more is known of it."""
         return self.far_ends.get(node, {}).get(port)
 
     def far(self, node: str, port: str) -> Interface | HostPort | None:
-        """The port at the other end of the cable."""
+        """Return the port at the other end of the cable."""
         end = self.far_end(node, port)
         return None if end is None else self.at(end)
