@@ -34,9 +34,10 @@ Check = Callable[[Nic, int, Fabric, Facing | None], Fault | None]
 
 def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
     """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
-    hosts, check = hosts_of(index), CHECKS[setting]
+    hosts = hosts_of(index)
     for nic in index.fabric.nics:
         for field in FIELDS.get(setting, (setting,)):
+            check = OF_FIELD.get((setting, field), CHECKS[setting])
             if (value := stated(nic, field)) is not None and not (nic.spectrum_x and setting == "dcqcn_priorities"):
                 yield from _judged(index, nic, field, value, check, hosts)
 
@@ -95,9 +96,14 @@ def _tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     return Fault(f"ToS {tos} (DSCP {tos >> 2})", " or ".join(f"ToS {dscp << 2 | 2} (DSCP {dscp})" for dscp in wanted))
 
 
+def _manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+    """Check the ToS of the connection manager, which storage over RoCE may have as its own."""
+    return None if tos >> 2 in effects.roce_dscps(fabric) else _tos(nic, tos, fabric, facing)
+
+
 def _ect(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     """Of a ToS with the right DSCP; another is told already."""
-    if tos >> 2 not in effects.rdma_dscps(fabric) or tos & 3 in ECN_CAPABLE:
+    if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECN_CAPABLE:
         return None
     return Fault(f"ToS {tos}", f"ToS {tos & ~3 | 2}")
 
@@ -126,7 +132,7 @@ def _cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> F
 
 def _dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     table, wanted = known(nic.dscp_to_priority), _pfc(facing)
-    for dscp in effects.rdma_dscps(fabric) if fabric.mode in WITH_PFC else ():
+    for dscp in effects.roce_dscps(fabric) if fabric.mode in WITH_PFC else ():
         if table[dscp] is not None and wanted and table[dscp] not in wanted:
             return Fault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_ids(wanted)}")
     return None
@@ -196,7 +202,11 @@ def _loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
 
 
 _TOS = ("tos", "traffic_class", "ucx_traffic_class")
-FIELDS: Mapping[str, tuple[str, ...]] = {"tos": _TOS, "ecn_capable": _TOS, "rdma_mtu": ("mtu_bytes",)}
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "tos": _TOS,
+    "ecn_capable": (*_TOS, "nvme_rdma_tos", "lustre_o2ib_tos"),
+    "rdma_mtu": ("mtu_bytes",),
+}
 """By setting the fields of a NIC that say it, where they are not called so themselves."""
 
 CHECKS: Mapping[str, Check] = {
@@ -218,3 +228,6 @@ CHECKS: Mapping[str, Check] = {
     "storm_guard": _off,
     "loopback": _loopback,
 }
+
+OF_FIELD: Mapping[tuple[str, str], Check] = {("tos", "tos"): _manager_tos}
+"""By setting and field the checks of fields that allow more than the setting's own check."""

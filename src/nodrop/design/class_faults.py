@@ -6,6 +6,7 @@ from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, lossless_priorities, 
 from nodrop.design.modes import has_pfc, host_pfc
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, TrafficClass
+from nodrop.model.purposes import RDMA_STORAGE, TCP_STORAGE
 from nodrop.units import show_bytes, show_ids
 
 ROCE_OVERHEAD_BYTES = 100
@@ -22,6 +23,7 @@ def class_faults(intent: Intent) -> Iterator[Problem]:
     yield from _rest_faults(intent)
     yield from _share_faults(intent)
     yield from _rdma_faults(intent)
+    yield from _storage_faults(intent)
     yield from _host_faults(intent)
 
 
@@ -110,6 +112,20 @@ def _rdma_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("classes", name), "no ecn", "ecn: {min, max, probability}", hint)
         if wanted.dscp == "rest":
             yield intent.problem(("classes", name, "dscp"), "rest", "DSCPs that only RDMA has, such as 26")
+
+
+def _storage_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield storage over TCP in a lossless class, and storage over RoCE in a lossy one or without a DSCP."""
+    for name, wanted in intent.classes.items():
+        purpose = purpose_of(name, wanted)
+        if purpose in TCP_STORAGE and wanted.lossless:
+            hint = "TCP fills a queue until packets are lost; in a lossless class it pauses the fabric instead"
+            yield intent.problem(("classes", name, "lossless"), f"true, for {purpose}", "a lossy class", hint)
+        if purpose in RDMA_STORAGE and not wanted.lossless and has_pfc(intent):
+            found = f"{purpose}, which is RoCE, in a lossy class, in mode {intent.mode}"
+            yield intent.problem(("classes", name), found, "lossless: true", "or purpose: storage, over TCP")
+        if purpose in RDMA_STORAGE and wanted.dscp == "rest":
+            yield intent.problem(("classes", name, "dscp"), "rest", f"DSCPs that only {purpose} has, such as 34")
 
 
 def _host_faults(intent: Intent) -> Iterator[Problem]:

@@ -166,7 +166,9 @@ class TrafficClass(Part):
     )
     priority: Annotated[int, whole(0, 7)] = Field(description="traffic class, queue and PFC priority: one number")
     purpose: Purpose | None = Field(
-        None, description="what it is for; default: the class's name where it is one of these words"
+        None,
+        description="what it is for; storage by its protocol where that is known: nvme-rdma, lustre-o2ib and nfs-rdma are "
+        "RoCE, nvme-tcp and lustre-tcp are TCP; default: the class's name where it is one of these words",
     )
     lossless: Bool = Field(False, description="protected by PFC")
     share: Percent | None = Field(

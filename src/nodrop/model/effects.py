@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.purposes import ROCE, STORAGE
 from nodrop.model.qos import Map, QosProfile, Queue
 from nodrop.model.states import known
 
@@ -16,7 +17,7 @@ UNLIMITED_THRESHOLD = 7
 
 REST = "the rest"
 """What shares a queue with CNPs that are in that of DSCP 0."""
-BULK = ("rdma", "storage", "inband")
+BULK = frozenset({"rdma", *STORAGE, "inband"})
 """Purposes of classes that send much."""
 
 
@@ -77,6 +78,16 @@ def rdma_classes(fabric: Fabric) -> Iterator[TrafficClass]:
 def rdma_dscps(fabric: Fabric) -> tuple[int, ...]:
     """Return the DSCPs of RDMA traffic, sorted."""
     return tuple(sorted({dscp for one in rdma_classes(fabric) for dscp in one.dscp}))
+
+
+def roce_classes(fabric: Fabric) -> Iterator[TrafficClass]:
+    """Yield the classes that carry RoCE: those of RDMA, and those of storage over it."""
+    return (one for one in fabric.classes if one.purpose in ROCE)
+
+
+def roce_dscps(fabric: Fabric) -> tuple[int, ...]:
+    """Return the DSCPs of RoCE traffic, sorted."""
+    return tuple(sorted({dscp for one in roce_classes(fabric) for dscp in one.dscp}))
 
 
 def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:

@@ -14,8 +14,9 @@ from nodrop.model.values import value
 
 Mode = Literal["lossless", "pfc-only", "lossy", "trim"]
 MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim")
-Purpose = Literal["rdma", "cnp", "storage", "inband", "control", "default", "unknown"]
-PURPOSES: tuple[Purpose, ...] = ("rdma", "cnp", "storage", "inband", "control", "default", "unknown")
+StorageProtocol = Literal["nvme-rdma", "nvme-tcp", "lustre-o2ib", "lustre-tcp", "nfs-rdma"]
+Purpose = Literal["rdma", "cnp", "storage", StorageProtocol, "inband", "control", "default", "unknown"]
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Side = Literal["host", "fabric"]
 Spread = Literal["leaves", "rails", "one-leaf"]
 """How the ports of a host lie on leaves: on several, port k of all hosts on the leaf of rail k, or all on one."""

@@ -5,6 +5,9 @@ from typing import Any, Literal
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.values import value
 
+UNSET = -1
+"""A ToS that no option states: storage over RoCE then has that of the connection manager, over TCP it has 0."""
+
 
 @value
 class Nic:
@@ -31,6 +34,14 @@ class Nic:
     traffic_class: int | Unknown = UNKNOWN
     """ToS byte of connections that an application sets up itself (verbs, NCCL)."""
     ucx_traffic_class: int | Unknown = UNKNOWN
+    nvme_rdma_tos: int | Unknown = UNKNOWN
+    """ToS byte of connections to an NVMe target over RoCE; UNSET where no option states one."""
+    nvme_tcp_tos: int | Unknown = UNKNOWN
+    """ToS byte of connections to an NVMe target over TCP; UNSET where no option states one."""
+    lustre_o2ib_tos: int | Unknown = UNKNOWN
+    """ToS byte of Lustre over RoCE (the module ko2iblnd); UNSET where no option states one."""
+    lustre_tcp_tos: int | Unknown = UNKNOWN
+    """ToS byte of Lustre over TCP (the module ksocklnd); UNSET where no option states one."""
     cnp_dscp: int | Unknown = UNKNOWN
     cnp_priority: int | Unknown = UNKNOWN
     dcqcn_priorities: tuple[int, ...] | Unknown = UNKNOWN

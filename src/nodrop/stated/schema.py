@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, number, numbers, percentage, whole
+from nodrop.model.fabric import Purpose
 
 MEDIUM = r"(?:[0-9]x)?[A-Za-z][A-Za-z0-9_.+-]*"
 
@@ -21,7 +22,7 @@ class Part(BaseModel):
 class Class(Part):
     """A kind of traffic, and where it must land."""
 
-    purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default", "unknown"] | None = Field(
+    purpose: Purpose | None = Field(
         None, description="what it is for; default: the class's name where it is one of these words"
     )
     dscp: Dscps = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")

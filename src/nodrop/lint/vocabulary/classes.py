@@ -6,13 +6,14 @@ from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.model import effects
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Fabric, Trimming
+from nodrop.model.purposes import TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known
 
 ROUTING_DSCP = 48
 """CS6, with which FRR's BGP sends unless told otherwise (bgpd/bgp_network.c)."""
-_BULK = ("storage", "inband", "default", "unknown")
+_BULK = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
 
 
 @word("function")
@@ -127,7 +128,7 @@ def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...
     if queue in lossless_queues(qos):
         return ()
     beside_rdma = queue in effects.rdma_queues(fabric, qos)
-    purposes = ("control", *_BULK) if beside_rdma else ("control",)
+    purposes = {"control", *_BULK} if beside_rdma else {"control"}
 
     def leaves(dscps: tuple[int, ...]) -> bool:
         return any(effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) == queue for dscp in dscps)

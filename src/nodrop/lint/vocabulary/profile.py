@@ -8,6 +8,7 @@ from nodrop.lint.vocabulary import word
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.profile import Band, EcnBand, Profile, WatchdogBand
+from nodrop.model.purposes import STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.states import Unknown, UnknownFact, known
 
@@ -101,7 +102,8 @@ def _queues_of(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[int, ...]
     """The queues by which a kind of traffic leaves."""
     if purpose == "rdma":
         return effects.rdma_queues(fabric, qos)
-    dscps = {dscp for one in fabric.classes if one.purpose == purpose for dscp in one.dscp}
+    wanted = STORAGE if purpose == "storage" else {purpose}
+    dscps = {dscp for one in fabric.classes if one.purpose in wanted for dscp in one.dscp}
     return tuple(sorted({effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}))
 
 

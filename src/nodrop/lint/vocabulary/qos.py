@@ -5,12 +5,14 @@ from nodrop.lint.vocabulary.general import ranges
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known
 
 MOST_PAUSED = 2
 PAUSED_WITH_BOUNCES = (2, 3, 4, 6)
-_MIXED = ("storage", "inband", "control")
+_MIXED = (STORAGE - TCP_STORAGE) | {"inband", "control"}
+"""Purposes that must not share the class of RDMA; storage over TCP must not share any lossless class."""
 
 
 @word("test")
@@ -71,8 +73,8 @@ def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog |
 
 @word("function", rests_on=("classes",))
 def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of lossless RDMA classes that land where a port neither pauses nor has headroom."""
-    wanted = [one for one in effects.rdma_classes(fabric) if known(one.lossless, "traffic_class.lossless")]
+    """The DSCPs of lossless RDMA classes, of storage over RoCE too, that land where a port neither pauses nor has headroom."""
+    wanted = [one for one in effects.roce_classes(fabric) if known(one.lossless, "traffic_class.lossless")]
     dscps = {dscp for one in wanted for dscp in one.dscp}
     return tuple(sorted(d for d in dscps if _is_lossy(qos, effects.tc_of_dscp(qos, d))))
 
@@ -115,6 +117,17 @@ def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
         return effects.is_lossless(qos, tc) and effects.group_of_tc(qos, tc) in groups
 
     return tuple(sorted(one.name for one in fabric.classes if one.purpose in _MIXED and any(map(intrudes, one.dscp))))
+
+
+@word("function", rests_on=("classes",))
+def paused_tcp_storage(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
+    """The classes of storage over TCP with a DSCP in a lossless traffic class."""
+
+    def paused(dscp: int) -> bool:
+        return effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp))
+
+    tcp = [one for one in fabric.classes if one.purpose in TCP_STORAGE]
+    return tuple(sorted(one.name for one in tcp if any(map(paused, one.dscp))))
 
 
 @word("function", rests_on=("classes",))

@@ -81,7 +81,7 @@ def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
         return UNKNOWN
     paused = [tc for tc in range(8) if effects.is_lossless(qos, tc)]
     wanted = dict(enumerate(table))
-    for one in effects.rdma_classes(fabric):
+    for one in effects.roce_classes(fabric):
         tc = paused[0] if isinstance(one.tc, Unknown) and len(paused) == 1 else one.tc
         if known(one.lossless, "traffic_class.lossless") and not isinstance(tc, Unknown) and tc in paused:
             wanted |= dict.fromkeys(one.dscp, tc)

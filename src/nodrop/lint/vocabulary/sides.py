@@ -6,6 +6,7 @@ from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known
 
@@ -108,13 +109,14 @@ def table_lacks(
 def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """The DSCPs that share a priority group with lossless classes and are of none.
 
-    Those of CNPs are left out, and those of storage, in-band and control traffic beside RDMA: other rules tell them.
+    Those of CNPs and of storage over TCP are left out, and those of other storage, in-band and control traffic beside
+    RDMA: other rules report them.
     """
     intended = _dscps(one for one in fabric.classes if known(one.lossless, "traffic_class.lossless"))
     groups = _lossless_groups(qos, intended)
     beside = _lossless_groups(qos, _dscps(effects.rdma_classes(fabric)))
-    told = _dscps(one for one in fabric.classes if one.purpose == "cnp")
-    mixed = _dscps(one for one in fabric.classes if one.purpose in ("storage", "inband", "control"))
+    told = _dscps(one for one in fabric.classes if one.purpose == "cnp" or one.purpose in TCP_STORAGE)
+    mixed = _dscps(one for one in fabric.classes if one.purpose in STORAGE or one.purpose in ("inband", "control"))
 
     def unintended(dscp: int) -> bool:
         tc = effects.tc_of_dscp(qos, dscp)

@@ -10,10 +10,10 @@ from nodrop.formats.places import decode
 from nodrop.model.nics import Nic
 from nodrop.model.reading import HostReading, Place, Remark, Source
 from nodrop.model.subject import Subject
-from nodrop.platforms.hosts import commands, firmware, qos_output, template
+from nodrop.platforms.hosts import commands, firmware, modprobe, nvme, qos_output, template
 from nodrop.platforms.hosts.facts import Fact, Form, Parsed
 
-_FORMS = (template.FORM, firmware.FORM, qos_output.FORM, commands.FORM)
+_FORMS = (template.FORM, firmware.FORM, qos_output.FORM, commands.FORM, modprobe.FORM, nvme.SECTIONS, nvme.ARGUMENTS)
 _SUFFIXES = ("", ".txt", ".out", ".log", ".conf", ".cfg", ".sh", ".env", ".yaml", ".yml")
 FOLDER = "hosts"
 COMMENTS: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml", "": "shell"}

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nodrop.formats.places import Span
 from nodrop.limits import MAX_LINE
+from nodrop.platforms.hosts import nvme
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, line_span, number, switches
 
 _COMMAND = re.compile(
-    r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class)"
+    r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|nvme\s++connect(-all)?\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class)"
 )
 _VARIABLE = re.compile(r"(?m)^[^#\n]*\b(NCCL_(IB_|P2P_|SHM_)|UCX_(IB_|TLS|NET_))[A-Z0-9_]*=")
-_WORDS = ("mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "NCCL_", "UCX_")
+_WORDS = ("mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "NCCL_", "UCX_", "nvme")
 """Of which a file that either finds something in has one; most files have none, and are not searched line by line."""
 _ASSIGNED = re.compile(r"""(?:^|[\s;"'])([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s;"']*)""")
 _USED = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
@@ -156,6 +157,10 @@ class _Script:
         if (mode := _after(words, "-m")) in ("1", "2"):
             self._found.say(_nic(_after(words, "-d")), "roce_version", int(mode), span)
 
+    def _nvme(self, words: Sequence[str], span: Span) -> None:
+        if words and words[0] in ("connect", "connect-all"):
+            nvme.say(self._found, nvme.connection(words[1:]), span)
+
     def _ip(self, words: Sequence[str], span: Span) -> None:
         mtu = number(_after(words, "mtu"))
         if "link" in words and mtu is not None:
@@ -225,6 +230,7 @@ _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
     "mlnx_qos": _Script._mlnx_qos,
     "cma_roce_tos": _Script._cma_tos,
     "cma_roce_mode": _Script._cma_mode,
+    "nvme": _Script._nvme,
     "ip": _Script._ip,
     "ethtool": _Script._ethtool,
 }

@@ -1,0 +1,115 @@
+"""The ToS with which hosts send storage traffic, against the classes of that storage and against lossless classes."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.model import effects
+from nodrop.model.fabric import Fabric, StorageProtocol, TrafficClass
+from nodrop.model.index import Index
+from nodrop.model.nics import UNSET, Nic, stated
+from nodrop.model.purposes import TCP_STORAGE
+from nodrop.model.states import UnknownFact, known
+
+RESTS_ON = frozenset({"cables", "classes", "hosts"})
+
+
+class Sender(NamedTuple):
+    """How a kind of storage is called, which field of a NIC states its ToS, and which option sets it."""
+
+    name: str
+    field: str
+    option: str
+
+
+SENDERS: Mapping[StorageProtocol, Sender] = {
+    "nvme-rdma": Sender("NVMe over RoCE", "nvme_rdma_tos", "--tos={tos} of nvme connect"),
+    "nvme-tcp": Sender("NVMe over TCP", "nvme_tcp_tos", "--tos={tos} of nvme connect"),
+    "lustre-o2ib": Sender("Lustre over RoCE", "lustre_o2ib_tos", "options ko2iblnd tos={tos}"),
+    "lustre-tcp": Sender("Lustre over TCP", "lustre_tcp_tos", "options ksocklnd tos={tos}"),
+}
+"""Storage whose ToS is an option of its own; NFS over RDMA has none, and takes that of the connection manager."""
+
+
+def tos_of(purpose: StorageProtocol, dscp: int) -> int:
+    """Return the ToS byte of a DSCP: over RoCE ECN-capable (ECT(0)), over TCP the kernel keeps the ECN bits itself."""
+    return dscp << 2 | (0 if purpose in TCP_STORAGE else 2)
+
+
+def find(index: Index, *, lossless: bool) -> Iterator[Hit | Unsettled]:
+    """Yield storage over TCP whose DSCP is lossless where `lossless`, else other storage outside its class.
+
+    Facts: name, found, expected and port, the first at which the DSCP is lossless.
+    """
+    hosts = hosts_of(index)
+    for nic in index.fabric.nics:
+        for purpose, sender in SENDERS.items():
+            if stated(nic, sender.field) is None:
+                continue
+            try:
+                fault = _fault(index.fabric, hosts, nic, purpose)
+            except UnknownFact as unknown:
+                yield Unsettled(subject=nic.subject, missing=str(unknown))
+                continue
+            if fault is not None and fault.lossless == lossless:
+                yield Hit(
+                    subject=nic.subject,
+                    at=(*nic.subject, sender.field),
+                    facts={"name": sender.name, **fault.facts},
+                    discriminator=sender.field,
+                )
+
+
+class _Fault(NamedTuple):
+    """What is wrong with a ToS, and whether that is a lossless class for TCP."""
+
+    lossless: bool
+    facts: Mapping[str, str]
+
+
+def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> _Fault | None:
+    sender, wanted = SENDERS[purpose], _classes(fabric, purpose)
+    tos: int = stated(nic, sender.field)
+    tcp = purpose in TCP_STORAGE
+    if not tcp and not wanted:
+        return None
+    sent = tos if tos != UNSET else 0 if tcp else _manager_tos(fabric, hosts, nic)
+    spelled = f"ToS {sent} (DSCP {sent >> 2})"
+    found = spelled if tos != UNSET else f"no ToS of its own, so {spelled}"
+    dscps = [dscp for one in wanted for dscp in one.dscp if not (tcp and known(one.lossless, "traffic_class.lossless"))]
+    options = [f"DSCP {dscp} ({sender.option.format(tos=tos_of(purpose, dscp))})" for dscp in dscps]
+    if tcp and (port := _paused_at(hosts, nic, sent >> 2)):
+        return _Fault(True, {"found": found, "expected": " or ".join(options) or "a lossy class", "port": port})
+    if not wanted or any(sent >> 2 in one.dscp for one in wanted):
+        return None
+    return _Fault(False, {"found": found, "expected": " or ".join(options), "port": ""})
+
+
+def _classes(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
+    """Return the classes of a kind of storage; where none states it, those of storage whose protocol is not stated."""
+    own = [one for one in fabric.classes if one.purpose == purpose]
+    return own or [one for one in fabric.classes if one.purpose == "storage"]
+
+
+def _manager_tos(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
+    """Return the ToS of the connection manager on the hosts of a NIC, which storage over RoCE has by default."""
+    own = {host.name for host in hosts.of(nic)}
+    values = {
+        tos
+        for other in fabric.nics
+        if (tos := stated(other, "tos")) is not None
+        and (not own or own.intersection(host.name for host in hosts.of(other)))
+    }
+    if len(values) != 1:
+        raise UnknownFact("nic.tos")
+    return int(values.pop())
+
+
+def _paused_at(hosts: Hosts, nic: Nic, dscp: int) -> str:
+    """Return the first port that the hosts face and that has a DSCP in a lossless traffic class; else nothing."""
+    for facing in hosts.facing(nic):
+        qos = known(facing.port.qos, "interface.qos")
+        if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)):
+            return facing.name
+    return ""

@@ -1,0 +1,55 @@
+"""Options of Lustre's network modules, as files of /etc/modprobe.d state them: `options ko2iblnd tos=138`.
+
+Lustre 2.16 is the first release with the option `tos` (LU-12452: lnet/klnds/o2iblnd/o2iblnd_modparams.c and
+lnet/klnds/socklnd/socklnd_modparams.c). It takes -1 to 255; a module whose option is beyond that does not load.
+"""
+
+import re
+from collections.abc import Iterator
+
+from nodrop.formats.places import Span
+from nodrop.model.nics import UNSET
+from nodrop.platforms.hosts.facts import Form, Parsed, byte, line_span
+
+FIELDS = {"ko2iblnd": "lustre_o2ib_tos", "ksocklnd": "lustre_tcp_tos"}
+"""The field of `Nic` that the option `tos` of a module states."""
+_SHOWN = re.compile(rf"(?m)^[ \t]*options[ \t]+(?:{'|'.join(FIELDS)})\b")
+_DEFAULT = "{module} sets no ToS unless its option tos states one"
+
+
+def _shows(head: str) -> bool:
+    return bool(_SHOWN.search(head))
+
+
+def _parse(text: str) -> tuple[Parsed, ...]:
+    found = Parsed()
+    stated: set[str] = set()
+    for words, span in _lines(text):
+        if len(words) < 2 or words[0] != "options" or (field := FIELDS.get(words[1])) is None:
+            continue
+        tos = next((word.removeprefix("tos=") for word in reversed(words[2:]) if word.startswith("tos=")), None)
+        if tos is not None and (value := UNSET if tos == "-1" else byte(tos)) is not None:
+            stated.add(field)
+            found.say("", field, value, span)
+        elif field not in stated:
+            found.say("", field, UNSET, span, _DEFAULT.format(module=words[1]))
+    return (found,)
+
+
+def _lines(text: str) -> Iterator[tuple[list[str], Span]]:
+    """Yield the words of every line, joined to the next where it ends with a backslash, and the span of its first."""
+    held, start = "", None
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not held and (not line or line.startswith("#")):
+            continue
+        start = start or line_span(number, raw)
+        held += line.removesuffix("\\")
+        if not line.endswith("\\"):
+            yield held.split(), start
+            held, start = "", None
+    if held and start:
+        yield held.split(), start
+
+
+FORM = Form(_shows, _parse)

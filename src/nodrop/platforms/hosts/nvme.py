@@ -1,0 +1,101 @@
+"""Connections of NVMe over fabrics: `nvme connect` in scripts, discovery.conf, and nvme-fabrics.conf.
+
+The option is `--tos`, or `tos`, of linux-nvme/nvme-cli (Documentation/fabrics-options.txt, nvme-fabrics.conf.txt). Its
+page says TCP; Linux sets it for RDMA too, from 5.4 on (drivers/nvme/host/rdma.c: rdma_set_service_type where `tos` is
+not negative, and drivers/nvme/host/tcp.c). The kernel takes what is above 255 for 255 (drivers/nvme/host/fabrics.c).
+"""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nodrop.formats.places import Span
+from nodrop.limits import MAX_LINE
+from nodrop.model.nics import UNSET
+from nodrop.platforms.hosts.facts import Form, Parsed, line_span
+from nodrop.units import whole_number
+
+FIELDS = {"rdma": "nvme_rdma_tos", "tcp": "nvme_tcp_tos"}
+"""The field of `Nic` that the ToS of a connection states, by transport."""
+_OPTIONS = {"-t": "transport", "-a": "traddr", "-T": "tos"}
+_ARGUMENTS = re.compile(r"(?m)^[ \t]*(?=-)(?:[^#\n]*[ \t])?(?:-t[ \t]*|--transport[= \t])(?:rdma|tcp)\b")
+_CONTROLLER = re.compile(r"(?m)^[ \t]*controller[ \t]*=[^#\n]*\btransport=(?:rdma|tcp)\b")
+_HEADER = re.compile(r"\[([^\]]{1,60})\]")
+_SETTING = re.compile(r"([a-z-]+)\s*=\s*(.*)")
+_UNSTATED = "nvme-cli sets no ToS unless an option states one"
+_MOST = 255
+
+
+def connection(words: Sequence[str]) -> Mapping[str, str]:
+    """Return the transport, address and ToS among the arguments of `nvme connect`, as far as they are stated."""
+    found: dict[str, str] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+        else:
+            name, equals, value = _OPTIONS.get(word[:2], ""), "", word[2:]
+        if name in _OPTIONS.values():
+            found[name] = value if equals or value or not rest else rest.pop(0)
+    return found
+
+
+def say(found: Parsed, stated: Mapping[str, str], span: Span) -> None:
+    """Note the ToS of a connection; nothing where its transport is another one, or its ToS is a variable."""
+    name = FIELDS.get(stated.get("transport", ""))
+    tos = stated.get("tos", "")
+    value = UNSET if tos in ("", "-1") else whole_number(tos, 10**9 - 1)
+    if name is not None and value is not None:
+        address = stated.get("traddr", "")
+        found.say("" if "$" in address else address, name, min(value, _MOST), span, "" if tos else _UNSTATED)
+
+
+def _parse_arguments(text: str) -> tuple[Parsed, ...]:
+    found = Parsed()
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            words = shlex.split(line[:MAX_LINE], comments=True)
+        except ValueError:
+            words = line[:MAX_LINE].split()
+        say(found, connection(words), line_span(number, line))
+    return (found,)
+
+
+def _parse_sections(text: str) -> tuple[Parsed, ...]:
+    """Read nvme-fabrics.conf: a controller line overrides its section, that `[Host]`, that the defaults of its kind."""
+    found = Parsed()
+    sections: list[_Section] = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if (header := _HEADER.fullmatch(line)) is not None:
+            sections.append(_Section(header[1]))
+        elif sections and (setting := _SETTING.fullmatch(line)) is not None:
+            if setting[1] == "controller":
+                pairs = dict(pair.partition("=")[::2] for pair in setting[2].split(";"))
+                sections[-1].controllers.append((pairs, line_span(number, raw)))
+            elif setting[1] == "tos":
+                sections[-1].tos = setting[2]
+    shared = {one.name: one.tos for one in sections if one.tos is not None}
+    for section in sections:
+        scopes = (section.tos, shared.get("Host"), shared.get("I/O Controller Defaults"))
+        tos = next((one for one in scopes if one is not None), "")
+        for pairs, span in section.controllers if section.name == "Subsystem" else ():
+            say(found, {"tos": tos, **pairs}, span)
+    return (found,)
+
+
+@dataclass
+class _Section:
+    """A section of nvme-fabrics.conf: its name, its ToS, and its controllers with their places."""
+
+    name: str
+    tos: str | None = None
+    controllers: list[tuple[dict[str, str], Span]] = field(default_factory=list)
+
+
+ARGUMENTS = Form(lambda head: bool(_ARGUMENTS.search(head)), _parse_arguments)
+"""discovery.conf: each line holds the arguments of `nvme connect-all`."""
+SECTIONS = Form(lambda head: bool(_CONTROLLER.search(head)), _parse_sections)
+"""nvme-fabrics.conf, of nvme-cli 3."""
