@@ -17,6 +17,7 @@ def command(intent: str, headroom: bool, form: str) -> None:
     import nodrop
     from nodrop.cli.output import say
     from nodrop.design import adaptations
+    from nodrop.design.classes import with_one_lossless
     from nodrop.design.defaults import defaulted
     from nodrop.inputs import named
     from nodrop.judging import intent_of
@@ -32,6 +33,8 @@ def command(intent: str, headroom: bool, form: str) -> None:
         shown = {"version": 1, "fabric": fabric.name, "headroom": rows}
         text = headroom_page.text(fabric.name, rows)
     else:
-        shown = facts(fabric, defaulted(loaded), adaptations(loaded))
+        first = with_one_lossless(loaded)
+        alone = nodrop.build(first) if first else None
+        shown = facts(fabric, defaulted(loaded), adaptations(loaded), alone)
         text = page.text(shown)
     say(dumped(shown).decode() if form == "json" else text)

@@ -40,6 +40,30 @@ def lossless_priorities(intent: Intent) -> tuple[int, ...]:
     return tuple(sorted(wanted.priority for wanted in intent.classes.values() if wanted.lossless))
 
 
+def first_lossless(intent: Intent) -> str | None:
+    """Return the lossless class of RDMA, else the one of the lowest priority; None without a lossless class."""
+    lossless = [name for name, one in intent.classes.items() if one.lossless]
+
+    def order(name: str) -> tuple[bool, int]:
+        return purpose_of(name, intent.classes[name]) != "rdma", intent.classes[name].priority
+
+    return min(lossless, key=order, default=None)
+
+
+def with_one_lossless(intent: Intent) -> Intent | None:
+    """Return an intent with its first lossless class as the only one; None where it has no other."""
+    first = first_lossless(intent)
+    if first is None or sum(one.lossless for one in intent.classes.values()) == 1:
+        return None
+    lossy = {"lossless": False, "purpose": "storage"}
+    classes = {
+        name: one.model_copy(update=lossy) if one.lossless and name != first else one
+        for name, one in intent.classes.items()
+    }
+    hosts = intent.hosts.model_copy(update={"pfc": (intent.classes[first].priority,)})
+    return intent.changed(classes=classes, hosts=hosts)
+
+
 def unclaimed(intent: Intent) -> tuple[int, ...]:
     """Return the DSCPs that no class names."""
     named = {dscp for wanted in intent.classes.values() if wanted.dscp != "rest" for dscp in wanted.dscp}

@@ -167,8 +167,8 @@ class TrafficClass(Part):
     priority: Annotated[int, whole(0, 7)] = Field(description="traffic class, queue and PFC priority: one number")
     purpose: Purpose | None = Field(
         None,
-        description="what it is for; storage by its protocol where that is known: nvme-rdma, lustre-o2ib and nfs-rdma are "
-        "RoCE, nvme-tcp and lustre-tcp are TCP; default: the class's name where it is one of these words",
+        description="what it is for; storage by its protocol, of which nvme-rdma, lustre-o2ib and nfs-rdma are RoCE, "
+        "nvme-tcp and lustre-tcp TCP; default: the class's name where it is one of these words",
     )
     lossless: Bool = Field(False, description="protected by PFC")
     share: Percent | None = Field(
@@ -347,6 +347,12 @@ class Intent(Part):
     def attach(self, document: Document) -> None:
         """Remember the text that the intent came from, so that later faults can name its lines."""
         self._document, self._entries = document, Entries(document.text)
+
+    def changed(self, **values: Any) -> "Intent":
+        """Return a copy with other values of some keys, of which nothing is kept yet."""
+        copy = self.model_copy(update=values)
+        copy._kept = {}
+        return copy
 
     @property
     def kept(self) -> dict[str, Any]:

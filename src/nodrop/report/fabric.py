@@ -12,6 +12,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.report.buffering import ecn, headroom, marking, plain, pools, profiles
 from nodrop.report.capacity import Capacity
+from nodrop.report.lossless_memory import costs
 from nodrop.report.streams import streams
 from nodrop.units import show_speed
 
@@ -19,11 +20,15 @@ Facts = dict[str, Any]
 
 
 def facts(
-    fabric: Fabric, defaults: Sequence[tuple[str, str, str]], adapted: Iterable[tuple[str, str, str, str]] = ()
+    fabric: Fabric,
+    defaults: Sequence[tuple[str, str, str]],
+    adapted: Iterable[tuple[str, str, str, str]] = (),
+    alone: Fabric | None = None,
 ) -> Facts:
     """Return what there is to show of a fabric, as plain data; rates in Mb/s, sizes in bytes, times in ms.
 
     `defaults` are (key, value, source), `adapted` (path, what was wanted, what a platform has instead, the reason).
+    `alone` is the fabric with its first lossless class only, where it has several.
     """
     capacity = Capacity(fabric)
     return {
@@ -39,6 +44,7 @@ def facts(
         "headroom": headroom(fabric),
         "marking": list(marking(fabric)),
         "pools": list(pools(fabric)),
+        "further_lossless": list(costs(fabric, alone)) if alone else [],
         "streams": list(streams(fabric)),
         "adapted": [dict(zip(("path", "wanted", "made", "reason"), one, strict=True)) for one in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],

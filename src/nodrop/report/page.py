@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from nodrop.report import headroom_page
+from nodrop.report import headroom_page, lossless_memory
 from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
 from nodrop.report.headroom_page import metres
@@ -44,6 +44,7 @@ def _page(of: Facts) -> Iterator[str]:
         _marking_rows(of),
     )
     yield from section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(of))
+    yield from lossless_memory.table(of["further_lossless"])
     yield from section(
         "High-frequency telemetry (bandwidth without compression)",
         ("at", "model", "objects", "interval", "counters", "bandwidth", "management port"),

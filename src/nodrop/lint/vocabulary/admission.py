@@ -47,11 +47,11 @@ def _group_threshold_bytes(
         return buffer.static_th_bytes
     if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return None
-    size = part_of_pool_bytes(model, _shared_bytes(model, buffer_model, pools, buffer.pool))
+    size = part_of_pool_bytes(model, shared_bytes(model, buffer_model, pools, buffer.pool))
     return dynamic_threshold_bytes(size, buffer.dynamic_th, sum(one.lossless for one in _groups(qos)))
 
 
-def _shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the size of a pool without the headroom that ports share."""
     size = _size_bytes(pools, name)
     traditional = known(buffer_model, "device.buffer_model") == "traditional"
@@ -125,7 +125,7 @@ def overfilling_bytes(
         return None
     buffers = [one.buffer for one in _groups(qos)]
     names = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is not None}
-    admitted = sum(_shared_bytes(model, buffer_model, pools, name) for name in names)
+    admitted = sum(shared_bytes(model, buffer_model, pools, name) for name in names)
     if limit >= admitted:
         return None
     chip = asic_of(model)

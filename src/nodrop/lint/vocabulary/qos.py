@@ -73,7 +73,7 @@ def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog |
 
 @word("function", rests_on=("classes",))
 def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of lossless RDMA classes, of storage over RoCE too, that land where a port neither pauses nor has headroom."""
+    """The DSCPs of lossless RoCE classes, storage too, that land where a port neither pauses nor has headroom."""
     wanted = [one for one in effects.roce_classes(fabric) if known(one.lossless, "traffic_class.lossless")]
     dscps = {dscp for one in wanted for dscp in one.dscp}
     return tuple(sorted(d for d in dscps if _is_lossy(qos, effects.tc_of_dscp(qos, d))))

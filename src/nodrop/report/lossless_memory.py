@@ -1,0 +1,155 @@
+"""What further lossless classes take of the packet memory, beside the same fabric with one lossless class."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence, Set
+from typing import Any, NamedTuple
+
+from nodrop.lint.vocabulary.admission import pause_threshold_bytes, shared_bytes
+from nodrop.model import effects
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UnknownFact, those_known
+from nodrop.report.table import folded, section
+from nodrop.units import show_bytes
+
+Facts = dict[str, Any]
+
+
+class _Group(NamedTuple):
+    """A lossless priority group of a port."""
+
+    port: str
+    qos: QosProfile
+    buffer: BufferProfile
+    headroom: Headroom
+
+
+def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
+    """Yield, for each kind of switch, what all lossless classes but the first take; the worst switch of a kind counts.
+
+    `alone` is the same fabric with the first lossless class only. Sizes are in bytes, None where they are not known:
+    `port` and `switch` are the memory that ports reserve for them. `xoff` is what the senders of all ports may still
+    send after a pause, in all lossless classes at once. `with` and `without` are sizes with all lossless classes, and
+    with the first alone.
+    """
+    lossless = {one.tc: one.name for one in fabric.classes if one.lossless is True and isinstance(one.tc, int)}
+    first = next(one.tc for one in alone.classes if one.lossless is True and isinstance(one.tc, int))
+    further = sorted(lossless.keys() - {first})
+    before = {device.name: device for device in alone.devices}
+    kinds: dict[tuple[object, ...], dict[str, list[_Group]]] = defaultdict(dict)
+    devices = {device.name: device for device in fabric.devices}
+    for device in fabric.devices:
+        kinds[device.role, device.platform, device.model][device.name] = list(_groups(device, set(further)))
+    for groups in kinds.values():
+        name = max(groups, key=lambda one: _sum(group.buffer.size_bytes for group in groups[one]))
+        device, ports = devices[name], defaultdict[str, int](int)
+        for group in groups[name]:
+            ports[group.port] += _sum([group.buffer.size_bytes])
+        if not ports:
+            continue
+
+        def both(size: Callable[[Device, int], int | None], device: Device = device) -> Facts:
+            return {"with": size(device, first), "without": size(before[device.name], first)}
+
+        yield {
+            "role": device.role,
+            "platform": device.platform,
+            "model": device.model,
+            "first": lossless[first],
+            "further": [lossless[tc] for tc in further],
+            "ports": len(ports),
+            "port": {"low": min(ports.values()), "high": max(ports.values())},
+            "switch": sum(ports.values()),
+            "xoff": _sum(group.headroom.xoff_bytes for group in _groups(device, lossless.keys())),
+            "headroom_pool": both(_headroom_pool_bytes),
+            "left_to_share": both(_left_bytes),
+            "first_paused_from": both(_paused_from_bytes),
+        }
+
+
+def _sum(sizes: Any) -> int:
+    return sum(size for size in sizes if isinstance(size, int))
+
+
+def _groups(device: Device, wanted: Set[int]) -> Iterator[_Group]:
+    """Yield the lossless priority groups of some numbers, of ports that are up."""
+    for port in device.interfaces:
+        if port.enabled is not True or not isinstance(port.qos, QosProfile):
+            continue
+        for group in those_known(port.qos.priority_groups):
+            buffer = group.buffer
+            if group.index in wanted and isinstance(buffer, BufferProfile) and isinstance(buffer.headroom, Headroom):
+                yield _Group(port.name, port.qos, buffer, buffer.headroom)
+
+
+def _headroom_pool_bytes(device: Device, _: int) -> int:
+    """Return the size of the pool for headroom; 0 where each port has its own headroom."""
+    return _sum(pool.shared_headroom_bytes for pool in those_known(device.buffer_pools))
+
+
+def _left_bytes(device: Device, tc: int) -> int | None:
+    """Return what the pool of a class has to share, headroom left out; None where that is not known."""
+    group = next(_groups(device, {tc}), None)
+    try:
+        return group and shared_bytes(device.model, device.buffer_model, device.buffer_pools, group.buffer.pool)
+    except UnknownFact:
+        return None
+
+
+def _paused_from_bytes(device: Device, tc: int) -> int | None:
+    """Return from which depth of its queue the senders of a class are paused, at the port where that is soonest."""
+    profiles = {id(group.qos): group.qos for group in _groups(device, {tc})}
+    found = []
+    try:
+        for qos in profiles.values():
+            queue = effects.queue_of_tc(qos, tc)
+            found.append(pause_threshold_bytes(device.model, device.buffer_model, device.buffer_pools, qos, queue))
+    except UnknownFact:
+        return None
+    return min((round(depth) for depth in found if depth is not None), default=None)
+
+
+_HEADS = ("at", "model", "of a port", "of a switch", "pool for headroom", "left to share")
+
+
+def table(rows: Sequence[Facts]) -> Iterator[str]:
+    """Yield the memory that further lossless classes take as a table for a terminal; nothing where there are none."""
+    if not rows:
+        return
+    first, further = rows[0]["first"], " and ".join(rows[0]["further"])
+    cells = (
+        (
+            f"{row['role']} ({row['platform']})",
+            str(row["model"]),
+            _range(row["port"]),
+            f"{show_bytes(row['switch'])} for {row['ports']} ports",
+            _pool(row),
+            _change(row["left_to_share"]),
+            _change(row["first_paused_from"]),
+        )
+        for row in rows
+    )
+    yield from section(f"Memory that {further} takes as lossless class", (*_HEADS, f"{first} paused from"), cells)
+    said = (
+        f"What {further} takes beside {first}; in brackets the size with {first} as the only lossless class. Each port "
+        f"reserves memory. All lossless classes share what is left, so {first} is paused sooner. A pool for headroom "
+        "takes what arrives after a pause; its demand is that of all ports and lossless classes at once."
+    )
+    yield from folded(said, "  ")
+
+
+def _range(sizes: Facts) -> str:
+    low, high = show_bytes(sizes["low"]), show_bytes(sizes["high"])
+    return low if low == high else f"{low} to {high}"
+
+
+def _pool(row: Facts) -> str:
+    if not row["headroom_pool"]["with"]:
+        return "none"
+    return f"{_change(row['headroom_pool'])}, demand {show_bytes(row['xoff'])}"
+
+
+def _change(sizes: Facts) -> str:
+    size, alone = (None if one is None else show_bytes(one) for one in (sizes["with"], sizes["without"]))
+    return "unknown" if size is None or alone is None else f"{size} ({alone})"
