@@ -1,4 +1,8 @@
-"""The ToS with which hosts send storage traffic, against the classes of that storage and against lossless classes."""
+"""The ToS with which hosts send storage traffic, against the classes of that storage and against lossless classes.
+
+NVIDIA's driver gives all RoCE connections the ToS of tc/1/traffic_class, where one is written there, before it looks at
+what a connection asks for (MLNX_OFED, drivers/infiniband/hw/mlx5: tclass_get_tclass_locked, `tcd->val`).
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -74,9 +78,13 @@ def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> 
     tcp = purpose in TCP_STORAGE
     if not tcp and not wanted:
         return None
-    sent = tos if tos != UNSET else 0 if tcp else _manager_tos(fabric, hosts, nic)
-    spelled = f"ToS {sent} (DSCP {sent >> 2})"
-    found = spelled if tos != UNSET else f"no ToS of its own, so {spelled}"
+    forced = () if tcp else _stated_at(fabric, hosts, nic, "driver_traffic_class")
+    sent = forced[0] if len(forced) == 1 else tos if tos != UNSET else 0 if tcp else _manager_tos(fabric, hosts, nic)
+    found = f"ToS {sent} (DSCP {sent >> 2})"
+    if len(forced) == 1:
+        found += ", which the driver gives all RoCE (tc/1/traffic_class)"
+    elif tos == UNSET:
+        found = f"no ToS of its own, so {found}"
     dscps = [dscp for one in wanted for dscp in one.dscp if not (tcp and known(one.lossless, "traffic_class.lossless"))]
     options = [f"DSCP {dscp} ({sender.option.format(tos=tos_of(purpose, dscp))})" for dscp in dscps]
     if tcp and (port := _paused_at(hosts, nic, sent >> 2)):
@@ -94,16 +102,22 @@ def _classes(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
 
 def _manager_tos(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
     """Return the ToS of the connection manager on the hosts of a NIC, which storage over RoCE has by default."""
-    own = {host.name for host in hosts.of(nic)}
-    values = {
-        tos
-        for other in fabric.nics
-        if (tos := stated(other, "tos")) is not None
-        and (not own or own.intersection(host.name for host in hosts.of(other)))
-    }
+    values = _stated_at(fabric, hosts, nic, "tos")
     if len(values) != 1:
         raise UnknownFact("nic.tos")
-    return int(values.pop())
+    return values[0]
+
+
+def _stated_at(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int, ...]:
+    """Return the values that files of the same hosts state of a field, each once."""
+    own = {host.name for host in hosts.of(nic)}
+    found = dict.fromkeys(
+        value
+        for other in fabric.nics
+        if (value := stated(other, field)) is not None
+        and (not own or own.intersection(host.name for host in hosts.of(other)))
+    )
+    return tuple(found)
 
 
 def _paused_at(hosts: Hosts, nic: Nic, dscp: int) -> str:

@@ -32,7 +32,9 @@ class Nic:
     tos: int | Unknown = UNKNOWN
     """ToS byte of connections that the connection manager sets up."""
     traffic_class: int | Unknown = UNKNOWN
-    """ToS byte of connections that an application sets up itself (verbs, NCCL)."""
+    """ToS byte of connections that an application sets up itself (NCCL)."""
+    driver_traffic_class: int | Unknown = UNKNOWN
+    """ToS byte that the driver gives all RoCE connections, whatever they ask for (tc/1/traffic_class)."""
     ucx_traffic_class: int | Unknown = UNKNOWN
     nvme_rdma_tos: int | Unknown = UNKNOWN
     """ToS byte of connections to an NVMe target over RoCE; UNSET where no option states one."""

@@ -107,6 +107,7 @@ STATED: Table = {
         "pfc_priorities": Field(key="hosts.pfc"),
         "tos": Field("ToS", key="hosts.tos"),
         "traffic_class": Field(key="hosts.tos"),
+        "driver_traffic_class": Field(key="hosts.tos"),
         "ucx_traffic_class": Field(key="hosts.tos"),
         "nvme_rdma_tos": Field("ToS of NVMe over RoCE", key="classes"),
         "nvme_tcp_tos": Field("ToS of NVMe over TCP", key="classes"),

@@ -212,7 +212,7 @@ def _nic(path: str) -> str:
 
 
 _FILES = {
-    "/tc/1/traffic_class": "traffic_class",
+    "/tc/1/traffic_class": "driver_traffic_class",
     "/roce_np/cnp_dscp": "cnp_dscp",
     "/roce_np/cnp_802p_prio": "cnp_priority",
 }

@@ -12,6 +12,7 @@ from nodrop import hardware
 from nodrop.model.addresses import interface_of
 from nodrop.model.fabric import Fabric, Host, Interface
 from nodrop.model.index import Index
+from nodrop.model.purposes import RDMA_STORAGE
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural
 from nodrop.platforms.artifact import Artifact
@@ -33,6 +34,8 @@ class Setting:
     trust: str | None
     pfc: str | None
     tos: int | None
+    forced: bool
+    """Whether the driver may give all RoCE connections the ToS: not where storage over RoCE has another DSCP."""
     mapped: tuple[tuple[int, int], ...]
     cnp_dscp: int | None
     cnp_priority: int | None
@@ -111,6 +114,8 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
     cnp_dscp = _or_none(host.cnp_dscp)
     rdma, cnp = _priority(fabric, "rdma"), _priority(fabric, "cnp")
     pairs = [(tos >> 2, rdma) if tos is not None else None, (cnp_dscp, cnp)]
+    storage = [one for one in fabric.classes if one.purpose in RDMA_STORAGE]
+    pairs += [(dscp, _or_none(one.tc)) for one in storage for dscp in one.dscp]
     lengths, mtus = zip(*_cables(index, hosts), strict=True) if any(_cables(index, hosts)) else ((), ())
     return Setting(
         name=name,
@@ -121,6 +126,7 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
         trust=_or_none(host.trust),
         pfc=None if pfc is None else ",".join("1" if one in pfc else "0" for one in PRIORITIES),
         tos=tos,
+        forced=tos is not None and all(tos >> 2 in one.dscp for one in storage),
         mapped=tuple(
             (dscp, priority)
             for dscp, priority in filter(None, pairs)
