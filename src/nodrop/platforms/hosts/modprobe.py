@@ -13,7 +13,7 @@ from nodrop.platforms.hosts.facts import Form, Parsed, byte, line_span
 
 FIELDS = {"ko2iblnd": "lustre_o2ib_tos", "ksocklnd": "lustre_tcp_tos"}
 """The field of `Nic` that the option `tos` of a module states."""
-_SHOWN = re.compile(rf"(?m)^[ \t]*options[ \t]+(?:{'|'.join(FIELDS)})\b")
+_SHOWN = re.compile(rf"(?m)^[ \t]*options[ \t]+(?:{'|'.join(FIELDS)})[ \t]")
 _DEFAULT = "{module} sets no ToS unless its option tos states one"
 
 
