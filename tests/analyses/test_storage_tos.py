@@ -61,7 +61,7 @@ def test_nvme_over_roce_without_an_option_has_the_tos_of_the_gpus() -> None:
     assert told(with_nvme("two-by-two"), text, own=True) == [
         (
             "storage-tos-unlike-class",
-            f"NVMe over RoCE is sent with no ToS of its own, so ToS 106 (DSCP 26); {expected}",
+            f"NVMe over RoCE is sent with no separate ToS, so ToS 106 (DSCP 26); {expected}",
         )
     ]
     assert missing(with_nvme("two-by-two"), text) == {"nic.tos"}
@@ -88,7 +88,7 @@ def test_nvme_over_tcp_has_dscp_0_without_an_option() -> None:
     assert told(data, CONNECT.format("tcp") + "\n") == [
         (
             "storage-tos-unlike-class",
-            "NVMe over TCP is sent with no ToS of its own, so ToS 0 (DSCP 0); "
+            "NVMe over TCP is sent with no separate ToS, so ToS 0 (DSCP 0); "
             "expected DSCP 10 (--tos=40 of nvme connect)",
         )
     ]

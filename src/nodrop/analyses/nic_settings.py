@@ -66,7 +66,7 @@ def _qos(facing: Facing | None) -> QosProfile | None:
 
 
 def _pfc(facing: Facing | None) -> tuple[int, ...] | None:
-    """The priorities on which a port obeys pause; None without a port."""
+    """Return the priorities on which a port obeys pause; None without a port."""
     qos = _qos(facing)
     if qos is None:
         return None if facing is None else ()

@@ -1,6 +1,6 @@
 """The ToS with which hosts send storage traffic, against the classes of that storage and against lossless classes.
 
-NVIDIA's driver gives all RoCE connections the ToS of tc/1/traffic_class, where one is written there, before it looks at
+NVIDIA's driver gives all RoCE connections the ToS of tc/1/traffic_class, where one is written there, before it checks
 what a connection asks for (MLNX_OFED, drivers/infiniband/hw/mlx5: tclass_get_tclass_locked, `tcd->val`).
 """
 
@@ -33,7 +33,7 @@ SENDERS: Mapping[StorageProtocol, Sender] = {
     "lustre-o2ib": Sender("Lustre over RoCE", "lustre_o2ib_tos", "options ko2iblnd tos={tos}"),
     "lustre-tcp": Sender("Lustre over TCP", "lustre_tcp_tos", "options ksocklnd tos={tos}"),
 }
-"""Storage whose ToS is an option of its own; NFS over RDMA has none, and takes that of the connection manager."""
+"""Storage with a separate option for its ToS; NFS over RDMA has none, and takes that of the connection manager."""
 
 
 def tos_of(purpose: StorageProtocol, dscp: int) -> int:
@@ -84,7 +84,7 @@ def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> 
     if len(forced) == 1:
         found += ", which the driver gives all RoCE (tc/1/traffic_class)"
     elif tos == UNSET:
-        found = f"no ToS of its own, so {found}"
+        found = f"no separate ToS, so {found}"
     dscps = [dscp for one in wanted for dscp in one.dscp if not (tcp and known(one.lossless, "traffic_class.lossless"))]
     options = [f"DSCP {dscp} ({sender.option.format(tos=tos_of(purpose, dscp))})" for dscp in dscps]
     if tcp and (port := _paused_at(hosts, nic, sent >> 2)):

@@ -18,7 +18,7 @@ _BULK = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
 
 @word("function")
 def lacking_maps(qos: QosProfile | None) -> str:
-    """The maps that a port with PFC has not, and what it then does: `no map of DSCPs, so that …`; else nothing.
+    """Return the maps that a port with PFC has not, and what it then does: `no map of DSCPs, so that …`; else nothing.
 
     What SAI does without a map (inc/saiport.h). A port that goes by PCP needs no map of DSCPs, and without a map of
     PFC priorities each stops the queue of its number: whether that is the right one is judged elsewhere.
@@ -44,7 +44,7 @@ def _pauses(qos: QosProfile) -> bool:
 
 @word("function", rests_on=("classes",))
 def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """The DSCPs that a port's map leaves out; those of RDMA and of CNPs that other rules tell are not among them."""
+    """Return the DSCPs that a port's map leaves out, without those of RDMA and of CNPs that other rules report."""
     table = known(qos.dscp_to_tc, "interface.qos.dscp_to_tc") or ()
     unmapped = [dscp for dscp, tc in enumerate(table) if tc is None]
     if not unmapped:
@@ -55,25 +55,25 @@ def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 @word("function", rests_on=("classes",))
 def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of CNPs that leave by the queue of what nobody marks, DSCP 0."""
+    """Return the DSCPs of CNPs that leave by the queue of what nobody marks, DSCP 0."""
     return tuple(dscp for dscp, company in effects.cnp_company(fabric, qos) if company == effects.REST)
 
 
 @word("function", rests_on=("classes",))
 def cnps_with_bulk(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of CNPs that leave by a queue of storage, in-band or lossy RDMA traffic, `cnps_with_the_rest` aside."""
+    """Return the DSCPs of CNPs in a queue of storage, in-band or lossy RDMA traffic, without `cnps_with_the_rest`."""
     return tuple(dscp for dscp, company in effects.cnp_company(fabric, qos) if company != effects.REST)
 
 
 @word("function", rests_on=("classes",))
 def company_of_cnps(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
-    """The classes whose queue CNPs share, as `cnps_with_bulk` finds them."""
+    """Return the classes whose queue CNPs share, as `cnps_with_bulk` finds them."""
     return tuple(sorted({company for _, company in effects.cnp_company(fabric, qos)} - {effects.REST}))
 
 
 @word("function", rests_on=("classes",))
 def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: QosProfile) -> str:
-    """The DSCPs of classes that a port sends on as another one: `26 to 34`; else nothing.
+    """Return the DSCPs of classes that a port sends on as another one: `26 to 34`; else nothing.
 
     A map that trimmed packets get their DSCP by is not for the others. What has no class of its own may be rewritten.
     """
@@ -87,7 +87,7 @@ def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: Qo
 
 @word("function")
 def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
-    """The lossless traffic class in which a port takes what is flooded in a VLAN; none where that one is lossy.
+    """Return the lossless traffic class in which a port takes what is flooded in a VLAN; none where that one is lossy.
 
     Broadcasts such as ARP are no IP packets: they go by their PCP, which is 0 without a tag, and by traffic class 0
     where the port has no map of PCPs.
@@ -109,7 +109,7 @@ def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...]
 
 @word("function", rests_on=("classes",))
 def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple[int, ...]:
-    """The queue by which both CNPs and BGP's own packets leave."""
+    """Return the queue by which both CNPs and BGP's own packets leave."""
     if bgp is None:
         return ()
     queue = effects.queue_of_tc(
@@ -121,7 +121,7 @@ def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple
 
 @word("function", rests_on=("classes", "mode"))
 def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...]:
-    """What leaves by a lossy queue and mostly is not ECN-capable: control traffic, and beside RDMA all that is not.
+    """Return what leaves by a lossy queue and mostly is not ECN-capable: control traffic, and beside RDMA all else.
 
     CNPs are left out, and lossless queues: other rules tell of what else is in those.
     """

@@ -32,7 +32,7 @@ def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue
 
 
 def _ecn_band(profile: Profile, speed_mbps: int | None | Unknown) -> EcnBand | None:
-    """The first row for ports of this speed."""
+    """Return the first row for ports of this speed."""
     for band in profile.ecn:
         if band.speeds_mbps and isinstance(speed_mbps, Unknown):
             raise UnknownFact("interface.speed_mbps")
@@ -68,7 +68,7 @@ def watchdog_outside(
 
 
 def _watchdog_band(profile: Profile, side: str | None | Unknown) -> WatchdogBand | None:
-    """The first row for ports that look this way."""
+    """Return the first row for ports that look this way."""
     for band in profile.watchdog:
         if band.side is not None and isinstance(side, Unknown):
             raise UnknownFact("interface.side")
@@ -93,13 +93,13 @@ def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
 
 
 def _weight(queue: Queue) -> int:
-    """The weight of a queue among those that take turns; 0 where it has none."""
+    """Return the weight of a queue among those that take turns; 0 where it has none."""
     scheduler = known(queue.scheduler, "queue.scheduler")
     return (scheduler.weight or 0) if scheduler is not None and scheduler.type != "strict" else 0
 
 
 def _queues_of(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[int, ...]:
-    """The queues by which a kind of traffic leaves."""
+    """Return the queues by which a kind of traffic leaves."""
     if purpose == "rdma":
         return effects.rdma_queues(fabric, qos)
     wanted = STORAGE if purpose == "storage" else {purpose}

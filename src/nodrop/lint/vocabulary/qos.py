@@ -23,7 +23,7 @@ def in_use(enabled: bool | Unknown) -> bool:
 
 @word("filter", rests_on=("cables",))
 def facing(side: str | None | Unknown) -> str:
-    """What is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` where no source says.
+    """Return what is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` where no source says.
 
     Used as `interface.side | facing`.
     """
@@ -66,14 +66,14 @@ def fabric_watchdog_off(fabric: Fabric, device: Device) -> bool:
 
 @word("function", rests_on=("policy", "cables"))
 def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog | None | Unknown:
-    """The PFC watchdog that the owner wants at a port of that side; UNKNOWN where no policy is stated."""
+    """Return the PFC watchdog that the owner wants at a port of that side; UNKNOWN where no policy is stated."""
     policy = fabric.policy
     return policy.fabric_watchdog if facing(side) == "fabric" else policy.host_watchdog
 
 
 @word("function", rests_on=("classes",))
 def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of lossless RoCE classes, storage too, that land where a port neither pauses nor has headroom."""
+    """Return the DSCPs of lossless RoCE classes that land where a port neither pauses nor has headroom."""
     wanted = [one for one in effects.roce_classes(fabric) if known(one.lossless, "traffic_class.lossless")]
     dscps = {dscp for one in wanted for dscp in one.dscp}
     return tuple(sorted(d for d in dscps if _is_lossy(qos, effects.tc_of_dscp(qos, d))))
@@ -92,13 +92,13 @@ def _is_lossy(qos: QosProfile | None, tc: int) -> bool:
 
 @word("function", rests_on=("classes",))
 def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The traffic classes in which `lossy_rdma_dscps` land."""
+    """Return the traffic classes in which `lossy_rdma_dscps` land."""
     return tuple(sorted({effects.tc_of_dscp(qos, dscp) for dscp in lossy_rdma_dscps(fabric, qos)}))
 
 
 @word("function")
 def lossless_instead(qos: QosProfile | None) -> str:
-    """The DSCPs that a port protects, as the end of a sentence: what RDMA may have been meant to be marked with."""
+    """Return the DSCPs that a port protects, as the end of a sentence: what RDMA may be meant to be marked with."""
     try:
         dscps = tuple(dscp for dscp in range(64) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
     except UnknownFact:
@@ -108,7 +108,7 @@ def lossless_instead(qos: QosProfile | None) -> str:
 
 @word("function", rests_on=("classes",))
 def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
-    """The storage, in-band and control classes with a DSCP in a traffic class or priority group of lossless RDMA."""
+    """Return the storage, in-band and control classes in a traffic class or priority group of lossless RDMA."""
     rdma = {effects.tc_of_dscp(qos, dscp) for dscp in effects.rdma_dscps(fabric)}
     groups = {effects.group_of_tc(qos, tc) for tc in rdma if effects.is_lossless(qos, tc)}
 
@@ -121,7 +121,7 @@ def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
 
 @word("function", rests_on=("classes",))
 def paused_tcp_storage(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
-    """The classes of storage over TCP with a DSCP in a lossless traffic class."""
+    """Return the classes of storage over TCP with a DSCP in a lossless traffic class."""
 
     def paused(dscp: int) -> bool:
         return effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp))
@@ -132,7 +132,7 @@ def paused_tcp_storage(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...
 
 @word("function", rests_on=("classes",))
 def unintended_priorities(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The priorities with PFC that no lossless class of the fabric has."""
+    """Return the priorities with PFC that no lossless class of the fabric has."""
     paused = set(paused_priorities(qos))
     intended: set[int] = set()
     for one in fabric.classes:
@@ -150,7 +150,7 @@ def unintended_priorities(fabric: Fabric, qos: QosProfile | None) -> tuple[int, 
 
 @word("function")
 def paused_priorities(qos: QosProfile | None) -> tuple[int, ...]:
-    """The priorities with PFC, in either direction; none on a port without QoS."""
+    """Return the priorities with PFC, in either direction; none on a port without QoS."""
     if qos is None:
         return ()
     obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
@@ -179,7 +179,7 @@ def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
 
 @word("function")
 def sent_and_not_obeyed(qos: QosProfile | None) -> tuple[int, ...]:
-    """The priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
+    """Return the priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
     if qos is None:
         return ()
     obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")

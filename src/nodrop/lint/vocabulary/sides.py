@@ -12,7 +12,7 @@ from nodrop.model.states import Unknown, UnknownFact, known
 
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
-    """The traffic classes of which a PFC priority has the queue or the priority group, but not both."""
+    """Return the traffic classes of which a PFC priority has the queue or the priority group, but not both."""
     return tuple(sorted({tc for tc, _ in _misplaced(qos)}))
 
 
@@ -75,7 +75,7 @@ def never_paused(qos: QosProfile, group: int) -> bool:
 
 @word("function")
 def groups_without_headroom(qos: QosProfile) -> tuple[int, ...]:
-    """The priority groups that take traffic in and pause its sender, but have no headroom for what still arrives."""
+    """Return the priority groups that take traffic and pause its sender, but lack headroom for what still arrives."""
     groups = {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
     return tuple(sorted(group for group in groups if not _has_headroom(qos, group)))
 
@@ -107,7 +107,7 @@ def table_lacks(
 
 @word("function", rests_on=("classes",))
 def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs that share a priority group with lossless classes and are of none.
+    """Return the DSCPs that share a priority group with lossless classes and are of none.
 
     Those of CNPs and of storage over TCP are left out, and those of other storage, in-band and control traffic beside
     RDMA: other rules report them.
@@ -131,6 +131,6 @@ def _dscps(classes: Iterable[TrafficClass]) -> set[int]:
 
 
 def _lossless_groups(qos: QosProfile | None, dscps: Iterable[int]) -> set[int]:
-    """The priority groups in which DSCPs land and that pause their sender."""
+    """Return the priority groups in which DSCPs land and that pause their sender."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in dscps}
     return {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}
