@@ -106,6 +106,13 @@ def test_storage_over_tcp_with_a_lossless_dscp() -> None:
     assert told(data, "options ksocklnd tos=40\n") == []
 
 
+def test_storage_without_a_class_is_expected_in_that_of_its_transport() -> None:
+    assert told(with_nvme("two-by-two"), "options ko2iblnd tos=138\n") == []
+    (found,) = told(with_nvme("two-by-two"), "options ko2iblnd tos=106\n")
+    assert found[1].endswith("ToS 106 (DSCP 26); expected DSCP 34 (options ko2iblnd tos=138)")
+    assert told(with_nvme("two-by-two"), "options ksocklnd tos=0\n") == []
+
+
 def test_storage_without_a_class_is_compared_with_none() -> None:
     data = shipped("two-by-two", {"classes.storage": None, "classes.default.share": "35%"})
     assert told(data, "options ko2iblnd tos=1\n", CONNECT.format("tcp") + "\n") == []

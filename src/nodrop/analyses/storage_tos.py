@@ -13,7 +13,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import Fabric, StorageProtocol, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.nics import UNSET, Nic, stated
-from nodrop.model.purposes import TCP_STORAGE
+from nodrop.model.purposes import RDMA_STORAGE, TCP_STORAGE
 from nodrop.model.states import UnknownFact, known
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
@@ -95,9 +95,10 @@ def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> 
 
 
 def _classes(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
-    """Return the classes of a kind of storage; where none states it, those of storage whose protocol is not stated."""
-    own = [one for one in fabric.classes if one.purpose == purpose]
-    return own or [one for one in fabric.classes if one.purpose == "storage"]
+    """Return the classes of a kind of storage, else those without a protocol, else those of the same transport."""
+    alike = TCP_STORAGE if purpose in TCP_STORAGE else RDMA_STORAGE
+    found = ([one for one in fabric.classes if one.purpose in wanted] for wanted in ({purpose}, {"storage"}, alike))
+    return next(filter(None, found), [])
 
 
 def _manager_tos(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
