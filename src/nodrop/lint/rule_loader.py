@@ -257,7 +257,7 @@ class _Loader:
         repairs: bool | frozenset[str] = getattr(module, "REPAIRS", False)
         if isinstance(repairs, bool):
             return repairs
-        return any(value in repairs for value in self.file.arguments.values())
+        return any(isinstance(value, str) and value in repairs for value in self.file.arguments.values())
 
     def argument(self, key: str, value: object, options: Sequence[str]) -> object:
         """One argument, with the option that it names."""
