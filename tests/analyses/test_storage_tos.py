@@ -19,7 +19,7 @@ RULES = ("storage-tos-unlike-class", "tcp-storage-marked-lossless", "nic-tos-not
 CONNECT = "nvme connect -t {} -a 10.2.1.9 -n nqn.2026-01.org.example:a"
 
 
-def told(data: Data, *texts: str, own: bool = False) -> list[tuple[str, str]]:
+def findings_of(data: Data, *texts: str, own: bool = False) -> list[tuple[str, str]]:
     """Return the rules and messages about hosts whose files are these texts, beside what nodrop writes for them."""
     return [(one.rule, one.message) for one in verdict(data, *texts, own=own).findings]
 
@@ -43,11 +43,11 @@ def missing(data: Data, text: str) -> set[str]:
 
 @pytest.mark.parametrize("option", ["--tos 138", "--tos 137", "-T 138"])
 def test_nvme_over_roce_with_the_tos_of_its_class(option: str) -> None:
-    assert told(with_nvme("two-by-two"), f"{CONNECT.format('rdma')} {option}\n", own=True) == []
+    assert findings_of(with_nvme("two-by-two"), f"{CONNECT.format('rdma')} {option}\n", own=True) == []
 
 
 def test_nvme_over_roce_without_ecn_is_not_marked() -> None:
-    assert told(with_nvme("two-by-two"), f"{CONNECT.format('rdma')} --tos 136\n") == [
+    assert findings_of(with_nvme("two-by-two"), f"{CONNECT.format('rdma')} --tos 136\n") == [
         (
             "nic-tos-without-ecn",
             "RDMA leaves with ToS 136, whose ECN bits say that it cannot be marked; expected ToS 138",
@@ -58,7 +58,7 @@ def test_nvme_over_roce_without_ecn_is_not_marked() -> None:
 def test_nvme_over_roce_without_an_option_has_the_tos_of_the_gpus() -> None:
     text = CONNECT.format("rdma") + "\n"
     expected = "expected DSCP 34 (--tos=138 of nvme connect)"
-    assert told(with_nvme("two-by-two"), text, own=True) == [
+    assert findings_of(with_nvme("two-by-two"), text, own=True) == [
         (
             "storage-tos-unlike-class",
             f"NVMe over RoCE is sent with no separate ToS, so ToS 106 (DSCP 26); {expected}",
@@ -69,53 +69,53 @@ def test_nvme_over_roce_without_an_option_has_the_tos_of_the_gpus() -> None:
 
 def test_storage_may_have_the_tos_of_the_connection_manager() -> None:
     manager = "cma_roce_tos -d mlx5_0 -t 138\n"
-    assert told(with_nvme("two-by-two"), manager, CONNECT.format("rdma") + "\n") == []
-    (other,) = told(with_nvme("two-by-two"), "cma_roce_tos -d mlx5_0 -t 10\n")
+    assert findings_of(with_nvme("two-by-two"), manager, CONNECT.format("rdma") + "\n") == []
+    (other,) = findings_of(with_nvme("two-by-two"), "cma_roce_tos -d mlx5_0 -t 10\n")
     assert other[0] == "nic-tos-not-rdma"
 
 
 def test_what_the_driver_gives_all_roce_overrides_the_option() -> None:
     forced = "echo 106 > /sys/class/infiniband/mlx5_0/tc/1/traffic_class\n"
     found = "NVMe over RoCE is sent with ToS 106 (DSCP 26), which the driver gives all RoCE (tc/1/traffic_class)"
-    assert told(with_nvme("two-by-two"), forced, f"{CONNECT.format('rdma')} --tos 138\n") == [
+    assert findings_of(with_nvme("two-by-two"), forced, f"{CONNECT.format('rdma')} --tos 138\n") == [
         ("storage-tos-unlike-class", f"{found}; expected DSCP 34 (--tos=138 of nvme connect)")
     ]
-    assert told(with_nvme("two-by-two"), forced, f"{CONNECT.format('tcp')} --tos 40\n") == []
+    assert findings_of(with_nvme("two-by-two"), forced, f"{CONNECT.format('tcp')} --tos 40\n") == []
 
 
 def test_nvme_over_tcp_has_dscp_0_without_an_option() -> None:
     data = shipped("two-by-two", {"classes.storage.purpose": "nvme-tcp"})
-    assert told(data, CONNECT.format("tcp") + "\n") == [
+    assert findings_of(data, CONNECT.format("tcp") + "\n") == [
         (
             "storage-tos-unlike-class",
             "NVMe over TCP is sent with no separate ToS, so ToS 0 (DSCP 0); "
             "expected DSCP 10 (--tos=40 of nvme connect)",
         )
     ]
-    assert told(data, f"{CONNECT.format('tcp')} --tos 40\n") == []
+    assert findings_of(data, f"{CONNECT.format('tcp')} --tos 40\n") == []
 
 
 def test_storage_over_tcp_with_a_lossless_dscp() -> None:
     data = shipped("two-by-two", {"classes.storage.purpose": "lustre-tcp"})
-    (found,) = told(data, "options ksocklnd tos=104\n")
+    (found,) = findings_of(data, "options ksocklnd tos=104\n")
     assert found == (
         "tcp-storage-marked-lossless",
         "Lustre over TCP is sent with ToS 104 (DSCP 26), which is lossless on leaf1 Ethernet0; "
         "expected DSCP 10 (options ksocklnd tos=40)",
     )
-    assert told(data, "options ksocklnd tos=40\n") == []
+    assert findings_of(data, "options ksocklnd tos=40\n") == []
 
 
 def test_storage_without_a_class_is_expected_in_that_of_its_transport() -> None:
-    assert told(with_nvme("two-by-two"), "options ko2iblnd tos=138\n") == []
-    (found,) = told(with_nvme("two-by-two"), "options ko2iblnd tos=106\n")
+    assert findings_of(with_nvme("two-by-two"), "options ko2iblnd tos=138\n") == []
+    (found,) = findings_of(with_nvme("two-by-two"), "options ko2iblnd tos=106\n")
     assert found[1].endswith("ToS 106 (DSCP 26); expected DSCP 34 (options ko2iblnd tos=138)")
-    assert told(with_nvme("two-by-two"), "options ksocklnd tos=0\n") == []
+    assert findings_of(with_nvme("two-by-two"), "options ksocklnd tos=0\n") == []
 
 
 def test_storage_without_a_class_is_compared_with_none() -> None:
     data = shipped("two-by-two", {"classes.storage": None, "classes.default.share": "35%"})
-    assert told(data, "options ko2iblnd tos=1\n", CONNECT.format("tcp") + "\n") == []
-    (found,) = told(data, f"{CONNECT.format('tcp')} --tos 106\n")
+    assert findings_of(data, "options ko2iblnd tos=1\n", CONNECT.format("tcp") + "\n") == []
+    (found,) = findings_of(data, f"{CONNECT.format('tcp')} --tos 106\n")
     assert found[0] == "tcp-storage-marked-lossless"
     assert found[1].endswith("expected a lossy class")

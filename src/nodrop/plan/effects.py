@@ -68,23 +68,21 @@ class Effects:
             return _OF_KIND["replaced"]
         if fact.computed:
             return Effect(means="follows")
-        idle = _idle(change, block.ports)
-        unused = tuple(_unused(change, block.ports, entry.path) for entry in fact.entries)
-        key = (make_of(change), bool(block.ports), idle, unused, shape_key(fact, counted=False))
+        key = _key(fact, block.ports, change)
         if key not in self._known:
-            self._known[key] = self._tried(fact, block.ports, change, idle=idle)
+            self._known[key] = self._tried(fact, block.ports, change)
         return self._known[key]
 
-    def _tried(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange, *, idle: bool) -> Effect:
+    def _tried(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Effect:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
         wanted = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
         whole = self._all(change)  # before the facts alone, which are to leave it enough of the budget
         edit = self._alone(fact, ports, change)
         known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
-        unused = [_unused(change, ports, entry.path) for entry in fact.entries]
+        unused = _unused(fact, ports, change)
         known = [Impact("none", f"{flag} is off") if flag else one for flag, one in zip(unused, known, strict=True)]
-        known = [Impact("none", _IDLE)] if idle else known
+        known = [Impact("none", _IDLE)] if _idle(change, ports) else known
         risks: list[Risk] = [one.disruption for one in known if one is not None]
         reasons = [one.reason for one in known if one is not None]
         if edit is None:
@@ -154,8 +152,7 @@ class Effects:
 
     def _alone(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Edit | None:
         """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes."""
-        unused = tuple(_unused(change, ports, entry.path) for entry in fact.entries)
-        key = (make_of(change), bool(ports), _idle(change, ports), unused, shape_key(fact, counted=False))
+        key = _key(fact, ports, change)
         if key not in self._edits:
             self._edits[key] = self._edit(change, list(replace(change, parts=(Part(ports, fact.entries),)).changes()))
         return self._edits[key]
@@ -199,8 +196,18 @@ def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
     return all(one.enabled is False for one in change.old.interfaces if one.name in ports)
 
 
-def _unused(change: DeviceChange, ports: tuple[str, ...], path: Subject) -> str:
-    """Return the label of the flag that a changed field needs and that is off on all ports of a change, else ""."""
+def _key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
+    """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
+    used = _idle(change, ports), _unused(fact, ports, change)
+    return make_of(change), bool(ports), used, shape_key(fact, counted=False)
+
+
+def _unused(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
+    """Return, for each entry of a fact, the flag that is off on all ports and without which it has no effect, or ""."""
+    return tuple(_flag_off(entry.path, ports, change) for entry in fact.entries)
+
+
+def _flag_off(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> str:
     row = own(Interface, path[0]) if ports and path and path[0] in TABLE[Interface] else None
     if row is None or not row.needs or change.old is None:
         return ""

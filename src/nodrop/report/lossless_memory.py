@@ -28,10 +28,10 @@ class _Group(NamedTuple):
 def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
     """Yield, for each kind of switch, what all lossless classes but the first take; the worst switch of a kind counts.
 
-    `alone` is the same fabric with the first lossless class only. Sizes are in bytes, None where they are not known:
-    `port` and `switch` are the memory that ports reserve for them. `xoff` is what the senders of all ports may still
-    send after a pause, in all lossless classes at once. `with` and `without` are sizes with all lossless classes, and
-    with the first alone.
+    `alone` is the same fabric with the first lossless class only. Sizes are in bytes; what is left to share and the
+    depth of a pause are None where they are not known. `port` and `switch` are the memory that ports reserve for them.
+    `xoff` is what the senders of all ports may still send after a pause, in all lossless classes at once. `with` and
+    `without` are sizes with all lossless classes, and with the first alone.
     """
     lossless = {one.tc: one.name for one in fabric.classes if one.lossless is True and isinstance(one.tc, int)}
     first = next(one.tc for one in alone.classes if one.lossless is True and isinstance(one.tc, int))
