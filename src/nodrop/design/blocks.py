@@ -30,7 +30,10 @@ class Peers:
     ids: tuple[int, ...]
     ports: tuple[Jack, ...]
     slots: int | None
-    """Peers among whom the ports are shared out evenly; None shares them out by halving."""
+    """Peers among whom the ports are shared out evenly; None shares them out by halving.
+
+    The ids of one slot are this far apart, so a fabric whose ids begin after those of another has the same ports.
+    """
 
     def block(self, number: int, each: int) -> tuple[Jack, ...]:
         """Return the ports of a peer."""
@@ -46,8 +49,6 @@ class Peers:
             yield f"{self.slots} slots are more than the {len(self.ports)} ports"
         taken: dict[int, int] = {}
         for number in self.ids:
-            if self.slots is not None and number > self.slots:
-                yield f"{self.role}{number} is past the {self.slots} slots"
             start = self._start(number)
             for position in range(start, start + each):
                 if position >= len(self.ports):
@@ -61,4 +62,4 @@ class Peers:
         """Return where a peer's block starts, counted from 0."""
         if self.slots is None:
             return halving(number - 1, len(self.ports))
-        return (number - 1) * (len(self.ports) // self.slots)
+        return (number - 1) % self.slots * (len(self.ports) // self.slots)

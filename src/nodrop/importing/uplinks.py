@@ -257,9 +257,9 @@ def _slots(
     widths = {start // (last - 1)} if last > 1 else {each, *range(each, len(ports) + 1)}
     wanted = {len(ports) // width for width in widths if width}
     near = {one + step for one in wanted for step in (0, 1)} | set(range(last, min(len(ports), 512) + 1))
-    for slots in (*sorted(wanted), *sorted(near - wanted)):
-        if slots < last or not 1 <= slots <= 512:
-            continue
+    tried: list[int] = [one for one in (*sorted(wanted), *sorted(near - wanted)) if last <= one <= 512]
+    tried += range(len(ids), min(last, 513))  # where the ids begin after those of another fabric
+    for slots in tried:
         if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), each):
             return slots
     return None

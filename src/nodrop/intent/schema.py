@@ -91,10 +91,14 @@ class Uplinks(Part):
     lanes: Split | None = Field(None, description=_LANES)
     spine_split: Split | None = Field(None, description="the same for the spines' panel ports; default: as split")
     spine_slots: Annotated[int, whole(1, 512)] | None = Field(
-        None, description="spines among whom a leaf's uplink ports are shared out evenly; default: halving"
+        None,
+        description="spines among whom a leaf's uplink ports are shared out evenly, by id modulo this number; "
+        "default: halving",
     )
     leaf_slots: Annotated[int, whole(1, 512)] | None = Field(
-        None, description="leaves among whom a spine's ports are shared out evenly; default: halving"
+        None,
+        description="leaves among whom a spine's ports are shared out evenly, by id modulo this number; "
+        "default: halving",
     )
 
 
