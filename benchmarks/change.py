@@ -18,22 +18,21 @@ from pathlib import Path
 
 from processes import Run, run
 
-from lint import Config, build_pod, edit, in_one, in_pods, of_pods, small_mtu
+from lint import Config, edit, in_one, in_pods, of_pods, small_mtu
 
 
 def main() -> None:
     """Run the benchmark and print it."""
     options = of_pods(__doc__, [1, 10, 104]).parse_args()
     jobs = ["--jobs", str(options.jobs)] if options.jobs else []
-    report = []
+    report, size = [], (options.leaves, options.spines)
     print(f"{len(os.sched_getaffinity(0))} processors", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        build_pod(here, options.leaves, options.spines)
         for pods in options.pods:
-            report.append({"fabrics": pods, **measure(in_pods(here, pods), jobs)})
+            report.append({"fabrics": pods, **measure(in_pods(here, pods, *size), jobs)})
             print(lines(report[-1]), flush=True)
-        one = {"fabrics": 1, **measure(in_one(here, options.pods[-1]), jobs)}
+        one = {"fabrics": 1, **measure(in_one(here, options.pods[-1], *size), jobs)}
         print(lines(one), flush=True)
     growth = report[-1]["warm_cpu_s"] / report[0]["warm_cpu_s"]
     print(f"a change in the last site of pods takes {growth:.2f} times the CPU of one in the first")

@@ -11,13 +11,11 @@ one fabric, without a fabric.yaml, where what changes with one switch is judged 
 import argparse
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +36,18 @@ def main() -> None:
     print(f"{len(os.sched_getaffinity(0))} processors", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        build_pod(here, options.leaves, options.spines)
         os.environ["XDG_CACHE_HOME"] = str(here / "cache")
         os.environ["XDG_STATE_HOME"] = str(here / "state")
         for pods in options.pods:
-            site = in_pods(here, pods)
+            site = in_pods(here, pods, options.leaves, options.spines)
             strewn = strew(site, pods, options.instances, options.leaves)
             report.append({"fabrics": pods, "faults": strewn, **measure(site, jobs)})
             print(lines(report[-1]), flush=True)
-        one = {"fabrics": 1, "faults": len(FAULTS), **measure(in_one(here, options.pods[-1]), jobs)}
+        one = {
+            "fabrics": 1,
+            "faults": len(FAULTS),
+            **measure(in_one(here, options.pods[-1], options.leaves, options.spines), jobs),
+        }
         print(lines(one), flush=True)
     each = [site["cpu_s"] / site["switches"] for site in report]
     print(f"a switch of the last site takes {each[-1] / each[0]:.2f} times the CPU of one of the first")
@@ -65,43 +66,30 @@ def of_pods(doc: str | None, pods: list[int]) -> argparse.ArgumentParser:
     return parser
 
 
-def build_pod(here: Path, leaves: int, spines: int) -> None:
-    """Build the pod that all others are made of, as the folder `pod`."""
-    (here / "pod.yaml").write_text(pod("pod", leaves=leaves, spines=spines))
-    built = run(here, "build", "pod.yaml", "-o", "pod")
-    if built.code:
-        sys.exit(f"the pod does not build clean; the figures would mean nothing\n{built.out}{built.err}")
-
-
-def in_pods(here: Path, pods: int) -> Path:
-    """Return a folder of so many pods, each a fabric of its own."""
-    site = here / f"site{pods}"
+def in_pods(here: Path, pods: int, leaves: int, spines: int) -> Path:
+    """Return a folder with the builds of so many pods, each a fabric of its own."""
+    site, intents = here / f"site{pods}", []
     for number in range(pods):
-        shutil.copytree(here / "pod", site / f"pod{number:04}", copy_function=os.link)
+        intents.append(f"pod{number:04}.yaml")
+        (here / intents[-1]).write_text(pod(f"pod{number:04}", number=number, leaves=leaves, spines=spines))
+    built = run(here, "build", *intents, "-o", str(site / "pod0000" if pods == 1 else site))
+    if built.code:
+        sys.exit(f"the pods do not build clean; the figures would mean nothing\n{built.out}{built.err}")
     return site
 
 
-NAME, ADDRESS = re.compile(rb"\b(leaf|spine|gpu)(?=\d)"), re.compile(rb"\b(?:10|192\.168)(?=(\.\d+){2,3})")
-
-
-def in_one(here: Path, pods: int) -> Path:
-    """Return a folder with the switches of so many pods as one fabric, with names and addresses of their own."""
-    site = here / f"one{pods}"
-    for number in range(pods):
-        for file in (here / "pod").glob("*[0-9]/*.*"):
-            raw = NAME.sub(rb"p%d-\1" % number, file.read_bytes())
-            raw = ADDRESS.sub(partial(owned, number), raw)
-            new = site / f"p{number}-{file.parent.name}" / file.name
+def in_one(here: Path, pods: int, leaves: int, spines: int) -> Path:
+    """Return a folder with the switches of so many pods as one fabric, without a fabric.yaml."""
+    built, site = in_pods(here, pods, leaves, spines), here / f"one{pods}"
+    for device in sorted(built.glob("pod*/*[0-9]")):
+        for file in device.glob("*.*"):
+            new = site / device.name / file.name
             new.parent.mkdir(parents=True, exist_ok=True)
-            new.write_bytes(raw)
-    for fault, file in zip(FAULTS, sorted(site.glob("*-leaf*/config_db.json")), strict=False):
+            file.rename(new)
+    shutil.rmtree(built)
+    for fault, file in zip(FAULTS, sorted(site.glob("leaf*/config_db.json")), strict=False):
         edit(file, fault)
     return site
-
-
-def owned(number: int, found: re.Match[bytes]) -> bytes:
-    """Return what a pod has in place of the beginning of an address."""
-    return b"%d" % (11 + number) if found[0] == b"10" else b"192.%d" % number
 
 
 def measure(site: Path, jobs: list[str]) -> dict[str, float]:
@@ -141,7 +129,7 @@ def strew(site: Path, pods: int, instances: int, leaves: int) -> int:
     strewn = 0
     for _ in range(instances):
         for fault, (number, leaf) in zip(FAULTS, places, strict=False):
-            edit(site / f"pod{number:04}/leaf{leaf}/config_db.json", fault)
+            edit(site / f"pod{number:04}/leaf{number * leaves + leaf}/config_db.json", fault)
             strewn += 1
     return strewn
 

@@ -49,7 +49,7 @@ def measure(folder: Path, switches: int, leaves: int, spines: int, jobs: list[st
     for number in range(switches // (leaves + spines)):
         leaf, spine = next(pairs)
         intents.append(f"pod{number:04}.yaml")
-        text = pod(f"pod{number:04}", leaves=leaves, spines=spines, leaf=leaf, spine=spine)
+        text = pod(f"pod{number:04}", number=number, leaves=leaves, spines=spines, leaf=leaf, spine=spine)
         (folder / intents[-1]).write_text(text)
     done = run(folder, "build", *intents, "-o", "build", *jobs)
     if done.code or not done.out.startswith("no findings"):

@@ -23,6 +23,8 @@ from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
 from nodrop.lint.suppressions import today
 from nodrop.locate import LOST_PLACE, lines_of
+from nodrop.model.identifiers import identifiers_of
+from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.opening import digest
 from nodrop.report.outcome import Outcome
@@ -50,7 +52,7 @@ def outcome_of(
     """
     if not isinstance(what, Inputs) or settings.store is None or settings.statistics:
         reading = judging.read(what, settings, executor, progress=progress)
-        return judging.judged(reading, judging.chosen_rules(settings), settings, progress=progress)
+        return _judged(reading, what, settings, progress)
     runs = Runs(what.bundles, executor, settings.store, progress)
     key = _key(what, settings, settings.store, runs)
     if key is not None and runs.all_kept_before:
@@ -58,10 +60,18 @@ def outcome_of(
         if found is not None:
             return judging.with_own(found, settings)
     reading = judging.read(what, settings, runs=runs)
-    made = judging.judged(reading, judging.chosen_rules(settings), settings, progress=progress)
+    made = _judged(reading, what, settings, progress)
     if key is not None and key == _key(what, settings, settings.store, runs):  # nothing has changed in between
         _keep(settings.store, key, made)
     return made
+
+
+def _judged(
+    reading: Reading, what: Inputs | Text, settings: Settings, progress: Callable[[str], None] | None
+) -> Outcome:
+    """Return what the rules say of a fabric, with what others are compared by."""
+    made = judging.judged(reading, judging.chosen_rules(settings), settings, progress=progress)
+    return replace(made, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(what, Text))
 
 
 def check(settings: Settings) -> None:

@@ -42,7 +42,8 @@ class Bench:
         """What was judged; of what could not be read as a whole, nothing is said to have been."""
         if reading.problems:
             return Ran()
-        rules = [rule for rule in self.chosen if speaks(rule, reading, self.strictness, self.config.severity)]
+        every = [rule for rule in self.chosen if not rule.beside]  # what they find depends on what the command names
+        rules = [rule for rule in every if speaks(rule, reading, self.strictness, self.config.severity)]
         return Ran.of(rules, verdict, reading)
 
     def of_remarks(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:

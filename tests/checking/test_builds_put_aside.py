@@ -97,14 +97,14 @@ def test_a_description_does_not_make_a_file_of_a_switch_one_of_a_host(site: Git)
     site("checkout", "-q", "main")
     for name in ("intents", "build/pod1"):
         shutil.rmtree(name)
-    for name in ("leaf1", "leaf2", "spine1", "spine2"):
+    for name in ("leaf9", "leaf10", "spine9", "spine10"):
         Path(f"build/pod2/{name}/startup.yaml").rename(f"build/pod2/{name}.yaml")
     commit(site)
     site("checkout", "-q", "-B", "topic")
-    path = Path("build/pod2/leaf1.yaml")
+    path = Path("build/pod2/leaf9.yaml")
     text = path.read_text()
-    assert "description: gpu1:nic1" in text
-    path.write_text(text.replace("description: gpu1:nic1", "description: 'mlnx_qos -i eth0'"))
+    assert "description: gpu25:nic1" in text
+    path.write_text(text.replace("description: gpu25:nic1", "description: 'mlnx_qos -i eth0'"))
     made = json.loads(nodrop("check", "--base", "main", "--format", "json").out)
     (fabric,) = made["fabrics"]
-    assert [(one["name"], one["kind"]) for one in fabric["plan"]["devices"]] == [("leaf1", "changed")]
+    assert [(one["name"], one["kind"]) for one in fabric["plan"]["devices"]] == [("leaf9", "changed")]

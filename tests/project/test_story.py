@@ -72,7 +72,7 @@ def storage_in_rdma() -> None:
 
 def spine_drained() -> None:
     text = Path("intents/pod2.yaml").read_text()
-    Path("intents/pod2.yaml").write_text(text + "devices: {spine1: {drained: true}}  # new optics, NET-1500\n")
+    Path("intents/pod2.yaml").write_text(text + "devices: {spine9: {drained: true}}  # new optics, NET-1500\n")
 
 
 def map_edited() -> None:

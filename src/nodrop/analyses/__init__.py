@@ -13,6 +13,7 @@ what the owner states: `nodrop check` then asks it only about what is near a cha
 One that sets `LOOKS_AT = frozenset({"mtu_bytes", …})` looks at these attributes of switches and ports alone, besides
 names, cables and what the owner states: `nodrop check` does not ask it where none of them changes.
 One that sets `ROUTED = True` needs the control plane (`_plane.of`), and is left to `nodrop validate`.
+One that sets `BESIDE = True` compares the fabric with others of the same command (`_beside.beside`), if there are any.
 One that sets `OBSERVED = True` looks at what other validators saw (`Index.kept[OBSERVATIONS]`), where any were asked.
 
 It yields in an order that does not change from run to run, and raises nothing for a fabric that is merely wrong.

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.model.addresses import address_of
+from nodrop.model.addresses import plain
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, those_known
@@ -19,7 +19,6 @@ from nodrop.model.subject import FABRIC, Subject
 RESTS_ON = frozenset({"hosts"})
 LOOKS_AT = frozenset({"addresses", "vrf", "loopbacks", "port_channels", "vlans", "bgp", "management"})
 
-_LOCAL = ("127.", "169.254.", "fe80:", "::1")
 _SHOWN = 3
 
 
@@ -95,7 +94,7 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
             own = port.addresses
             if not lent.isdisjoint(own):
                 own = tuple(one for one in own if one not in lent)
-            for address in _plain(own):
+            for address in plain(own):
                 yield area, address, holder
         yield from _of_bridging(device)
         yield from _of_switch(device)
@@ -103,7 +102,7 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
         for host_port in host.ports:
             subject = (FABRIC, "hosts", host.name)
             holder = _Holder(host.name, host_port.bond or host_port.name, subject, in_file=False)
-            for address in _plain(host_port.addresses):
+            for address in plain(host_port.addresses):
                 yield _area(None), address, holder
 
 
@@ -118,19 +117,19 @@ def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     vlans = those_known(device.vlans)
     for channel in channels:
         holder = _Holder(device.name, channel.name, (device.name, "@port_channels", channel.name))
-        yield from ((_area(channel.vrf), address, holder) for address in _plain(channel.addresses))
+        yield from ((_area(channel.vrf), address, holder) for address in plain(channel.addresses))
     for vlan in vlans:
         holder = _Holder(device.name, f"VLAN {vlan.id}", (device.name, "@vlans", vlan.key), anycast=True)
-        yield from ((_area(vlan.vrf), address, holder) for address in _plain(vlan.addresses))
+        yield from ((_area(vlan.vrf), address, holder) for address in plain(vlan.addresses))
 
 
 def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     name = device.name
     loopbacks = those_known(device.loopbacks)
     router_id = None if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.router_id
-    count = sum(len(_plain(loopback.addresses)) for loopback in loopbacks)
+    count = sum(len(plain(loopback.addresses)) for loopback in loopbacks)
     for loopback in loopbacks:
-        for address in _plain(loopback.addresses):
+        for address in plain(loopback.addresses):
             anycast = count > 1 and address != router_id
             subject = (name, "@loopbacks", loopback.name)
             holder = _Holder(name, loopback.name, subject, anycast=anycast)
@@ -138,17 +137,5 @@ def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     management = device.management
     if not isinstance(management, Unknown) and management is not None:
         holder = _Holder(name, management.interface, (name, "@management"))
-        for address in _plain(management.addresses):
+        for address in plain(management.addresses):
             yield "out of band", address, holder
-
-
-def _plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Addresses without their prefix lengths, each spelt in one way, those of one link left out."""
-    plain = [text.partition("/")[0] for text in addresses]
-    spelt = [_spelt(text) if ":" in text else text for text in plain]
-    return tuple([text for text in spelt if not text.startswith(_LOCAL)])
-
-
-def _spelt(text: str) -> str:
-    found = address_of(text)
-    return text if found is None else str(found)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from nodrop import judging
 from nodrop.checking.builds import builds, counterparts, deleted, of_intents
+from nodrop.checking.comparing import with_common
 from nodrop.checking.governing import governed_by, near_changes, passing_by
 from nodrop.checking.leaving import with_those_that_left
 from nodrop.checking.missing import not_checked
@@ -86,13 +87,14 @@ def _checked(
         planned.append((changed.plan, *readings))
         of_pairs.append((pair, changed.plan, *readings))
         stops += (replace(one, within=pair.name) for one in _stops(changed.plan, readings, run.ask))
+    states = [(pair, before, after) for pair, _, before, after in of_pairs]
+    fabrics, outcomes = with_common(fabrics, outcomes, states, both, aside, run)
     if len(outcomes) == 1:
         stops = [replace(one, within="") for one in stops]
     stops += (one for each in unfit for one in _of_build(each, both, run))
     stops += verdicts(run.policies, both, paths, run.passed)
     missing_now = tuple(not_checked(both, of_pairs, paths, run.settings.config.excludes))
     hidden = {one.subject for one in missing_now if one.severity == "error"}
-    states = [(pair, before, after) for pair, _, before, after in of_pairs]
     stops += (*missing_now, *(one for one in no_longer_known(states) if one.subject not in hidden))
     stops += (*supplied_otherwise(states), *no_longer_listed(states))
     alike = {one.name for one in fabrics if not one.gone and _nothing(one)}

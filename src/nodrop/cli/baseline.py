@@ -1,6 +1,7 @@
 """`nodrop baseline`: what is found today is not told tomorrow, unless its facts change."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,12 +44,13 @@ def command(
     """
     from nodrop.cli.main import NOTHING, WRONG
     from nodrop.cli.output import tell
-    from nodrop.judging import baselined
+    from nodrop.judging import baselined, chosen_rules, read
     from nodrop.lint.baseline import FILE, Baseline, load, spell
     from nodrop.paths import reason
     from nodrop.publish.file import replace_file
     from nodrop.publish.landing import resolved
     from nodrop.report.merged import merged
+    from nodrop.several import with_others
 
     config = settings.config
     beside = config.path.parent if config.path is not None else Path()
@@ -63,7 +65,11 @@ def command(
     before = load(there, str(path)) if there.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-    found = merged([_judged(one, settings, routing=routing) for one in fabrics])
+    outcomes = [_judged(one, settings, routing=routing) for one in fabrics]
+    if len(fabrics) > 1:
+        rules, reads = chosen_rules(settings), [partial(read, one, settings) for one in fabrics]
+        outcomes = with_others(outcomes, reads, rules, settings, one_site=config.path is not None)
+    found = merged(outcomes)
     for problem in found.problems:
         tell(f"error: {problem}")
     if found.problems:
@@ -84,9 +90,14 @@ def command(
 def _judged(what: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
     from nodrop.inputs import Inputs
     from nodrop.judging import chosen_rules, collecting, judged, read
+    from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        outcomes.append(judged(read(what, settings), chosen_rules(settings, routing=routing), settings))
+        reading = read(what, settings)
+        made = judged(reading, chosen_rules(settings, routing=routing), settings)
+        outcomes.append(
+            replace(made, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(what, Inputs))
+        )
     (outcome,) = outcomes
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)

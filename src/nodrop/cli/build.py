@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from nodrop.cli.options import OUTPUT, Sections, into, judging, option
 
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
+    from nodrop.model.reading import Reading
+    from nodrop.platforms.artifact import Artifact
     from nodrop.publish import Compared, Comparison, Draft, Part, Put
     from nodrop.report.outcome import Outcome
 
@@ -98,11 +101,12 @@ class _Made:
 def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callable[[str], Part | Comparison]") -> _Made:
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
     from nodrop.cli.working import working
-    from nodrop.judging import collecting, concluded
+    from nodrop.judging import chosen_rules, collecting, concluded
     from nodrop.parallel import map_chunks
     from nodrop.paths import lasting
     from nodrop.publish import digest
     from nodrop.report.merged import merged
+    from nodrop.several import with_others
 
     tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
     outcomes: list[Outcome] = []
@@ -115,30 +119,49 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
             devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
     with working(devices, choices.jobs) as executor:
         done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
-    outcomes += [one.outcome for one in done]
+    settings, made = choices.settings, [one.outcome for one in done]
+    if len(tasks) > 1:
+        reads = [partial(_reading, task) for task in tasks]
+        made = with_others(made, reads, chosen_rules(settings), settings, one_site=True)
+    outcomes += made
     files = tuple(one.files for one in done if one.files is not None)
-    outcome = concluded(merged(outcomes), choices.settings)
+    outcome = concluded(merged(outcomes), settings)
     return _Made(inputs=inputs, files=files, outcome=outcome)
 
 
 def _done(task: _Task) -> _Done:
     """Do all that one intent needs; nothing of it but its files outlives this."""
-    from nodrop.intent.load import loads
-    from nodrop.judging import built, chosen_rules, collecting, judged, profiled
+    from nodrop.judging import chosen_rules, collecting, judged
+    from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
     files: dict[str, bytes] = {}
     with collecting(outcomes):
-        below = f"{task.output}/{task.top}".rstrip("/")
-        artifacts, reading = built(loads(task.raw, task.display), task.display, below)
+        artifacts, reading = _built(task)
         settings = task.choices.settings
-        outcomes.append(judged(profiled(reading, settings), chosen_rules(settings), settings))
+        made = judged(reading, chosen_rules(settings), settings)
+        outcomes.append(replace(made, identifiers=identifiers_of(reading.fabric), an_intent=True))
         for one in artifacts:
             name = f"{one.device}/{one.path}" if one.device else one.path
             files[task.top + name] = one.text.encode()
     (outcome,) = outcomes
     outcome = replace(outcome, name=f"{task.output}/{task.top}".rstrip("/"))
     return _Done(outcome=outcome, files=task.room.put(files) if files else None)
+
+
+def _built(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
+    """Return the files of an intent, and what they say when they are read back."""
+    from nodrop.intent.load import loads
+    from nodrop.judging import built, profiled
+
+    below = f"{task.output}/{task.top}".rstrip("/")
+    artifacts, reading = built(loads(task.raw, task.display), task.display, below)
+    return artifacts, profiled(reading, task.choices.settings)
+
+
+def _reading(task: _Task) -> "Reading":
+    """Return what the files of an intent say."""
+    return _built(task)[1]
 
 
 def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":

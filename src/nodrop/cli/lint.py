@@ -1,6 +1,7 @@
 """`nodrop lint`: what is wrong with configurations, own or foreign."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -46,15 +47,21 @@ def command(
     """
     from nodrop.cli.output import emit, exit_code
     from nodrop.cli.working import keeping
-    from nodrop.judging import concluded
+    from nodrop.judging import chosen_rules, concluded, read
     from nodrop.report.merged import merged
+    from nodrop.several import with_others
 
     with keeping(paths, nothing=no_cache, verbose=choices.verbose) as store:
         settings = stated.settings(replace(choices.settings, store=store))
         inputs = stated.inputs(paths, settings)
         fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
         tasks = [_Task(what=one, settings=settings) for one in fabrics]
-        outcome = concluded(merged(_all_done(tasks, choices)), settings)
+        outcomes = _all_done(tasks, choices)
+        if len(tasks) > 1:
+            reads = [partial(read, task.what, settings) for task in tasks]
+            one_site = settings.config.path is not None
+            outcomes = with_others(outcomes, reads, chosen_rules(settings), settings, one_site=one_site)
+        outcome = concluded(merged(outcomes), settings)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -84,8 +85,9 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     """Validate the fabrics at some paths, report what is found, and return the exit code."""
     from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.working import at_work
-    from nodrop.judging import chosen_rules, collecting, concluded
+    from nodrop.judging import chosen_rules, collecting, concluded, reading_at
     from nodrop.report.merged import merged
+    from nodrop.several import with_others
 
     observed = ask != Ask()
     rules = chosen_rules(choices.settings, files=False, routing=True, observed=observed)
@@ -94,6 +96,10 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
         for path in paths:
             with collecting(outcomes):
                 outcomes.append(_outcome(path, settings, rules, ask, progress))
+        if len(paths) > 1:
+            reads = [partial(reading_at, one.name, settings) for one in outcomes]
+            one_site = settings.config.path is not None
+            outcomes = with_others(outcomes, reads, rules, settings, one_site=one_site)
     outcome = concluded(merged(outcomes), choices.settings, routing=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
@@ -108,6 +114,7 @@ def _outcome(
 ) -> "Outcome":
     from nodrop.analyses import OBSERVATIONS
     from nodrop.judging import judged, reading_at
+    from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
     from nodrop.report.agreement import validation
@@ -122,6 +129,7 @@ def _outcome(
     seen = tuple(given)
     index.kept[OBSERVATIONS] = seen
     found = judged(reading, rules, settings, index=index, progress=progress)
+    found = replace(found, identifiers=identifiers_of(reading.fabric), an_intent=reading.decided is not None)
     notes = tuple(Note(kind="routing", message=text) for text in summary(index))
     shown = (validation(index, seen),) if seen else ()
     return replace(found, name=path, notes=(*found.notes, *notes), validations=shown)

@@ -4,11 +4,12 @@ What a fabric is built from and how it is written and read is the caller's: `bas
 it was read, once for each platform that carries what the rule reads.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nodrop.analyses import OBSERVATIONS
+from nodrop.analyses._beside import KEPT, Beside
 from nodrop.analyses._computed import computed
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
@@ -16,7 +17,8 @@ from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.suppressions import KINDS, Ran, today, written_in, wrong
 from nodrop.model.edit import set_value
-from nodrop.model.fabric import Fabric
+from nodrop.model.fabric import End, Fabric, Link
+from nodrop.model.identifiers import identifiers_of, sharing
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, parse, sort_key
@@ -32,6 +34,8 @@ class View(NamedTuple):
     spell: Callable[[Subject], Subject] = lambda subject: subject
     observed: Observation | None = None
     """What a validator sees of it, where that is not what nodrop computes."""
+    beside: tuple[Beside, ...] = ()
+    """The other fabric, of an example of two that have something in common."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +90,40 @@ def views_of(
         return list(artifact(example.artifact)) if artifact else []
     fabric = _changed(base(example.intent or {}), example.model or {})
     made = list(views(fabric))
+    if example.beside is not None:
+        others = views(_changed(base(example.beside["intent"]), example.beside["model"]))
+        return [_with_beside(view, other, example.beside) for view, other in zip(made, others, strict=True)]
     if example.seen is None:
         return made
     others = views(_changed(fabric, example.seen["model"]))
     return [view._replace(observed=_seen(other, example.seen)) for view, other in zip(made, others, strict=True)]
+
+
+def _with_beside(view: View, other: View, said: Mapping[str, Any]) -> View:
+    """Return a view with the other fabric beside it, if both have something in common, and the stated cables."""
+    cables = tuple(_cable(ends, (view, other)) for ends in said["cables"])
+    fabric = replace(view.reading.fabric, links=(*view.reading.fabric.links, *cables))
+    found = sharing([identifiers_of(other.reading.fabric), identifiers_of(fabric)], one_site=said["one_site"])
+    index, joined = Index(other.reading.fabric), found.joined[0] == found.joined[1]
+    near = Beside(name=index.fabric.name, index=index, one_site=said["one_site"], joined=joined)
+    return View(
+        view.platform,
+        replace(view.reading, fabric=fabric),
+        lambda subject: other.spell(view.spell(subject)),
+        beside=(near,) if found.pairs else (),
+    )
+
+
+def _cable(ends: Iterable[str], views: Iterable[View]) -> Link:
+    """Return a cable between ports that are named as in the examples."""
+    own = {
+        view.spell((device.name, port.name)): End(device.name, port.name)
+        for view in views
+        for device in view.reading.fabric.devices
+        for port in device.interfaces
+    }
+    a, b = sorted(own.get(tuple(end.split(":", 1)), End(*end.split(":", 1))) for end in ends)
+    return Link(a=a, b=b)
 
 
 def _seen(view: View, otherwise: Mapping[str, Any]) -> Observation:
@@ -112,7 +146,7 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 
     `verdict` is what it says, where that is known already.
     """
-    verdict = verdict or said(rule, view.reading, view.observed)
+    verdict = verdict or said(rule, view.reading, view.observed, view.beside)
     yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
@@ -126,16 +160,21 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
         yield f"unknown for want of {unknown.missing}"
 
 
-def said(rule: Rule, reading: Reading, observed: Observation | None = None) -> Verdict:
-    """What a rule says of a reading; the shipped ones are judged before one that looks at what others have found.
+def said(rule: Rule, reading: Reading, observed: Observation | None = None, beside: Sequence[Beside] = ()) -> Verdict:
+    """Return what a rule says of a reading; the shipped ones are checked before one that reads others' findings.
 
-    One about what validators saw looks at what is `observed`, or at what nodrop computes itself.
+    One about what validators saw looks at what is `observed`, or at what nodrop computes itself. One that compares
+    fabrics looks at those `beside`.
     """
     if rule.remark in KINDS:
         return _of_suppressions(rule, reading)
     if rule.observed:
         index = Index(reading.fabric)
         index.kept[OBSERVATIONS] = (observed or _observed(reading),)
+        return judge(reading, [rule], strictness="auditor", index=index)
+    if rule.beside:
+        index = Index(reading.fabric)
+        index.kept[KEPT] = beside
         return judge(reading, [rule], strictness="auditor", index=index)
     others = [other for other in of_files(shipped()) if other.name != rule.name and not other.last] if rule.last else []
     verdict = judge(reading, [*others, rule], strictness="auditor")
@@ -169,7 +208,7 @@ def _faults(
     view: View,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:
-    verdict = said(rule, view.reading, view.observed)
+    verdict = said(rule, view.reading, view.observed, view.beside)
     yield from differences(rule, example, view, verdict)
     for finding in locate(verdict.findings, view.reading) if locate else ():
         if finding.located is None or finding.located.span is None:

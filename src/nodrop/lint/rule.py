@@ -48,6 +48,8 @@ class Example:
     intent: Mapping[str, Any] | None = None
     model: Mapping[str, Any] | None = None
     artifact: Mapping[str, Any] | None = None
+    beside: Mapping[str, Any] | None = None
+    """The other fabric, of a rule that compares fabrics: changes of `intent` and `model`, `one_site` and `cables`."""
     seen: Mapping[str, Any] | None = None
     """What a validator sees otherwise, of a rule about that: parts of the `model`, lines that it has `refused`, packets
     `lost` since the build before, `values` of checks; of all else it sees what nodrop computes."""
@@ -89,6 +91,8 @@ class Rule:
     """Whether the analysis needs the control plane, which `nodrop validate` computes and `nodrop lint` does not."""
     observed: bool
     """Whether the analysis looks at what other validators saw, and only `nodrop validate` with one of them asks it."""
+    beside: bool
+    """Whether the analysis compares the fabric with others of the same command, and finds nothing without any."""
     looks_near: bool
     """Whether what the analysis says of a switch follows from that and what is cabled to it."""
     looks_at: frozenset[str]

@@ -115,12 +115,23 @@ class SeenFile(_Part):
     values: dict[Check, dict[_Text, str]] = {}
 
 
+class BesideFile(_Part):
+    """The other fabric of an example: changes of the same intent, and how both belong together."""
+
+    intent: dict[str, Any] = {}
+    model: dict[str, Any] = {}
+    one_site: bool = True
+    cables: tuple[tuple[_Text, _Text], ...] = ()
+    """Cables that the example states beside its own, such as one to a switch of the other fabric."""
+
+
 class ExampleFile(_Part):
     """What to change in the example fabric: the intent, the model after the build, or the artifacts of a platform."""
 
     intent: dict[str, Any] | None = None
     model: dict[str, Any] | None = None
     artifact: Annotated[dict[str, Any] | None, BeforeValidator(_files)] = None
+    beside: BesideFile | None = None
     seen: SeenFile | None = None
     at: tuple[_Text, ...] = ()
 
@@ -129,6 +140,8 @@ class ExampleFile(_Part):
         built = self.intent is not None or self.model is not None
         if built == (self.artifact is not None):
             raise ValueError("expected intent, model or both, or artifact")
+        if self.beside is not None and self.artifact is not None:
+            raise ValueError("beside and artifact; expected beside with intent or model")
         if self.seen is not None and self.artifact is not None:
             raise ValueError("seen beside artifact; expected it beside intent or model")
         return self

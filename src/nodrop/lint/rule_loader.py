@@ -95,6 +95,7 @@ class _Loader:
             rests_on=frozenset(getattr(module, "RESTS_ON", ())),
             routed=bool(getattr(module, "ROUTED", False)),
             observed=bool(getattr(module, "OBSERVED", False)),
+            beside=bool(getattr(module, "BESIDE", False)),
             looks_near=bool(getattr(module, "NEAR", False)),
             looks_at=frozenset(getattr(module, "LOOKS_AT", ())),
             gives_changes=self.gives_changes(module),
@@ -279,6 +280,7 @@ def _examples(file: ExamplesFile) -> tuple[Example, ...]:
             intent=each.intent,
             model=each.model,
             artifact=each.artifact,
+            beside=None if each.beside is None else each.beside.model_dump(),
             seen=None if each.seen is None else each.seen.model_dump(),
         )
         for kind, examples in (("bad", file.bad), ("good", file.good))

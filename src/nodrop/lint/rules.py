@@ -131,11 +131,11 @@ def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def of_routing(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
-    """Those that `nodrop validate` judges by: what the control plane does, all else about routing, and suppressions.
+    """Return those that `nodrop validate` checks by: routing, what fabrics have in common, and suppressions.
 
     Those about what other validators have `observed` are among them where one was asked.
     """
-    kept = (rule for rule in rules if rule.routed or rule.area == "routing" or rule.remark in KINDS)
+    kept = (rule for rule in rules if rule.routed or rule.area == "routing" or rule.beside or rule.remark in KINDS)
     return tuple(rule for rule in kept if observed or not rule.observed)
 
 

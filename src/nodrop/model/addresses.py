@@ -56,3 +56,19 @@ def network_of(text: str, *, host_bits: bool = True) -> Network | None:
         return ip_network(text, strict=not host_bits)
     except ValueError:
         return None
+
+
+LOCAL = ("127.", "169.254.", "fe80:", "::1")
+"""How addresses begin that mean something on one link or switch only."""
+
+
+def plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses without their prefix lengths, each spelled in one way, without those of one link."""
+    texts = [text.partition("/")[0] for text in addresses]
+    spelled = [_spelled(text) if ":" in text else text for text in texts]
+    return tuple([text for text in spelled if not text.startswith(LOCAL)])
+
+
+def _spelled(text: str) -> str:
+    found = address_of(text)
+    return text if found is None else str(found)

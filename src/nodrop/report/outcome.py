@@ -9,6 +9,7 @@ from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Ve
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
 from nodrop.lint.suppressions import Settled
+from nodrop.model.identifiers import Identifiers
 from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.model.subject import natural, sort_key
 from nodrop.report.agreement import Validation
@@ -64,6 +65,10 @@ class Outcome:
     own: tuple[Rule, ...] = ()
     """The site's own rules among those that were judged by."""
     line: LineOf = _no_line
+    identifiers: Identifiers | None = None
+    """What other fabrics of the command may not have too, where several are compared."""
+    an_intent: bool = False
+    """Whether that is what an intent is built into."""
 
     def __post_init__(self) -> None:
         for name, key in (

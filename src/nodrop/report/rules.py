@@ -148,6 +148,8 @@ def judged_by(rule: Rule) -> str:
     """Return the command that checks a rule, with its options."""
     if rule.observed:
         return "nodrop validate --batfish or --twin"
+    if rule.beside:
+        return "nodrop build, lint, validate and check, over all fabrics of the command"
     return "nodrop validate" if rule.routed else "nodrop lint"
 
 
@@ -171,12 +173,27 @@ def spoken_modes(rule: Rule) -> str:
 def _example(example: Example) -> Shown:
     values: list[str] = []
     for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
-        if changes is not None and not changes and not example.intent:
+        if changes is not None and not changes and not example.intent and example.beside is None:
             values.append("nothing is changed")
         values += [f"{path} {words} {_plain(value)}" for path, value in (changes or {}).items()]
+    values += _beside(example.beside)
     values += _seen(example.seen or {})
     files = (_changed(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
     return Shown(values=tuple(values), files=tuple(files), at=example.at)
+
+
+def _beside(other: Mapping[str, Any] | None) -> Iterator[str]:
+    """Return what the other fabric of an example is, which begins as the same fabric."""
+    if other is None:
+        return
+    yield f"a second fabric is {'in the same site' if other['one_site'] else 'in another site'}"
+    if not other["intent"] and not other["model"]:
+        yield "the second fabric is built from the same intent"
+    yield from (
+        f"in the intent of the second fabric {path} is {_plain(value)}" for path, value in other["intent"].items()
+    )
+    yield from (f"in the second fabric {path} is {_plain(value)}" for path, value in other["model"].items())
+    yield from (f"a cable from {a} to {b} is stated" for a, b in other["cables"])
 
 
 def _seen(otherwise: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,63 @@
+"""The other fabrics of a command, as the analyses that set `BESIDE = True` look at them.
+
+Such an analysis compares one fabric with earlier ones of the same command, of which it is known that they have an
+identifier in common (`model/identifiers.py`). What belongs to another fabric has a subject that begins with `OTHER` and
+the name of that fabric; `nodrop.several` looks up where it stands.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject
+
+OTHER = "@fabrics"
+KEPT = "beside"
+"""Under which name an index keeps the other fabrics."""
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Another fabric of the same command."""
+
+    name: str
+    """The name that it states if no other has that, else where its files lie."""
+    index: Index
+    one_site: bool
+    """Whether both fabrics are in one site: one `nodrop build`, or the fabrics of one nodrop.yaml."""
+    joined: bool
+    """Whether cables between switches join both."""
+
+    @property
+    def fabric(self) -> Fabric:
+        """The fabric."""
+        return self.index.fabric
+
+    def subject(self, *parts: str) -> Subject:
+        """Return the subject of a part of it."""
+        return (OTHER, self.name, *parts)
+
+    def same_names(self, index: Index) -> bool:
+        """Whether a name means the same switch or host in both."""
+        return self.one_site or index.devices.keys().isdisjoint(self.index.devices.keys())
+
+
+def beside(index: Index) -> Sequence[Beside]:
+    """Return the earlier fabrics of the command that have something in common with this one."""
+    found: Sequence[Beside] = index.kept.get(KEPT, ())
+    return found
+
+
+def hosts_of(index: Index) -> Iterator[str]:
+    """Yield what cables lead to and no file describes."""
+    for link in index.fabric.links:
+        yield from (end.node for end in (link.a, link.b) if end.node not in index.devices)
+
+
+def some(words: Iterable[str]) -> str:
+    """Return the first words, and how many more there are."""
+    every = list(words)
+    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return f"{', '.join(every[:_SHOWN])}{more}"

@@ -1,0 +1,83 @@
+"""Loopback addresses, prefixes of links and of hosts, and AS numbers that two fabrics have in common.
+
+Fabrics that no cable joins exchange no routes, so each may have the same numbers. Fabrics that cables between their
+switches join are one network. Prefixes of hosts must also differ where a host has cables in both fabrics, because the
+host has both in one routing table. A loopback address that is one of several of a switch and not its router id is an
+anycast address and may repeat.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+from nodrop.analyses import Hit
+from nodrop.analyses._beside import Beside, beside, hosts_of, some
+from nodrop.model.identifiers import Kind, Range, holdings
+from nodrop.model.index import Index
+from nodrop.model.subject import FABRIC, Subject
+
+BESIDE = True
+
+
+def find(index: Index, *, joined: bool) -> Iterator[Hit]:
+    """Yield a hit for each kind of number and each earlier fabric with which it overlaps.
+
+    Compared are fabrics that are `joined`, or those that are not.
+    """
+    others = beside(index)
+    mine = _by_kind(index) if others else {}
+    for other in others:
+        hosts = set(hosts_of(other.index)) & set(hosts_of(index)) if other.same_names(index) else set()
+        for kind, known in sorted(_by_kind(other.index).items()):
+            one_network = other.joined or (kind == "host prefixes" and bool(hosts))
+            if one_network is joined and kind in mine:
+                yield from _hits(kind, mine[kind], known, other)
+
+
+class _Number(NamedTuple):
+    """A number or prefix, where it stands, and how that spells it."""
+
+    span: Range
+    subject: Subject
+    text: str
+
+
+def _by_kind(index: Index) -> dict[Kind, list[_Number]]:
+    found: dict[Kind, list[_Number]] = {}
+    for holding in holdings(index.fabric):
+        rows = found.setdefault(holding.kind, [])
+        rows += (_Number(span, holding.subject, text) for text, span in holding.spans())
+    return found
+
+
+def _hits(kind: str, mine: list[_Number], theirs: list[_Number], other: Beside) -> Iterator[Hit]:
+    """Yield a hit with all overlaps of a kind, placed at the first."""
+    known = sorted(theirs)
+    starts = [one.span[:2] for one in known]
+    furthest: list[_Number] = list(accumulate(known, _further))
+    found: dict[str, tuple[_Number, _Number]] = {}
+    for number in mine:
+        version, low, high = number.span
+        before = bisect_right(starts, (version, high))
+        if before and _end(furthest[before - 1]) >= (version, low):
+            found.setdefault(number.text, (number, furthest[before - 1]))
+    if not found:
+        return
+    first, there = next(iter(found.values()))
+    yield Hit(
+        subject=(FABRIC,),
+        at=first.subject,
+        facts={"kind": kind, "values": some(found), "other": other.name},
+        related=((other.subject(*there.subject), "the same there"),),
+        discriminator=f"{other.name} {kind}",
+    )
+
+
+def _further(one: _Number, other: _Number) -> _Number:
+    return max(one, other, key=_end)
+
+
+def _end(number: _Number) -> tuple[int, int]:
+    version, _, high = number.span
+    return version, high

@@ -1,0 +1,40 @@
+"""Out-of-band addresses that switches of two fabrics have: all management ports are in one out-of-band network.
+
+A management address that a file does not say is compared with none.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._beside import beside
+from nodrop.model.identifiers import management_of
+from nodrop.model.index import Index
+
+BESIDE = True
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield a hit for each pair of switches that have a management address in common."""
+    for other in beside(index):
+        holders: dict[str, str] = {}
+        for device in other.fabric.devices:
+            for address in management_of(device):
+                holders.setdefault(address, device.name)
+        for device in index.fabric.devices:
+            shared: dict[str, list[str]] = {}
+            for address in management_of(device):
+                if address in holders:
+                    shared.setdefault(holders[address], []).append(address)
+            for holder, addresses in shared.items():
+                yield Hit(
+                    subject=(device.name,),
+                    at=(device.name, "@management", "addresses"),
+                    facts={
+                        "device": device.name,
+                        "addresses": ", ".join(addresses),
+                        "holder": holder,
+                        "other": other.name,
+                    },
+                    related=((other.subject(holder, "@management", "addresses"), "the same address"),),
+                    discriminator=f"{other.name} {holder}",
+                )

@@ -1,0 +1,239 @@
+"""What the fabrics of one command may not have twice: names, management addresses, cable ends, prefixes, AS numbers.
+
+`Identifiers` are a fabric's own, in a form small enough to travel between processes and into the cache. Compared with
+those of other fabrics they say which fabrics have something in common; the analyses then look at these fabrics alone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from socket import inet_aton
+from typing import Literal, NamedTuple
+
+from nodrop.model.addresses import LOCAL, interface_of, plain
+from nodrop.model.assemble import UNNAMED
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
+
+Kind = Literal["loopback addresses", "link prefixes", "host prefixes", "AS numbers"]
+"""What may repeat in fabrics that no cable joins."""
+
+_LINKS: Kind = "link prefixes"
+_HOSTS: Kind = "host prefixes"
+
+Range = tuple[int, int, int]
+"""The version of IP, or 0 for other numbers, and the first and the last of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifiers:
+    """The identifiers of one fabric."""
+
+    fabric: str
+    """The name that somebody states, or nothing."""
+    devices: tuple[str, ...] = ()
+    management: tuple[str, ...] = ()
+    """Out-of-band addresses without their prefix lengths."""
+    nodes: tuple[str, ...] = ()
+    """What cables lead to and no file describes: hosts, and switches of other fabrics."""
+    numbers: tuple[tuple[str, str, str], ...] = ()
+    """Kind, first and last of all that may repeat; what is adjacent is one row."""
+
+
+def identifiers_of(fabric: Fabric) -> Identifiers:
+    """Return the identifiers of a fabric."""
+    own = {device.name for device in fabric.devices}
+    ends = {end.node for link in fabric.links for end in (link.a, link.b)}
+    found: dict[str, set[Range]] = {}
+    for holding in holdings(fabric):
+        spans = found.setdefault(holding.kind, set())
+        spans.update([span for _, span in holding.spans()])
+    return Identifiers(
+        fabric="" if fabric.name == UNNAMED else fabric.name,
+        devices=tuple(sorted(own)),
+        management=tuple(sorted({address for device in fabric.devices for address in management_of(device)})),
+        nodes=tuple(sorted(ends - own)),
+        numbers=tuple((kind, *ends) for kind in sorted(found) for ends in _joined(found[kind])),
+    )
+
+
+def management_of(device: Device) -> tuple[str, ...]:
+    """Return the out-of-band addresses of a switch, as far as they are known."""
+    management = device.management
+    return () if isinstance(management, Unknown) or management is None else plain(management.addresses)
+
+
+class Holding(NamedTuple):
+    """Numbers of one kind that one part of a fabric has, as its files spell them."""
+
+    kind: Kind
+    subject: Subject
+    texts: tuple[str, ...]
+
+    def spans(self) -> Iterator[tuple[str, Range]]:
+        """Yield each number or prefix as it is spelled and as a range, without addresses of one link only."""
+        for text in self.texts:
+            span = (0, int(text), int(text)) if self.kind == "AS numbers" else _span(text)
+            if span is not None:
+                yield text, span
+
+
+def holdings(fabric: Fabric) -> Iterator[Holding]:
+    """Yield all numbers of a fabric that may repeat, those of VRFs left out: each VRF is a network of its own."""
+    for device in fabric.devices:
+        name = device.name
+        for port in device.interfaces:
+            if not isinstance(port.addresses, Unknown) and port.addresses and not _in_vrf(port.vrf):
+                to_host = not isinstance(port.side, Unknown) and port.side == "host"
+                yield Holding(_HOSTS if to_host else _LINKS, (name, port.name, "addresses"), port.addresses)
+        for channel in those_known(device.port_channels):
+            if not _in_vrf(channel.vrf):
+                yield Holding(_LINKS, (name, "@port_channels", channel.name, "addresses"), channel.addresses)
+        for vlan in those_known(device.vlans):
+            if not _in_vrf(vlan.vrf):
+                yield Holding(_HOSTS, (name, "@vlans", vlan.key, "addresses"), vlan.addresses)
+        yield from _of_routing(device)
+
+
+def _of_routing(device: Device) -> Iterator[Holding]:
+    bgp = None if isinstance(device.bgp, Unknown) else device.bgp
+    loopbacks = those_known(device.loopbacks)
+    anycast = sum(len(plain(loopback.addresses)) for loopback in loopbacks) > 1
+    router_id = None if bgp is None else bgp.router_id
+    for loopback in loopbacks:
+        own = loopback.addresses
+        if anycast:
+            own = tuple(text for text in own if text.partition("/")[0] == router_id)
+        if not _in_vrf(loopback.vrf):
+            yield Holding("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own)
+    if bgp is not None:
+        yield Holding("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
+
+
+def _in_vrf(vrf: str | None | Unknown) -> bool:
+    return not isinstance(vrf, Unknown) and bool(vrf)
+
+
+def _span(text: str) -> Range | None:
+    """Return the first and the last address of the network that an address with a prefix length lies in."""
+    if text.startswith(LOCAL):
+        return None
+    address, _, length = text.partition("/")
+    if ":" not in address:
+        try:
+            hosts = (1 << (32 - int(length or 32))) - 1
+            number = int.from_bytes(inet_aton(address), "big")
+        except (OSError, ValueError):
+            return None
+        return 4, number & ~hosts, number | hosts
+    found = interface_of(text)
+    if found is None or not plain((text,)):
+        return None
+    return 6, int(found.network[0]), int(found.network[-1])
+
+
+def _joined(spans: Iterable[Range]) -> Iterator[tuple[str, str]]:
+    """Yield ranges as few as possible, as texts that sort as the numbers do: what overlaps or is adjacent is one."""
+    version, first, last = -1, 0, -1
+    for family, low, high in sorted(spans):
+        if family == version and low <= last + 1:
+            last = max(last, high)
+            continue
+        if version >= 0:
+            yield _spelled(version, first), _spelled(version, last)
+        version, first, last = family, low, high
+    if version >= 0:
+        yield _spelled(version, first), _spelled(version, last)
+
+
+def _spelled(version: int, number: int) -> str:
+    return f"{version}:{number:032x}" if version == 6 else f"{version}:{number:08x}"
+
+
+def same_fabric(one: Identifiers, other: Identifiers, *, an_intent: bool) -> bool:
+    """Whether two fabrics are states of one: an intent and its build, or switches that were collected.
+
+    `an_intent` says that exactly one of them is an intent. Files of switches without a stated fabric are states of
+    another fabric's switches where they have the same names and management addresses.
+    """
+    if an_intent:
+        return bool(one.fabric) and one.fabric == other.fabric
+    fewer, more = (one, other) if not one.fabric else (other, one)
+    collected = not fewer.fabric and bool(more.fabric) and bool(fewer.devices)
+    return collected and set(fewer.devices) <= set(more.devices) and set(fewer.management) <= set(more.management)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """Which fabrics have something in common: for each the earlier ones, and which of all belong together by cables."""
+
+    pairs: Mapping[int, tuple[int, ...]]
+    joined: Sequence[int]
+    """By fabric, a number that is equal for fabrics that cables between their switches join."""
+
+
+def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
+    """Return which fabrics have an identifier in common, in time that is linear in the number of switches.
+
+    Of several fabrics with one identifier each later one is paired with the first. In one site a name means the same
+    switch or host in every fabric; else only in fabrics without a switch of the same name.
+    """
+    found = _overlaps(fabrics) | _first_holders([one.management for one in fabrics])
+    if one_site:
+        found |= _first_holders([one.devices for one in fabrics])
+    found |= {
+        (later, earlier)
+        for later, earlier in _first_holders([one.nodes for one in fabrics])
+        if same_names(fabrics[later], fabrics[earlier], one_site=one_site)
+    }
+    owners: dict[str, list[int]] = {}
+    for at, one in enumerate(fabrics):
+        for name in one.devices:
+            owners.setdefault(name, []).append(at)
+    joined = list(range(len(fabrics)))
+    for at, one in enumerate(fabrics):
+        for node in one.nodes:
+            for other in owners.get(node, ()):
+                if same_names(one, fabrics[other], one_site=one_site):
+                    found.add((max(at, other), min(at, other)))
+                    old, new = sorted((joined[at], joined[other]))[::-1]
+                    joined = [new if number == old else number for number in joined]
+    pairs: dict[int, list[int]] = {}
+    for later, earlier in sorted(found):
+        pairs.setdefault(later, []).append(earlier)
+    return Sharing(pairs={later: tuple(others) for later, others in pairs.items()}, joined=joined)
+
+
+def same_names(one: Identifiers, other: Identifiers, *, one_site: bool) -> bool:
+    """Whether a name means the same switch or host in both fabrics."""
+    return one_site or set(one.devices).isdisjoint(other.devices)
+
+
+def _first_holders(rows: Sequence[Sequence[str]]) -> set[tuple[int, int]]:
+    first: dict[str, int] = {}
+    found = set()
+    for at, texts in enumerate(rows):
+        for text in texts:
+            if (holder := first.setdefault(text, at)) != at:
+                found.add((at, holder))
+    return found
+
+
+def _overlaps(fabrics: Sequence[Identifiers]) -> set[tuple[int, int]]:
+    """Return pairs of fabrics whose numbers overlap: each range with the one that reaches furthest before it."""
+    rows = sorted(
+        ((kind, low, high, at) for at, one in enumerate(fabrics) for kind, low, high in one.numbers),
+        key=itemgetter(0, 1, 3),
+    )
+    found = set()
+    reach: tuple[str, str, int] = ("", "", 0)
+    for kind, low, high, at in rows:
+        furthest, last, holder = reach
+        if kind == furthest and low <= last:
+            if holder != at:
+                found.add((max(at, holder), min(at, holder)))
+            if high <= last:
+                continue
+        reach = (kind, high, at)
+    return found
