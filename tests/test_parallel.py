@@ -224,7 +224,7 @@ def test_a_site_is_built_the_same_in_one_process_and_in_two() -> None:
     done, files = both("build", *intents, "-o", "out")
     assert (done.code, done.err) == (0, "out: 24 devices, 104 files (104 written, 0 unchanged)\n")
     assert {name.partition("/")[0] for name in files} == {".nodrop.json", "pod0", "pod1", "pod2", "pod3"}
-    assert sorted(path.name for path in Path().iterdir()) == ["out", *intents]
+    assert sorted(path.name for path in Path().iterdir()) == sorted(["nodrop.yaml", "out", *intents])
 
 
 def test_a_site_with_faults_is_told_the_same_in_one_process_and_in_two() -> None:
@@ -298,7 +298,7 @@ def test_a_site_is_changed_in_place_and_only_where_it_changes() -> None:
     assert done.code == 2
     assert "out/pod2/leaf1/frr.conf: was changed since nodrop wrote it" in done.err
     assert tree("out") == now
-    assert sorted(path.name for path in Path().iterdir()) == ["out", *intents]
+    assert sorted(path.name for path in Path().iterdir()) == sorted(["nodrop.yaml", "out", *intents])
 
 
 def test_devices_of_one_fabric_are_read_in_processes_and_share_their_profiles() -> None:
@@ -341,7 +341,7 @@ def test_an_interrupted_site_leaves_nothing_and_no_process() -> None:
         os.killpg(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=END_S)
     assert (running.returncode, out, err) == (130, b"", b"\n")
-    assert sorted(path.name for path in Path().iterdir()) == sorted(intents)
+    assert sorted(path.name for path in Path().iterdir()) == sorted(["nodrop.yaml", *intents])
     assert ends(running.pid)
 
 
@@ -353,4 +353,4 @@ def test_processes_do_not_outlive_a_build_that_is_killed() -> None:
         running.kill()
     assert ends(running.pid)
     assert nodrop("build", *intents[:2], "-o", "out").code == 0
-    assert sorted(path.name for path in Path().iterdir()) == ["out", *sorted(intents)]
+    assert sorted(path.name for path in Path().iterdir()) == sorted(["nodrop.yaml", "out", *intents])

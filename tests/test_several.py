@@ -106,8 +106,7 @@ def test_a_management_address_is_used_once_whatever_the_sites() -> None:
     for command in (("lint", "sites"), ("lint", "sites/pod1", "sites/pod2"), ("validate", "sites/pod1", "sites/pod2")):
         (one,) = [one for one in findings(nodrop(*command, "--format", "json")) if one["rule"] == ADDRESS]
         assert one["message"] == (
-            "leaf4: management address 192.168.100.2 is also that of leaf2 in fabric pod1; "
-            "expected an address of its own"
+            "leaf4: management address 192.168.100.2 is also that of leaf2 in fabric pod1; expected a unique address"
         )
         (other,) = one["related"]
         assert (one["file"], other["file"]) == (str(file), "sites/pod1/leaf2/config_db.json")

@@ -39,7 +39,7 @@ class Bench:
         return {name: rule.name for rule in self.every for name in (rule.name, *rule.aliases)}
 
     def ran(self, verdict: Verdict, reading: Reading) -> Ran:
-        """What was judged; of what could not be read as a whole, nothing is said to have been."""
+        """Return what was checked: nothing, where not all could be read."""
         if reading.problems:
             return Ran()
         every = [rule for rule in self.chosen if not rule.beside]  # what they find depends on what the command names
@@ -47,7 +47,7 @@ class Bench:
         return Ran.of(rules, verdict, reading)
 
     def of_remarks(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:
-        """What the chosen rules make of remarks about suppressions."""
+        """Return what the chosen rules make of remarks about suppressions."""
         rules = [rule for rule in self.chosen if rule.remark in KINDS]
         reading = nothing_but(remarks)
         if not reading.remarks or not rules:
@@ -173,7 +173,7 @@ _NAMED = 5
 
 
 def _some(subjects: Sequence[str]) -> str:
-    """The first few of the subjects, and how many more there are."""
+    """Return the first few of the subjects, and how many more there are."""
     named = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     return f"{', '.join(named[:_NAMED])}{more}"

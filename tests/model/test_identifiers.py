@@ -13,7 +13,11 @@ def identifiers(*devices: str, fabric: str = "", **others: tuple[str, ...]) -> I
 
 
 def test_what_is_adjacent_is_one_range_and_what_means_something_on_one_link_is_left_out() -> None:
-    port = Interface(port=UNKNOWN, name="Ethernet0", addresses=("10.0.0.2/31", "10.0.0.1/31", "fe80::1/64", "x"))
+    port = Interface(
+        port=UNKNOWN,
+        name="Ethernet0",
+        addresses=("10.0.0.2/31", "10.0.0.1/31", "10.0.1.9/20", "169.254.0.1/31", "fe80::1/64", "x"),
+    )
     other = Interface(port=UNKNOWN, name="Ethernet4", addresses=("fd00::1/127",), vrf="RED")
     host = Interface(port=UNKNOWN, name="Ethernet8", addresses=("fd00:2::1/127",), side="host")
     management = Management(interface="eth0", addresses=("192.0.2.1/24", "FD00:9::1/64"), gateway=None, own_vrf=True)
@@ -33,8 +37,8 @@ def test_what_is_adjacent_is_one_range_and_what_means_something_on_one_link_is_l
         nodes=("gpu1",),
         numbers=(
             ("AS numbers", "0:0000fde9", "0:0000fde9"),
-            ("host prefixes", "6:fd000002000000000000000000000000", "6:fd000002000000000000000000000001"),
-            ("link prefixes", "4:0a000000", "4:0a000003"),
+            ("host prefixes", "6:fd000002000000000000000000000000", "6:fd00000200000000ffffffffffffffff"),
+            ("link prefixes", "4:0a000000", "4:0a000fff"),
         ),
     )
 

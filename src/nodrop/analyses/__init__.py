@@ -69,7 +69,7 @@ Find = Callable[..., Iterator[Hit | Unsettled]]
 
 
 def names() -> tuple[str, ...]:
-    """The analyses that there are."""
+    """Return the analyses that there are."""
     return _names(tuple(__path__))
 
 
@@ -79,7 +79,7 @@ def _names(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def module(name: str) -> ModuleType:
-    """The module of an analysis; KeyError where there is none of that name."""
+    """Return the module of an analysis; KeyError where there is none of that name."""
     if name not in names():
         raise KeyError(name)
     return importlib.import_module(f"{__name__}.{name}")

@@ -1,4 +1,4 @@
-"""The other fabrics of a command, as the analyses that set `BESIDE = True` look at them.
+"""The other fabrics of a command, for the analyses that set `BESIDE = True`.
 
 Such an analysis compares one fabric with earlier ones of the same command, of which it is known that they have an
 identifier in common (`model/identifiers.py`). What belongs to another fabric has a subject that begins with `OTHER` and

@@ -107,7 +107,7 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
 
 
 def _area(vrf: str | None) -> str:
-    """The routing table in which an address must be the only one."""
+    """Return the routing table in which an address must be the only one."""
     return f"vrf {vrf}" if vrf else "vrf default"
 
 

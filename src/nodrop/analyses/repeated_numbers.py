@@ -36,7 +36,7 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
 
 
 class _Number(NamedTuple):
-    """A number or prefix, where it stands, and how that spells it."""
+    """A number or prefix, where it stands, and its text there."""
 
     span: Range
     subject: Subject

@@ -60,7 +60,7 @@ def run_example(
     artifact: Callable[[Mapping[str, Any]], Iterable[View]] | None = None,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
 ) -> list[Failure]:
-    """What is wrong with an example, nothing if it holds.
+    """Return what is wrong with an example, nothing if it holds.
 
     `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of edited artifacts.
     `locate` fills in where findings stand, and then each must have a line.
@@ -85,7 +85,7 @@ def views_of(
     views: Callable[[Fabric], Iterable[View]],
     artifact: Callable[[Mapping[str, Any]], Iterable[View]] | None = None,
 ) -> list[View]:
-    """What an example is judged over, as `run_example` makes it; ValueError tells of a change that fits nothing."""
+    """Return what an example is checked over, as `run_example` makes it; ValueError: a change fits nothing."""
     if example.artifact is not None:
         return list(artifact(example.artifact)) if artifact else []
     fabric = _changed(base(example.intent or {}), example.model or {})
@@ -127,7 +127,7 @@ def _cable(ends: Iterable[str], views: Iterable[View]) -> Link:
 
 
 def _seen(view: View, otherwise: Mapping[str, Any]) -> Observation:
-    """What a validator sees that sees this fabric, but for the values and lines that an example has."""
+    """Return what a validator sees that sees this fabric, but for the values and lines that an example has."""
     own = _observed(view.reading)
     values = {
         check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
@@ -163,8 +163,8 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 def said(rule: Rule, reading: Reading, observed: Observation | None = None, beside: Sequence[Beside] = ()) -> Verdict:
     """Return what a rule says of a reading; the shipped ones are checked before one that reads others' findings.
 
-    One about what validators saw looks at what is `observed`, or at what nodrop computes itself. One that compares
-    fabrics looks at those `beside`.
+    One about what validators saw uses `observed`, or else what nodrop computes. One that compares fabrics uses those
+    `beside`.
     """
     if rule.remark in KINDS:
         return _of_suppressions(rule, reading)
@@ -187,7 +187,7 @@ def said(rule: Rule, reading: Reading, observed: Observation | None = None, besi
 
 
 def _of_suppressions(rule: Rule, reading: Reading) -> Verdict:
-    """What a rule says of the comments in files, none of which covers anything."""
+    """Return what a rule says of the comments in files, none of which covers anything."""
     every = of_files(shipped())
     verdict, written = judge(reading, every, strictness="auditor"), tuple(written_in(reading))
     ran = Ran.of([one for one in every if reading.fabric.mode in one.modes], verdict, reading)

@@ -256,7 +256,7 @@ class Rule:
         return emit.judge(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.sieve))
 
     def value(self, node: Node) -> Callable[..., Any]:
-        """The function that evaluates one of its expressions for one item."""
+        """Return the function that evaluates one of its expressions for one item."""
         if id(node) not in self._values:
             self._values[id(node)] = emit.value(self.names, node)
         return self._values[id(node)]

@@ -63,7 +63,7 @@ LOCAL = ("127.", "169.254.", "fe80:", "::1")
 
 
 def plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Return addresses without their prefix lengths, each spelled in one way, without those of one link."""
+    """Return addresses without their prefix lengths, each written in one way, without those of one link."""
     texts = [text.partition("/")[0] for text in addresses]
     spelled = [_spelled(text) if ":" in text else text for text in texts]
     return tuple([text for text in spelled if not text.startswith(LOCAL)])

@@ -1,7 +1,7 @@
 """What the fabrics of one command may not have twice: names, management addresses, cable ends, prefixes, AS numbers.
 
 `Identifiers` are a fabric's own, in a form small enough to travel between processes and into the cache. Compared with
-those of other fabrics they say which fabrics have something in common; the analyses then look at these fabrics alone.
+those of other fabrics they say which fabrics have something in common; the analyses then compare these fabrics alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,17 +38,17 @@ class Identifiers:
     nodes: tuple[str, ...] = ()
     """What cables lead to and no file describes: hosts, and switches of other fabrics."""
     numbers: tuple[tuple[str, str, str], ...] = ()
-    """Kind, first and last of all that may repeat; what is adjacent is one row."""
+    """Kind, first and last of all that may repeat; what is adjacent is one row. Prefixes are widened to blocks.
+
+    A block is 256 addresses, of IPv6 a /64: fabrics with a block in common may have prefixes in common.
+    """
 
 
 def identifiers_of(fabric: Fabric) -> Identifiers:
     """Return the identifiers of a fabric."""
     own = {device.name for device in fabric.devices}
     ends = {end.node for link in fabric.links for end in (link.a, link.b)}
-    found: dict[str, set[Range]] = {}
-    for holding in holdings(fabric):
-        spans = found.setdefault(holding.kind, set())
-        spans.update([span for _, span in holding.spans()])
+    found = _wide(fabric)
     return Identifiers(
         fabric="" if fabric.name == UNNAMED else fabric.name,
         devices=tuple(sorted(own)),
@@ -58,6 +58,28 @@ def identifiers_of(fabric: Fabric) -> Identifiers:
     )
 
 
+def _wide(fabric: Fabric) -> dict[Kind, set[Range]]:
+    """Return the numbers of a fabric by kind, prefixes as blocks; most of them by the text before their last dot."""
+    blocks: dict[Kind, set[str]] = {_LINKS: set(), _HOSTS: set()}
+    found: dict[Kind, set[Range]] = {}
+    for kind, subject, texts in holdings(fabric):
+        if kind not in blocks:
+            found.setdefault(kind, set()).update([span for _, span in Holding(kind, subject, texts).spans()])
+            continue
+        for text in texts:
+            if text[-3:-2] == "/" and text[-2:] >= "24" and ":" not in text:
+                blocks[kind].add(text.rpartition(".")[0])
+            elif (span := _span(text)) is not None:
+                version, low, high = span
+                within = 0xFF if version == 4 else (1 << 64) - 1
+                found.setdefault(kind, set()).add((version, low & ~within, high | within))
+    for kind, heads in blocks.items():
+        spans = [_span(f"{head}.0/24") for head in heads]
+        if spans:
+            found.setdefault(kind, set()).update(span for span in spans if span is not None)
+    return found
+
+
 def management_of(device: Device) -> tuple[str, ...]:
     """Return the out-of-band addresses of a switch, as far as they are known."""
     management = device.management
@@ -65,14 +87,14 @@ def management_of(device: Device) -> tuple[str, ...]:
 
 
 class Holding(NamedTuple):
-    """Numbers of one kind that one part of a fabric has, as its files spell them."""
+    """Numbers of one kind that one part of a fabric has, as its files have them."""
 
     kind: Kind
     subject: Subject
     texts: tuple[str, ...]
 
     def spans(self) -> Iterator[tuple[str, Range]]:
-        """Yield each number or prefix as it is spelled and as a range, without addresses of one link only."""
+        """Yield each number or prefix as a text and as a range, without addresses of one link only."""
         for text in self.texts:
             span = (0, int(text), int(text)) if self.kind == "AS numbers" else _span(text)
             if span is not None:
@@ -80,13 +102,14 @@ class Holding(NamedTuple):
 
 
 def holdings(fabric: Fabric) -> Iterator[Holding]:
-    """Yield all numbers of a fabric that may repeat, those of VRFs left out: each VRF is a network of its own."""
+    """Yield all numbers of a fabric that may repeat, those of VRFs left out: each VRF is a separate network."""
     for device in fabric.devices:
         name = device.name
         for port in device.interfaces:
-            if not isinstance(port.addresses, Unknown) and port.addresses and not _in_vrf(port.vrf):
+            addresses = port.addresses
+            if not isinstance(addresses, Unknown) and addresses and (port.vrf is None or not _in_vrf(port.vrf)):
                 to_host = not isinstance(port.side, Unknown) and port.side == "host"
-                yield Holding(_HOSTS if to_host else _LINKS, (name, port.name, "addresses"), port.addresses)
+                yield Holding(_HOSTS if to_host else _LINKS, (name, port.name, "addresses"), addresses)
         for channel in those_known(device.port_channels):
             if not _in_vrf(channel.vrf):
                 yield Holding(_LINKS, (name, "@port_channels", channel.name, "addresses"), channel.addresses)

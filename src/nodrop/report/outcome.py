@@ -90,7 +90,7 @@ class Outcome:
         notes: Iterable[Note] = (),
         line: LineOf = _no_line,
     ) -> "Outcome":
-        """What a reading and the verdict on it say; `findings` are the verdict's with their places, where looked up.
+        """Return what a reading and the verdict on it say; `findings` are the verdict's, with places if looked up.
 
         Those of them that are suppressed or in the baseline are hidden.
         """
@@ -161,7 +161,7 @@ class Statistic:
 
 
 def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
-    """What each rule that was judged found and cost, the slowest first; nothing where nobody asked."""
+    """Return what each rule that was checked found and cost, the slowest first; nothing where nobody asked."""
     found = Counter(finding.rule for finding in outcome.findings)
     rows = (
         Statistic(rule=one.rule, findings=found[one.rule], evaluations=one.evaluations, seconds=round(one.seconds, 6))
@@ -171,13 +171,14 @@ def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
 
 
 def told(problem: Problem) -> str:
-    """What is wrong with the input, in one sentence without its place: at which part of it, what was found."""
+    """Return what is wrong with the input in one sentence without its place: at which part, what was found."""
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
 
 
 def openable(finding: Finding) -> Located | None:
-    """The place of a finding that can be opened: its own or, where an intent was linted and nothing written, that of
-    the key by which the intent decides it.
+    """Return the place of a finding that can be opened: its own, or that of the key by which an intent decides it.
+
+    The latter counts where an intent was linted and nothing is written.
     """
     origin = finding.related[0].located if finding.related else None
     unwritten = finding.located and origin and finding.located.file.startswith(f"{origin.file}/")
@@ -191,7 +192,7 @@ Groups = tuple[tuple[Finding, ...], ...]
 
 
 def groups(findings: Iterable[Finding]) -> Groups:
-    """Findings of one rule with one cause together, each group in the order of its subjects.
+    """Return findings of one rule with one cause together, each group in the order of its subjects.
 
     The order inside a group does not depend on where it stands, so its first finding can be chosen before places are
     looked up; where only some have places, as those of several fabrics, these go first. Groups stand in the order of
@@ -205,7 +206,7 @@ def groups(findings: Iterable[Finding]) -> Groups:
 
 
 def foremost(of: Groups) -> Groups:
-    """The groups to show where there are too many for a reader: the worst first, each rule before any has a second,
+    """Return the groups to show where there are too many: the worst first, each rule before any has a second,
     then the largest; they stay in their order.
     """
     if len(of) <= SHOWN:
@@ -220,7 +221,7 @@ def foremost(of: Groups) -> Groups:
 
 
 def heads(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The first of each group to show: the only findings of which the text, unless verbose, shows the place."""
+    """Return the first of each group to show: the only findings whose place the text shows, unless verbose."""
     return tuple(group[0] for group in foremost(groups(findings)))
 
 
@@ -232,7 +233,7 @@ def _subject_key(finding: Finding) -> _Key:
 
 
 def _by_size(group: Sequence[Finding]) -> _Key:
-    """The largest first, and never by places, which may not be known yet."""
+    """Return the largest first, and never by places, which may not be known yet."""
     return (-len(group), group[0].rule, *_subject_key(group[0]))
 
 
