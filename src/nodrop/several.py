@@ -20,6 +20,7 @@ from nodrop.model.identifiers import Identifiers, Sharing, same_fabric, sharing
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
+from nodrop.report.merged import work_of_all
 from nodrop.report.outcome import Outcome, heads, openable
 from nodrop.settling import known
 
@@ -198,5 +199,6 @@ def _with(outcome: Outcome, more: Outcome) -> Outcome:
         notes=tuple(dict.fromkeys((*outcome.notes, *more.notes))),
         settled=(*outcome.settled, *more.settled),
         crashed=outcome.crashed or more.crashed,
+        work=work_of_all((outcome, more)),
         line=line,
     )

@@ -23,7 +23,7 @@ LAYERS = (
     {"cli", "lsp"},
     {"fixing", "explaining", "importing", "checking"},
     {"remembering"},
-    {"judging", "schemas", "settling"},
+    {"judging", "schemas", "settling", "several"},
     {"report", "validating"},
     {"export"},
     {"plan", "locate", "config", "rule_tests"},

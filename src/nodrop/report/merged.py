@@ -36,12 +36,12 @@ def merged(outcomes: Sequence[Outcome]) -> Outcome:
         validations=tuple(replace(each, name=one.name) for one in outcomes for each in one.validations),
         crashed=any(one.crashed for one in outcomes),
         own=next((one.own for one in outcomes if one.own), ()),
-        work=_work_of_all(outcomes),
+        work=work_of_all(outcomes),
         line=line,
     )
 
 
-def _work_of_all(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:
+def work_of_all(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:
     """Return what each rule cost for all fabrics together; None where nobody asked."""
     evaluations, seconds = Counter[str](), defaultdict[str, float](float)
     given = [one.work for one in outcomes if one.work is not None]
