@@ -263,9 +263,8 @@ def test_several_intents_get_a_folder_each_and_are_linted_each_for_itself() -> N
         built(intent, "single")
         assert {name: data for name, data in tree("single").items() if name != MANIFEST} == tree(f"out/{fabric}")
         shutil.rmtree("single")
-    assert nodrop("lint", "out") == Done(0, done.out, "")
-    assert nodrop("lint", "out/two-by-two", "out/reference-256") == Done(0, done.out, "")
-    assert nodrop("lint", *sorted(map(str, Path("out").glob("[!.]*")))).out == done.out
+    for paths in (["out"], ["out/two-by-two", "out/reference-256"], sorted(map(str, Path("out").glob("[!.]*")))):
+        assert nodrop("lint", *paths, "--ignore", "topology") == Done(0, done.out, "")
 
 
 def test_several_intents_of_which_one_is_faulty() -> None:
