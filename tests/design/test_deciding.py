@@ -229,7 +229,7 @@ NOWHERE = (
     "leaf1/Ethernet0/macsec",
     "leaf1/@mac",
     "leaf2/@mac_ageing_s",
-    "ConnectX-7/x.sh/tos",
+    "ConnectX-7/x.sh/trust",
     "leaf1/@trimming",
 )
 

@@ -67,7 +67,6 @@ MEANT = {
     "endpoints-without-ports": {"endpoints.gpu.leaf_ports": "1, 4"},
     "headroom-fills-the-memory": {"topology.uplinks.length": "2636m"},
     "hosts-named-alike": {"endpoints.gpu1.ids": "5-6", "endpoints.gpu1.leaf_group": "4"},
-    "hosts-set-by-default": {"hosts": {"cnp_dscp": "46", "pfc": ["4"], "tos": "122"}},
     "hosts-set-otherwise": {"hosts": {"cnp_dscp": "48", "pfc": ["3"], "tos": "106"}},
     "later-platform": {"topology.spines.platform": "sonic", "topology.spines.version": "202505"},
     "later-topology": {"topology.kind": "leaf-spine"},

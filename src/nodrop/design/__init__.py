@@ -4,7 +4,7 @@ Every step collects its problems; a design that cannot work is refused with all 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from nodrop.design.adapting import Adaptation, notes
 from nodrop.design.additions import addition_faults, touching_faults
@@ -19,9 +19,10 @@ from nodrop.design.classes import Classes, resolve_classes
 from nodrop.design.delivery import delivery_faults
 from nodrop.design.devices import Devices
 from nodrop.design.high_frequency import bandwidth_faults
+from nodrop.design.host_settings import fifo_tos, host_cnp_dscp, host_dcqcn, host_faults, host_pfc, host_tos
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
-from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc, mode_faults
+from nodrop.design.modes import has_pfc, mode_faults
 from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
 from nodrop.design.splits import Jack
@@ -39,6 +40,16 @@ from nodrop.platforms.traits import traits
 
 HOST_BOND = "bond0"
 """What a host's bond is called, as Linux calls the first."""
+
+
+class _SameOfHosts(TypedDict):
+    """What all hosts have, as fields of `Host`."""
+
+    tos: int
+    fifo_tos: int | Unknown
+    cnp_dscp: int
+    pfc_priorities: tuple[int, ...]
+    dcqcn: bool
 
 
 class _Drawn(NamedTuple):
@@ -98,7 +109,8 @@ def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
 
 
 def _drawn(intent: Intent) -> _Drawn:
-    problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent), *class_faults(intent)]
+    problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
+    problems += [*class_faults(intent), *host_faults(intent)]
     switches = boxes(intent, problems)
     _stop(problems)
     layout = lay_out(intent, switches, problems)
@@ -158,10 +170,18 @@ def _hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]:
     cables: dict[str, list[HostCable]] = {}
     for cable in layout.host_cables:
         cables.setdefault(cable.host, []).append(cable)
-    return tuple(_host(intent, cables[name], plan) for name in sorted(cables, key=natural))
+    fifo = fifo_tos(intent)
+    same = _SameOfHosts(
+        tos=host_tos(intent),
+        fifo_tos=UNKNOWN if fifo is None else fifo,
+        cnp_dscp=host_cnp_dscp(intent),
+        pfc_priorities=host_pfc(intent),
+        dcqcn=host_dcqcn(intent),
+    )
+    return tuple(_host(intent, cables[name], plan, same) for name in sorted(cables, key=natural))
 
 
-def _host(intent: Intent, cables: list[HostCable], plan: Plan) -> Host:
+def _host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHosts) -> Host:
     """Return a host by its cables, which are in the order of its ports."""
     name, group = cables[0].host, cables[0].group
     wanted, settings = intent.endpoints[group], intent.hosts
@@ -182,11 +202,8 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan) -> Host:
         nic=wanted.nic,
         ports=ports,
         spread=wanted.spread,
-        tos=settings.tos,
-        cnp_dscp=settings.cnp_dscp,
         trust=settings.trust,
-        pfc_priorities=host_pfc(intent),
-        dcqcn=host_dcqcn(intent),
+        **same,
         rdma_mtu_bytes=settings.rdma_mtu,
         out_of_order=UNKNOWN if settings.out_of_order is None else settings.out_of_order,
     )

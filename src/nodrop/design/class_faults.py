@@ -1,18 +1,13 @@
-"""What contradicts itself in the intent's classes, and between them and how the hosts are set."""
+"""What contradicts itself in the intent's classes."""
 
 from collections.abc import Iterator
 
-from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, lossless_priorities, purpose_of, unclaimed
-from nodrop.design.modes import has_pfc, host_pfc
+from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, purpose_of, unclaimed
+from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, TrafficClass
 from nodrop.model.purposes import RDMA_STORAGE, TCP_STORAGE
 from nodrop.units import show_bytes, show_ids
-
-ROCE_OVERHEAD_BYTES = 100
-"""Room for what surrounds a RoCE payload: IPv6 40, UDP 8, BTH 12, the longest extended headers 28 + 4, ICRC 4."""
-
-_ECN_CAPABLE = 2
 
 
 def class_faults(intent: Intent) -> Iterator[Problem]:
@@ -24,7 +19,6 @@ def class_faults(intent: Intent) -> Iterator[Problem]:
     yield from _share_faults(intent)
     yield from _rdma_faults(intent)
     yield from _storage_faults(intent)
-    yield from _host_faults(intent)
 
 
 def _doubles(intent: Intent) -> Iterator[Problem]:
@@ -128,37 +122,5 @@ def _storage_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("classes", name, "dscp"), "rest", f"DSCPs that only {purpose} has, such as 34")
 
 
-def _host_faults(intent: Intent) -> Iterator[Problem]:
-    hosts = intent.hosts
-    rdma, cnp = (_dscps(_of_purpose(intent, purpose)) for purpose in ("rdma", "cnp"))
-    if rdma and hosts.tos >> 2 not in rdma:
-        found = f"ToS {hosts.tos}{_left_out(intent, 'tos')} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
-        expected = " or ".join(str(dscp << 2 | _ECN_CAPABLE) for dscp in rdma)
-        yield intent.problem(("hosts", "tos"), found, expected)
-    if cnp and hosts.cnp_dscp not in cnp:
-        found = f"DSCP {hosts.cnp_dscp}{_left_out(intent, 'cnp_dscp')} is not of the CNP class"
-        yield intent.problem(("hosts", "cnp_dscp"), found, " or ".join(map(str, cnp)))
-    lossless = lossless_priorities(intent)
-    pfc = host_pfc(intent)
-    if pfc != lossless:
-        found = f"NICs with PFC on {show_ids(pfc) or 'nothing'}{_left_out(intent, 'pfc')}"
-        yield intent.problem(("hosts", "pfc"), found, f"[{show_ids(lossless)}], the lossless priorities")
-    if hosts.rdma_mtu + ROCE_OVERHEAD_BYTES > intent.mtu:
-        found = f"RoCE MTU {hosts.rdma_mtu}{_left_out(intent, 'rdma_mtu')} and its headers do not fit MTU {intent.mtu}"
-        fitting = max(size for size in (256, 512, 1024, 2048) if size + ROCE_OVERHEAD_BYTES <= intent.mtu)
-        hint = f"or mtu: {hosts.rdma_mtu + ROCE_OVERHEAD_BYTES}"
-        yield intent.problem(("hosts", "rdma_mtu"), found, f"at most {fitting}", hint)
-
-
 def _of_purpose(intent: Intent, purpose: str) -> dict[str, TrafficClass]:
     return {name: wanted for name, wanted in intent.classes.items() if purpose_of(name, wanted) == purpose}
-
-
-def _dscps(classes: dict[str, TrafficClass]) -> tuple[int, ...]:
-    """Return the DSCPs that classes name, sorted."""
-    return tuple(sorted(dscp for wanted in classes.values() if wanted.dscp != "rest" for dscp in wanted.dscp))
-
-
-def _left_out(intent: Intent, key: str) -> str:
-    """Say of a setting of the hosts that it is not written anywhere."""
-    return "" if key in intent.hosts.model_fields_set else " (the default)"

@@ -150,7 +150,7 @@ class _Deciding:
     def _of_classes(self) -> _Words:
         """Of the classes, the first of each purpose that a row names, and the first lossless one."""
         named = {purpose_of(name, wanted): name for name, wanted in reversed(self._intent.classes.items())}
-        purposes: tuple[Purpose, ...] = ("cnp", "control")
+        purposes: tuple[Purpose, ...] = ("rdma", "cnp", "control")
         found = {purpose: (named[purpose],) for purpose in purposes if purpose in named}
         lossless = [name for name, wanted in self._intent.classes.items() if wanted.lossless]
         return found | ({"lossless": (lossless[0],)} if lossless else {})

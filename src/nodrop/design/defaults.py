@@ -9,9 +9,10 @@ import netaddr
 from nodrop.design.addressing import slots_of
 from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes, traits_by_role
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
-from nodrop.design.classes import purpose_of
+from nodrop.design.classes import purpose_of, unclaimed
 from nodrop.design.delivery import has_choice
-from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
+from nodrop.design.host_settings import host_cnp_dscp, host_dcqcn, host_pfc, host_tos
+from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import RESERVED, queue_reserve
 from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
@@ -32,7 +33,8 @@ class Default(NamedTuple):
 
 def defaulted(intent: Intent) -> tuple[Default, ...]:
     """Return every default that holds for an intent that builds."""
-    return (*_plain(intent), *_of_mode(intent), *_endpoints(intent), *_watchdog(intent), *_derived(intent))
+    nics = (*_of_classes(intent), *_of_mode(intent))
+    return (*_plain(intent), *nics, *_endpoints(intent), *_watchdog(intent), *_derived(intent))
 
 
 _PLAIN = (
@@ -42,8 +44,6 @@ _PLAIN = (
     ("buffers.alpha", "", "SONiC's default_dynamic_th 0 (buffers_config.j2)"),
     ("buffers.lossless_pool", "%", "lossy classes need little where RDMA is the load"),
     ("buffers.shared_headroom", "", "own headroom for every port needs no estimate of simultaneous pauses"),
-    ("hosts.tos", "", "DSCP 26, ECN-capable: NVIDIA's convention for RoCE"),
-    ("hosts.cnp_dscp", "", "NVIDIA NICs send CNPs with DSCP 48"),
     ("hosts.trust", "", "PCP does not survive routing (Guo et al., SIGCOMM 2016)"),
     ("hosts.rdma_mtu", "", "the largest RoCE MTU"),
     ("routing.protocol", "", "RFC 7938, use of BGP for routing in large-scale data centers"),
@@ -73,13 +73,33 @@ def _applies(intent: Intent, path: str) -> bool:
     return has_pfc(intent) or path not in _WITH_PFC
 
 
+def _of_classes(intent: Intent) -> Iterator[Default]:
+    """Yield how NICs are set for the classes."""
+    hosts = intent.hosts
+    if hosts.tos is None:
+        tos = host_tos(intent)
+        yield Default("hosts.tos", str(tos), f"DSCP {tos >> 2} of {_owner(intent, tos >> 2)}, ECN-capable")
+    if hosts.cnp_dscp is None:
+        dscp = host_cnp_dscp(intent)
+        cnp = any(purpose_of(name, wanted) == "cnp" for name, wanted in intent.classes.items())
+        source = f"DSCP of {_owner(intent, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
+        yield Default("hosts.cnp_dscp", str(dscp), source)
+    if hosts.pfc is None:
+        lossless = " and ".join(name for name, wanted in intent.classes.items() if wanted.lossless)
+        source = f"priorities of {lossless}" if has_pfc(intent) else f"mode {intent.mode} has no PFC"
+        yield Default("hosts.pfc", _spell(host_pfc(intent)), source)
+
+
+def _owner(intent: Intent, dscp: int) -> str:
+    """Return the class that has a DSCP."""
+    rest = unclaimed(intent)
+    owned = ((name, rest if wanted.dscp == "rest" else wanted.dscp) for name, wanted in intent.classes.items())
+    return next(name for name, dscps in owned if dscp in dscps)
+
+
 def _of_mode(intent: Intent) -> Iterator[Default]:
     """Yield what follows from the mode."""
-    stated = intent.hosts.model_fields_set
-    if "pfc" not in stated:
-        source = "NVIDIA's convention: RoCE on priority 3" if has_pfc(intent) else f"mode {intent.mode} has no PFC"
-        yield Default("hosts.pfc", _spell(host_pfc(intent)), source)
-    if "dcqcn" not in stated:
+    if "dcqcn" not in intent.hosts.model_fields_set:
         marked = host_dcqcn(intent)
         source = "the switches mark, so the NICs must listen" if marked else "the switches mark nothing"
         yield Default("hosts.dcqcn", _spell(marked), source)

@@ -19,16 +19,6 @@ def has_pfc(intent: Intent) -> bool:
     return intent.mode in WITH_PFC
 
 
-def host_pfc(intent: Intent) -> tuple[int, ...]:
-    """Return the priorities with PFC on the NICs; left out, none in a mode without PFC."""
-    return intent.hosts.pfc if has_pfc(intent) or "pfc" in intent.hosts.model_fields_set else ()
-
-
-def host_dcqcn(intent: Intent) -> bool:
-    """Return whether NICs slow down for CNPs; left out, not where the switches mark nothing."""
-    return intent.hosts.dcqcn and (intent.mode != "pfc-only" or "dcqcn" in intent.hosts.model_fields_set)
-
-
 def trimming(intent: Intent) -> Trimming | None:
     """Return how switches trim packets in mode trim: what is cut travels in a class of its own, and in its queue."""
     if intent.mode != "trim":

@@ -6,6 +6,7 @@ from typing import Any
 
 from nodrop.design.boxes import Boxes, boxes
 from nodrop.design.buffers import pattern_mtu
+from nodrop.design.host_settings import repeated
 from nodrop.design.static_buffers import is_static
 from nodrop.design.watchdog import derive
 from nodrop.errors import InputProblems
@@ -36,6 +37,8 @@ def without_defaults(keys: Tree, spell: Spell) -> Tree:
     for at, same in ((timer, _same_timers) for timer in _TIMERS):
         keys = _left_out(keys, at, spell, same, switches)
     keys = _left_out(keys, _PATTERN, spell, _same_pattern, switches)
+    for key in repeated(intent):
+        del keys["hosts"][key]
     return _pruned(keys)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
-from nodrop.design.class_faults import ROCE_OVERHEAD_BYTES
+from nodrop.design.host_settings import ROCE_OVERHEAD_BYTES, tos_of
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.importing.classes import known_classes, size
 from nodrop.importing.found import Found, Keys, Lack, Tree, stated
@@ -191,33 +191,34 @@ def hosts(sight: Sight) -> Found:
         return None if isinstance(found, Unknown) else found
 
     if not known:
-        rdma = next((one for one in known_classes(sight)[0] if one.purpose == "rdma"), None)
-        keys: Tree = {}
-        if rdma and rdma.dscp and 26 not in rdma.dscp:
-            keys["tos"] = rdma.dscp[0] * 4 + 2
-        profiles = (port.qos for box in sight.boxes for port in box.device.interfaces)
-        pausing = (one.pfc_rx_priorities for one in profiles if isinstance(one, QosProfile))
-        paused = usual(one for one in pausing if isinstance(one, tuple) and one)
-        if paused and paused != (3,):
-            keys["pfc"] = [*paused]
         mtu = usual(_every_port(sight, "mtu_bytes")) or 9216
         fits = next((one for one in _RDMA_MTUS if one + ROCE_OVERHEAD_BYTES <= mtu), _RDMA_MTUS[-1])
-        if fits != _RDMA_MTUS[0]:
-            keys["rdma_mtu"] = fits
+        keys = {} if fits == _RDMA_MTUS[0] else {"rdma_mtu": fits}
         why = "no file says how NICs are set; as the switches expect it"
         return Found(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
     mode = sight.fabric.mode
-    pfc, dcqcn = most("pfc_priorities"), most("dcqcn")
+    pfc, dcqcn, left = most("pfc_priorities"), most("dcqcn"), list(_unlike(known))
+    fifo = most("fifo_tos")
+    fifo_class = _class_of(sight, fifo) if fifo is not None else None
+    if fifo is not None and fifo_class is None:
+        left.append(f"control messages of NCCL with ToS {fifo}, which is not the first of a class")
     keys = stated(
-        tos=_unless(most("tos"), 106),
-        cnp_dscp=_unless(most("cnp_dscp"), 48),
+        tos=most("tos"),
+        cnp_dscp=most("cnp_dscp"),
+        fifo_class=fifo_class,
         trust=_unless(most("trust"), "dscp"),
-        pfc=None if pfc is None or pfc == ((3,) if mode in _WITH_PFC else ()) else [*pfc],
+        pfc=None if pfc is None else [*pfc],
         dcqcn=_unless(dcqcn, mode != "pfc-only"),
         rdma_mtu=_unless(most("rdma_mtu_bytes"), 4096),
         out_of_order=most("out_of_order"),
     )
-    return Found(keys={"hosts": keys} if keys else {}, left=tuple(_unlike(known)))
+    return Found(keys={"hosts": keys} if keys else {}, left=tuple(left))
+
+
+def _class_of(sight: Sight, tos: int) -> str | None:
+    """Return the class whose first DSCP makes a ToS byte."""
+    classes = (one for one in known_classes(sight)[0] if one.dscp)
+    return next((one.name for one in classes if tos_of(min(one.dscp)) == tos), None)
 
 
 def _unless(value: Any, default: Any) -> Any:
@@ -225,7 +226,7 @@ def _unless(value: Any, default: Any) -> Any:
 
 
 def _unlike(known: tuple[Host, ...]) -> Iterable[str]:
-    for name in ("tos", "cnp_dscp", "trust", "pfc_priorities", "dcqcn", "rdma_mtu_bytes", "out_of_order"):
+    for name in ("tos", "fifo_tos", "cnp_dscp", "trust", "pfc_priorities", "dcqcn", "rdma_mtu_bytes", "out_of_order"):
         values = {str(getattr(host, name)) for host in known}
         if len(values) > 1:
             yield f"hosts have several values of {name}: {', '.join(sorted(values))}; an intent has one"

@@ -277,12 +277,23 @@ class Trimming(Part):
 class Hosts(Part):
     """How the servers' NICs are set; the fabric is checked against it."""
 
-    tos: Annotated[int, whole(0, 255)] = Field(
-        106, description="IP ToS byte of RoCE packets: DSCP times 4, plus 2 for ECN"
+    tos: Annotated[int, whole(0, 255)] | None = Field(
+        None,
+        description="IP ToS byte of RoCE packets, DSCP times 4, plus 2 for ECN; default: of the RDMA class, from its "
+        "DSCP 26 or else its first",
     )
-    cnp_dscp: Annotated[int, whole(0, 63)] = Field(48, description="DSCP of the CNPs that the NICs send")
+    cnp_dscp: Annotated[int, whole(0, 63)] | None = Field(
+        None, description="DSCP of the CNPs that the NICs send; default: 48, or the first of the CNP class without it"
+    )
+    fifo_class: Name | None = Field(
+        None,
+        description="class in which NCCL sends its control messages (NCCL_IB_FIFO_TC), with the first of its DSCPs; "
+        "default: as all RDMA",
+    )
     trust: Literal["dscp", "pcp"] = Field("dscp", description="by what the NICs classify what they receive")
-    pfc: Priorities = Field((3,), description="priorities with PFC on the NIC; default without PFC: none")
+    pfc: Priorities | None = Field(
+        None, description="priorities with PFC on the NIC; default: those of the lossless classes"
+    )
     dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs; default in mode pfc-only: false")
     rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"

@@ -320,6 +320,8 @@ class Host:
     ports: tuple[HostPort, ...]
     spread: Spread | Unknown = UNKNOWN
     tos: int | Unknown = UNKNOWN
+    fifo_tos: int | Unknown = UNKNOWN
+    """ToS byte of the control messages of NCCL, where they have another than its data."""
     cnp_dscp: int | Unknown = UNKNOWN
     trust: Literal["dscp", "pcp"] | Unknown = UNKNOWN
     pfc_priorities: tuple[int, ...] | Unknown = UNKNOWN

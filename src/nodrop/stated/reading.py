@@ -117,6 +117,7 @@ def _host(name: str, one: Host) -> fabric.Host:
             for port, of in one.ports.items()
         ),
         tos=_known(one.tos),
+        fifo_tos=_known(one.fifo_tos),
         cnp_dscp=_known(one.cnp_dscp),
         trust=_known(one.trust),
         pfc_priorities=_known(one.pfc),

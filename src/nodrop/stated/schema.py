@@ -53,6 +53,9 @@ class Host(Part):
     )
     ports: dict[Text, Port] = Field(description="by the names that `cables` uses")
     tos: Annotated[int, whole(0, 255)] | None = None
+    fifo_tos: Annotated[int, whole(0, 255)] | None = Field(
+        None, description="ToS byte of the control messages of NCCL, where they have another than its data"
+    )
     cnp_dscp: Annotated[int, whole(0, 63)] | None = None
     trust: Literal["dscp", "pcp"] | None = None
     pfc: Priorities | None = None

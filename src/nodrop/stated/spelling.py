@@ -102,6 +102,7 @@ def _host(host: Host) -> str:
         nic=_spelt(host.nic),
         spread=host.spread,
         tos=host.tos,
+        fifo_tos=host.fifo_tos,
         cnp_dscp=host.cnp_dscp,
         trust=_spelt(host.trust),
         pfc=_numbers(host.pfc_priorities),

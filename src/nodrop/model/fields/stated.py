@@ -7,6 +7,7 @@ from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
 
 _HOSTS = "pfc.watchdog.hosts"
 _FABRIC = "pfc.watchdog.fabric"
+_TOS = "hosts.tos classes.{rdma}.dscp"
 
 STATED: Table = {
     Fabric: {
@@ -38,10 +39,11 @@ STATED: Table = {
         "nic": Field("NIC", key="endpoints.{group}.nic"),
         "ports": Field(key="endpoints.{group}.ports"),
         "spread": Field(key="endpoints.{group}.spread"),
-        "tos": Field("ToS", key="hosts.tos"),
-        "cnp_dscp": Field("DSCP of CNPs", key="hosts.cnp_dscp"),
+        "tos": Field("ToS", key=_TOS),
+        "fifo_tos": Field("ToS of control messages", key="hosts.fifo_class"),
+        "cnp_dscp": Field("DSCP of CNPs", key="hosts.cnp_dscp classes.{cnp}.dscp"),
         "trust": Field(key="hosts.trust"),
-        "pfc_priorities": Field(key="hosts.pfc"),
+        "pfc_priorities": Field(key="hosts.pfc classes.{lossless}.priority"),
         "dcqcn": Field("DCQCN", key="hosts.dcqcn"),
         "rdma_mtu_bytes": Field("RDMA MTU", key="hosts.rdma_mtu"),
         "out_of_order": Field(key="hosts.out_of_order"),
@@ -104,16 +106,16 @@ STATED: Table = {
         "template": Field(no_key="the operator names it"),
         "node_selector": Field(no_key="the operator chooses it"),
         "trust": Field(key="hosts.trust"),
-        "pfc_priorities": Field(key="hosts.pfc"),
-        "tos": Field("ToS", key="hosts.tos"),
-        "traffic_class": Field(key="hosts.tos"),
-        "driver_traffic_class": Field(key="hosts.tos"),
-        "ucx_traffic_class": Field(key="hosts.tos"),
+        "pfc_priorities": Field(key="hosts.pfc classes.{lossless}.priority"),
+        "tos": Field("ToS", key=_TOS),
+        "traffic_class": Field(key=_TOS),
+        "driver_traffic_class": Field(key=_TOS),
+        "ucx_traffic_class": Field(key=_TOS),
         "nvme_rdma_tos": Field("ToS of NVMe over RoCE", key="classes"),
         "nvme_tcp_tos": Field("ToS of NVMe over TCP", key="classes"),
         "lustre_o2ib_tos": Field("ToS of Lustre over RoCE", key="classes"),
         "lustre_tcp_tos": Field("ToS of Lustre over TCP", key="classes"),
-        "cnp_dscp": Field("DSCP of CNPs", key="hosts.cnp_dscp"),
+        "cnp_dscp": Field("DSCP of CNPs", key="hosts.cnp_dscp classes.{cnp}.dscp"),
         "cnp_priority": Field(key="classes.{cnp}.priority"),
         "dcqcn_priorities": Field(key="hosts.dcqcn"),
         "dscp_to_priority": Field(key="classes"),

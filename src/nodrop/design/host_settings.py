@@ -1,0 +1,167 @@
+"""How NICs are set: as the intent states, else as its classes need; and where the two contradict each other."""
+
+from collections.abc import Iterator
+
+from nodrop.design.classes import lossless_priorities, purpose_of, unclaimed
+from nodrop.design.modes import has_pfc
+from nodrop.errors import Problem
+from nodrop.intent.schema import Intent, TrafficClass
+from nodrop.model.fabric import Purpose
+from nodrop.units import show_ids
+
+ROCE_OVERHEAD_BYTES = 100
+"""Room for what surrounds a RoCE payload: IPv6 40, UDP 8, BTH 12, the longest extended headers 28 + 4, ICRC 4."""
+
+USUAL_RDMA_DSCP = 26
+"""NVIDIA's convention: Cumulus Linux, "RDMA over Converged Ethernet (RoCE)", maps DSCP 26 to switch priority 3."""
+USUAL_CNP_DSCP = 48
+"""What NICs of NVIDIA (`mlxconfig query`: CNP_DSCP_P1) and Broadcom (hardware/nics/Thor-2.yaml) send as shipped."""
+_ECN_CAPABLE = 2
+"""ECT(0), in the two low bits of the ToS byte (RFC 3168, section 5)."""
+
+
+def host_tos(intent: Intent) -> int:
+    """Return the ToS byte of RoCE packets; left out, that of the RDMA class."""
+    stated = intent.hosts.tos
+    return tos_of(_followed(intent, "rdma", USUAL_RDMA_DSCP)) if stated is None else stated
+
+
+def host_cnp_dscp(intent: Intent) -> int:
+    """Return the DSCP of CNPs; left out, that of the CNP class, or the usual one without such a class."""
+    stated = intent.hosts.cnp_dscp
+    return _followed(intent, "cnp", USUAL_CNP_DSCP) if stated is None else stated
+
+
+def host_pfc(intent: Intent) -> tuple[int, ...]:
+    """Return the priorities with PFC on the NICs; left out, those of the lossless classes."""
+    stated = intent.hosts.pfc
+    if stated is not None:
+        return stated
+    return lossless_priorities(intent) if has_pfc(intent) else ()
+
+
+def host_dcqcn(intent: Intent) -> bool:
+    """Return whether NICs slow down for CNPs; left out, not where the switches mark nothing."""
+    return intent.hosts.dcqcn and (intent.mode != "pfc-only" or "dcqcn" in intent.hosts.model_fields_set)
+
+
+def fifo_tos(intent: Intent) -> int | None:
+    """Return the ToS byte of NCCL's control messages, of the first DSCP of their class; None if no class is named."""
+    wanted = intent.classes.get(intent.hosts.fifo_class or "")
+    return None if wanted is None or wanted.dscp == "rest" else tos_of(wanted.dscp[0])
+
+
+def tos_of(dscp: int) -> int:
+    """Return the ToS byte of ECN-capable packets with a DSCP."""
+    return dscp << 2 | _ECN_CAPABLE
+
+
+def repeated(intent: Intent) -> tuple[str, ...]:
+    """Return the keys of `hosts` that state what would follow from the classes without them."""
+    followed = {"tos": host_tos, "cnp_dscp": host_cnp_dscp, "pfc": host_pfc}
+    bare = intent.model_copy(update={"hosts": intent.hosts.model_copy(update=dict.fromkeys(followed))})
+    return tuple(key for key, value in followed.items() if getattr(intent.hosts, key) == value(bare))
+
+
+def host_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield contradictions between the classes and how NICs are set, each at a line that makes it."""
+    hosts = intent.hosts
+    yield from _undecided(intent)
+    rdma, cnp = _of(intent, "rdma"), _of(intent, "cnp")
+    if hosts.tos is not None and (dscps := _dscps(intent, rdma)) and hosts.tos >> 2 not in dscps:
+        found = f"ToS {hosts.tos} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
+        expected = " or ".join(str(tos_of(dscp)) for dscp in dscps)
+        yield intent.problem(("hosts", "tos"), found, expected, _without(intent, "tos", rdma, "dscp"))
+    if hosts.cnp_dscp is not None and (dscps := _dscps(intent, cnp)) and hosts.cnp_dscp not in dscps:
+        found = f"DSCP {hosts.cnp_dscp} is not of the CNP class"
+        expected = " or ".join(map(str, dscps))
+        yield intent.problem(("hosts", "cnp_dscp"), found, expected, _without(intent, "cnp_dscp", cnp, "dscp"))
+    lossless = lossless_priorities(intent)
+    if hosts.pfc is not None and hosts.pfc != lossless:
+        found = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}"
+        expected = f"[{show_ids(lossless)}], the lossless priorities"
+        classes = {name: wanted for name, wanted in intent.classes.items() if wanted.lossless}
+        yield intent.problem(("hosts", "pfc"), found, expected, _without(intent, "pfc", classes, "priority"))
+    yield from _fifo_faults(intent)
+    yield from _mtu_faults(intent)
+
+
+def _undecided(intent: Intent) -> Iterator[Problem]:
+    """Yield purposes of which several classes could be the NICs' own, where the intent does not say which is."""
+    hosts = intent.hosts
+    asked: tuple[tuple[str, Purpose, int, int | None], ...] = (
+        ("tos", "rdma", USUAL_RDMA_DSCP, hosts.tos),
+        ("cnp_dscp", "cnp", USUAL_CNP_DSCP, hosts.cnp_dscp),
+    )
+    for key, purpose, usual, stated in asked:
+        classes = _of(intent, purpose)
+        dscps = _dscps(intent, classes)
+        if stated is None and dscps and _dscp(intent, purpose, usual) is None:
+            *first, last = classes
+            found = f"{', '.join(first)} and {last} are for {purpose}, and NICs send one DSCP"
+            values = " or ".join(str(tos_of(dscp) if key == "tos" else dscp) for dscp in dscps)
+            yield intent.problem(("classes", last), found, f"hosts.{key}: {values}")
+
+
+def _fifo_faults(intent: Intent) -> Iterator[Problem]:
+    name = intent.hosts.fifo_class
+    if name is None:
+        return
+    wanted = intent.classes.get(name)
+    if wanted is None:
+        expected = f"a class of the intent: {', '.join(intent.classes)}"
+        yield intent.problem(("hosts", "fifo_class"), f"no class {name}", expected)
+    elif wanted.dscp == "rest":
+        found = f"{name} takes the rest"
+        hint = "NCCL marks its control messages with the first"
+        yield intent.problem(("hosts", "fifo_class"), found, "a class with DSCPs of its own", hint)
+
+
+def _mtu_faults(intent: Intent) -> Iterator[Problem]:
+    hosts = intent.hosts
+    needed = hosts.rdma_mtu + ROCE_OVERHEAD_BYTES
+    if needed <= intent.mtu:
+        return
+    fitting = max(size for size in (256, 512, 1024, 2048) if size + ROCE_OVERHEAD_BYTES <= intent.mtu)
+    if "rdma_mtu" in hosts.model_fields_set:
+        found = f"RoCE MTU {hosts.rdma_mtu} and its headers do not fit MTU {intent.mtu}"
+        yield intent.problem(("hosts", "rdma_mtu"), found, f"at most {fitting}", f"or mtu: {needed}")
+    else:
+        found = f"{intent.mtu}, which RoCE MTU {hosts.rdma_mtu} (the default) and its headers do not fit"
+        yield intent.problem(("mtu",), found, f"at least {needed}", f"or hosts.rdma_mtu: {fitting}")
+
+
+def _without(intent: Intent, key: str, classes: dict[str, TrafficClass], of: str) -> str:
+    """Return what to do instead: leave the key out, with the classes that then decide it and their lines."""
+    named = []
+    for name in classes:
+        line = intent.problem(("classes", name, of), "").line
+        named.append(f"classes.{name}" + (f" at line {line}" if line is not None else ""))
+    return f"or leave hosts.{key} out: it follows from {' and '.join(named)}" if named else ""
+
+
+def _followed(intent: Intent, purpose: Purpose, usual: int) -> int:
+    found = _dscp(intent, purpose, usual)
+    return usual if found is None else found
+
+
+def _dscp(intent: Intent, purpose: Purpose, usual: int) -> int | None:
+    """Return the DSCP that NICs send for a purpose: the usual one if a class has it, else the first of the class.
+
+    Of several classes it is the one that is named like the purpose; None if none is.
+    """
+    classes = _of(intent, purpose)
+    if usual in _dscps(intent, classes):
+        return usual
+    own = _dscps(intent, {name: one for name, one in classes.items() if name == purpose or len(classes) == 1})
+    return own[0] if own else None
+
+
+def _of(intent: Intent, purpose: Purpose) -> dict[str, TrafficClass]:
+    return {name: wanted for name, wanted in intent.classes.items() if purpose_of(name, wanted) == purpose}
+
+
+def _dscps(intent: Intent, classes: dict[str, TrafficClass]) -> tuple[int, ...]:
+    """Return the DSCPs of classes, sorted."""
+    owned = (unclaimed(intent) if wanted.dscp == "rest" else wanted.dscp for wanted in classes.values())
+    return tuple(sorted(dscp for dscps in owned for dscp in dscps))
