@@ -365,6 +365,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "endpoints.*.lanes": "all lanes of the port",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",
+        "hosts.fifo_class": "control messages of NCCL have the class of its data",
         "hosts.out_of_order": "not stated, and nothing is held against it",
         "pfc.watchdog.stuck": "what the switch has",
         "routing.hash": "what the switch has",

@@ -128,7 +128,7 @@ def _mtu_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("hosts", "rdma_mtu"), found, f"at most {fitting}", f"or mtu: {needed}")
     else:
         found = f"{intent.mtu}, which RoCE MTU {hosts.rdma_mtu} (the default) and its headers do not fit"
-        yield intent.problem(("mtu",), found, f"at least {needed}", f"or hosts.rdma_mtu: {fitting}")
+        yield intent.problem(("mtu",), found, f"mtu: {needed} or more", f"or hosts.rdma_mtu: {fitting}")
 
 
 def _without(intent: Intent, key: str, classes: dict[str, TrafficClass], of: str) -> str:

@@ -328,6 +328,12 @@ class Nic(Facts):
     """Its PCI device id, four hexadecimal digits, by which a host tells which of its ports are of such a NIC."""
     operator: bool = False
     """Whether NVIDIA's NIC configuration operator knows it."""
+    tool: Literal["mlnx_qos", "bnxt_setupcc", "nicctl"] | None = None
+    """The program of its maker that sets PFC and DSCPs on a host; None where no source says one."""
+    adaptive_routing: bool = False
+    """Whether a source says how it marks RoCE packets that switches may spray (ROCE_ADAPTIVE_ROUTING_EN, ROCE_ACCL)."""
+    max_mtu_bytes: int | None = None
+    """The largest MTU that its driver takes, where it is less than that of switches."""
 
     @property
     def operator_type(self) -> str | None:

@@ -273,6 +273,8 @@ def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
     yield "trusts", one.trust or "not known"
     known = one.cnp_dscp is not None
     yield "notifies with", f"DSCP {one.cnp_dscp}, priority {one.cnp_priority}" if known else "not known"
+    yield "set with", one.tool or "not known"
+    yield "marks packets that may be sprayed", "yes" if one.adaptive_routing else "not known"
 
 
 def _medium_page(one: Medium) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ from nodrop.model.subject import natural
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.hosts import FOLDER
 from nodrop.platforms.rendering import template
+from nodrop.units import show_ids
 
 PRIORITIES = range(8)
 
@@ -30,13 +31,21 @@ class Setting:
     fabric: str
     nic: str
     device: str | None
+    tool: str | None
     operator_type: str | None
     trust: str | None
-    pfc: str | None
+    pfc_priorities: tuple[int, ...] | None
     tos: int | None
     forced: bool
     """Whether the driver may give all RoCE connections the ToS: not where storage over RoCE has another DSCP."""
+    fifo_tos: int | None
+    priority: int | None
+    """Of RDMA, by the class of its DSCP."""
+    share_percent: int | None
     mapped: tuple[tuple[int, int], ...]
+    """DSCPs that the driver of NVIDIA's NICs would put into another priority than their class has."""
+    by_priority: tuple[tuple[str, int], ...]
+    """All DSCPs, as ranges, by the priority of their class."""
     cnp_dscp: int | None
     cnp_priority: int | None
     dcqcn: bool | None
@@ -44,7 +53,39 @@ class Setting:
     cable_length_m: int | None
     mtu_bytes: int | None
     family: str
-    guarded: bool
+    adaptive: bool
+    """Whether switches spray packets over equal paths."""
+    marks: bool
+    """Whether it is known how the NIC marks the packets that may be sprayed."""
+
+    @property
+    def pfc(self) -> str | None:
+        """The priorities with PFC as eight switches."""
+        if self.pfc_priorities is None:
+            return None
+        return ",".join("1" if one in self.pfc_priorities else "0" for one in PRIORITIES)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a receiver that has stalled could pause the fabric."""
+        return bool(self.pfc_priorities)
+
+    @property
+    def sprays(self) -> bool:
+        """Whether the NIC is set to mark packets that switches may spray."""
+        return self.adaptive and self.marks
+
+    @property
+    def bnxt_mode(self) -> int | None:
+        """The mode of bnxt_setupcc.sh: 1 is PFC, 2 congestion control, 3 both; None if unknown, or neither."""
+        if self.tos is None or self.priority is None or self.pfc_priorities is None or self.dcqcn is None:
+            return None
+        return (self.priority in self.pfc_priorities) + 2 * self.dcqcn or None
+
+    @property
+    def not_written(self) -> tuple[str, ...]:
+        """What the fabric expects of the NIC and its script does not set, for want of a source."""
+        return tuple(unwritten(self))
 
     @property
     def slug(self) -> str:
@@ -69,7 +110,7 @@ WRITES = tuple(f"{FOLDER}/*.{kind}" for kind in ("sh", "service", "yaml", "nccl.
 def files(fabric: Fabric) -> Iterator[Artifact]:
     """Yield the files in hosts/, by name of the NIC model; they are of no device."""
     for setting in settings(fabric):
-        if setting.device is not None:
+        if setting.tool is not None and setting.device is not None:
             yield _made(setting, "sh")
             yield _made(setting, "service")
         if setting.operator_type is not None and setting.trust is not None and setting.pfc is not None:
@@ -81,6 +122,32 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
 def _made(setting: Setting, kind: str) -> Artifact:
     text = template(f"{FOLDER}/nic.{kind}.j2").render(nic=setting)
     return Artifact(device="", path=f"{FOLDER}/{setting.name}.{kind}", text=text)
+
+
+def unwritten(nic: Setting) -> Iterator[str]:
+    """Yield what a script of another maker than NVIDIA leaves to the site, with the reason."""
+    if nic.adaptive and not nic.marks:
+        yield f"adaptive routing, for no source says how {nic.nic} marks the packets that switches may spray"
+    if nic.tool == "bnxt_setupcc":
+        yield from _unwritten_by_bnxt(nic)
+    elif nic.tool == "nicctl":
+        yield "shares of the classes (nicctl update qos scheduling), for no source says the unit of --rate-limit"
+        if nic.pfc_priorities == ():
+            yield "nicctl update port --pause-type without PFC, for no source says the word for it"
+        if nic.dcqcn is False:
+            yield "DCQCN turned off, for no source says how"
+
+
+def _unwritten_by_bnxt(nic: Setting) -> Iterator[str]:
+    """Yield what bnxt_setupcc.sh has no option for: it sets one priority and one DSCP of RoCE."""
+    if nic.bnxt_mode is None:
+        yield "PFC, DSCPs and DCQCN, for bnxt_setupcc.sh needs a priority with PFC, DCQCN or both"
+        return
+    more = [one for one in nic.pfc_priorities or () if one != nic.priority]
+    if more:
+        yield f"PFC on priority {show_ids(more)}, for bnxt_setupcc.sh sets one priority of RoCE"
+    if nic.fifo_tos is not None and nic.tos is not None and nic.fifo_tos >> 2 != nic.tos >> 2:
+        yield f"the priority of DSCP {nic.fifo_tos >> 2}, for bnxt_setupcc.sh sets one DSCP of RoCE"
 
 
 def settings(fabric: Fabric) -> list[Setting]:
@@ -101,7 +168,7 @@ def settings(fabric: Fabric) -> list[Setting]:
 
 
 def _stated(host: Host) -> tuple[Any, ...]:
-    facts = (host.tos, host.cnp_dscp, host.trust, host.pfc_priorities, host.dcqcn, host.rdma_mtu_bytes)
+    facts = (host.tos, host.fifo_tos, host.cnp_dscp, host.trust, host.pfc_priorities, host.dcqcn, host.rdma_mtu_bytes)
     return tuple(_or_none(fact) for fact in facts)
 
 
@@ -111,35 +178,48 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
     known = host.nic in hardware.nics()
     facts = hardware.nic(host.nic) if known else None
     tos, pfc = _or_none(host.tos), _or_none(host.pfc_priorities)
-    cnp_dscp = _or_none(host.cnp_dscp)
-    rdma, cnp = _priority(fabric, "rdma"), _priority(fabric, "cnp")
-    pairs = [(tos >> 2, rdma) if tos is not None else None, (cnp_dscp, cnp)]
-    storage = [one for one in fabric.classes if one.purpose in RDMA_STORAGE]
-    pairs += [(dscp, _or_none(one.tc)) for one in storage for dscp in one.dscp]
+    cnp_dscp, fifo_tos = _or_none(host.cnp_dscp), _or_none(host.fifo_tos)
+    owners = {dscp: one for one in fabric.classes for dscp in one.dscp if _or_none(one.tc) in PRIORITIES}
+    rdma = owners.get(tos >> 2) if tos is not None else None
+    cnp = owners.get(cnp_dscp) if cnp_dscp is not None else None
+    cnp = cnp if cnp is not None and cnp.purpose == "cnp" else None
+    roce = {"rdma", *RDMA_STORAGE}
+    guarded = {dscp for dscp, one in owners.items() if one.lossless is True or one.purpose in roce}
+    sent = {byte >> 2 for byte in (tos, fifo_tos) if byte is not None} | ({cnp_dscp} if cnp else set())
+    priority_of = {dscp: _or_none(one.tc) for dscp, one in owners.items()}
     lengths, mtus = zip(*_cables(index, hosts), strict=True) if any(_cables(index, hosts)) else ((), ())
     return Setting(
         name=name,
         fabric=fabric.name,
         nic=host.nic,
         device=facts.pci_device if facts else None,
+        tool=facts.tool if facts else None,
         operator_type=facts.operator_type if facts else None,
         trust=_or_none(host.trust),
-        pfc=None if pfc is None else ",".join("1" if one in pfc else "0" for one in PRIORITIES),
+        pfc_priorities=pfc,
         tos=tos,
-        forced=tos is not None and all(tos >> 2 in one.dscp for one in storage),
+        forced=tos is not None and all(tos >> 2 in one.dscp for one in fabric.classes if one.purpose in RDMA_STORAGE),
+        fifo_tos=fifo_tos,
+        priority=_or_none(rdma.tc) if rdma else None,
+        share_percent=_or_none(rdma.share_percent) if rdma else None,
         mapped=tuple(
-            (dscp, priority)
-            for dscp, priority in filter(None, pairs)
-            if dscp is not None and priority is not None and priority in PRIORITIES and dscp >> 3 != priority
+            (dscp, priority_of[dscp])
+            for dscp in sorted((guarded | sent) & owners.keys())
+            if dscp >> 3 != priority_of[dscp]
+        ),
+        by_priority=tuple(
+            (show_ids([dscp for dscp, own in priority_of.items() if own == priority]).replace(" ", ""), priority)
+            for priority in sorted(set(priority_of.values()))
         ),
         cnp_dscp=cnp_dscp,
-        cnp_priority=cnp if cnp in PRIORITIES else None,
+        cnp_priority=_or_none(cnp.tc) if cnp else None,
         dcqcn=_or_none(host.dcqcn),
         dcqcn_priorities=_marked(fabric, pfc or ()),
         cable_length_m=max((one for one in lengths if one is not None), default=None),
-        mtu_bytes=min((one for one in mtus if one is not None), default=None),
+        mtu_bytes=_mtu([one for one in mtus if one is not None], facts.max_mtu_bytes if facts else None),
         family=_family(hosts),
-        guarded=bool(pfc),
+        adaptive=any(port.adaptive_routing is True for device in fabric.devices for port in device.interfaces),
+        marks=facts.adaptive_routing if facts else False,
     )
 
 
@@ -155,17 +235,16 @@ def _cables(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | Non
     return found
 
 
+def _mtu(mtus: list[int], most: int | None) -> int | None:
+    """Return the least MTU of switch ports, or the largest that the NIC's driver takes; None if no port's is known."""
+    return min([*mtus, *([most] if most is not None else [])]) if mtus else None
+
+
 def _family(hosts: list[Host]) -> str:
     """Return the address family of the hosts' ports, as NCCL calls it; IPv4 where they have both, or none is stated."""
     texts = [text for host in hosts for port in host.ports for text in port.addresses]
     versions = {one.version for text in texts if (one := interface_of(text)) is not None}
     return "AF_INET6" if versions == {6} else "AF_INET"
-
-
-def _priority(fabric: Fabric, purpose: str) -> int | None:
-    """Return the priority of a class by what it is for; None where it is not one, or not known."""
-    found = {_or_none(one.tc) for one in fabric.classes if one.purpose == purpose}
-    return found.pop() if len(found) == 1 else None
 
 
 def _marked(fabric: Fabric, pfc: tuple[int, ...]) -> tuple[int, ...]:
