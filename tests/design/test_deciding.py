@@ -198,6 +198,10 @@ leaf1/@extra/BANNER_MESSAGE.global.state | decided | extra.leaf1.tables.BANNER_M
 leaf1/@watchdog_polling_ms | decided | pfc.watchdog.hosts.detection | detection: 200ms
 @fabric/classes/rdma/dscp | decided | classes.rdma.dscp | dscp: 26
 @fabric/hosts/gpu1/nic | decided | endpoints.gpu.nic | nic: ConnectX-7
+@fabric/hosts/gpu1/tos | decided | classes.rdma.dscp | dscp: 26
+@fabric/hosts/gpu1/cnp_dscp | decided | classes.cnp.dscp | dscp: 48
+@fabric/hosts/gpu1/pfc_priorities | decided | classes.rdma.priority | priority: 3
+ConnectX-7/x.sh/traffic_class | decided | classes.rdma.dscp | dscp: 26
 @fabric/links/disk1:nic1--leaf1:Ethernet16/length_m | decided | endpoints.disk.length | length: 5m
 @fabric/links/leaf1:Ethernet128--spine1:Ethernet0/media | decided | topology.uplinks.media | media: DR4
 @fabric | decided | fabric | fabric: small

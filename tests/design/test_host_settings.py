@@ -134,7 +134,7 @@ def told(text: str) -> list[str]:
         ),
         (
             "hosts: {fifo_class: default}\n",
-            "pod.yaml:17:21: hosts.fifo_class: default takes the rest; expected a class with DSCPs of its own "
+            "pod.yaml:17:21: hosts.fifo_class: default takes the rest; expected a class that names its DSCPs "
             "(NCCL marks its control messages with the first)",
         ),
     ],

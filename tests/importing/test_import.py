@@ -99,6 +99,13 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
     },
     "asns": {"routing.asn.spines": "65000+", "routing.asn.leaves": "65100+"},
     "hosts": {"hosts.rdma_mtu": "1024", "hosts.dcqcn": False},
+    "control-messages": {
+        "classes.storage": {
+            "dscp": ["21", "22"], "priority": "4", "lossless": True, "share": "20%",
+            "ecn": {"min": "150kB", "max": "1500kB", "probability": "100%"},
+        },
+        "hosts.fifo_class": "storage",
+    },
     "drained": {"devices.leaf2.drained": True},
     "slots": {"topology.slots_per_device": "512", "addressing.links": "10.16.0.0/14"},
     "shared-out": {"topology.uplinks.leaf_slots": "4"},

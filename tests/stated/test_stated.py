@@ -130,6 +130,7 @@ def hosts(draw: st.DrawFn, name: str) -> Host:
             for port in ports
         ),
         tos=draw(unknown_or(st.integers(0, 255))),
+        fifo_tos=draw(unknown_or(st.integers(0, 255))),
         cnp_dscp=draw(unknown_or(st.integers(0, 63))),
         trust=draw(unknown_or(st.sampled_from(["dscp", "pcp"]))),
         pfc_priorities=draw(unknown_or(priorities)),
@@ -211,6 +212,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
                 gpus=8,
                 nic="ConnectX-7",
                 ports=(HostPort(name="nic1", speed_mbps=400_000, lanes=4, addresses=("10.2.0.0/31",)),),
+                fifo_tos=86,
                 pfc_priorities=(3, 4),
                 dcqcn=True,
                 spread="rails",
@@ -240,8 +242,8 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         "cables:\n"
         "  - gpu1:nic1--leaf1:Ethernet0 3m DR4\n"
         "hosts:\n"
-        "  gpu1: {group: gpu, gpus: 8, nic: ConnectX-7, spread: rails, pfc: [3, 4], dcqcn: true, out_of_order: true,"
-        ' ports: {nic1: {speed: 400G, lanes: 4, addresses: ["10.2.0.0/31"]}}}\n'
+        "  gpu1: {group: gpu, gpus: 8, nic: ConnectX-7, spread: rails, fifo_tos: 86, pfc: [3, 4], dcqcn: true,"
+        ' out_of_order: true, ports: {nic1: {speed: 400G, lanes: 4, addresses: ["10.2.0.0/31"]}}}\n'
         "policy:\n"
         "  watchdog:\n"
         "    hosts: {priorities: [3, 4], detection: 200ms, restoration: 400ms, action: drop}\n"

@@ -114,7 +114,7 @@ def _fifo_faults(intent: Intent) -> Iterator[Problem]:
     elif wanted.dscp == "rest":
         found = f"{name} takes the rest"
         hint = "NCCL marks its control messages with the first"
-        yield intent.problem(("hosts", "fifo_class"), found, "a class with DSCPs of its own", hint)
+        yield intent.problem(("hosts", "fifo_class"), found, "a class that names its DSCPs", hint)
 
 
 def _mtu_faults(intent: Intent) -> Iterator[Problem]:
