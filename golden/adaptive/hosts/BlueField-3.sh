@@ -2,6 +2,7 @@
 # RoCE on every BlueField-3 of this host, as the fabric adaptive expects it.
 # None of it outlives a restart: roce-BlueField-3.service runs it at each boot.
 set -eu
+unmarked=
 for net in /sys/class/net/*; do
     [ "$(cat "$net/device/vendor" 2>/dev/null):$(cat "$net/device/device" 2>/dev/null)" = 0x15b3:0xa2dc ] || continue
     port=${net##*/}
@@ -20,4 +21,13 @@ for net in /sys/class/net/*; do
         cma_roce_tos -d "${rdma##*/}" -t 106
         echo 106 > "/sys/class/infiniband/${rdma##*/}/tc/1/traffic_class"
     done
+    # Switches spray the packets that the NIC marks for it. The first setting works after a restart and stays.
+    pci=$(basename "$(readlink -f "$net/device")")
+    mlxconfig -d "$pci" query ROCE_ADAPTIVE_ROUTING_EN | grep -q 'True(1)' ||
+        mlxconfig -d "$pci" --yes set ROCE_ADAPTIVE_ROUTING_EN=1
+    mlxreg -d "$pci" --yes --reg_name ROCE_ACCL --set adaptive_routing_forced_en=1 || unmarked="$unmarked $port"
 done
+if [ -n "$unmarked" ]; then
+    echo "No adaptive routing on$unmarked: restart this host, for ROCE_ADAPTIVE_ROUTING_EN works from then on" >&2
+    exit 1
+fi
