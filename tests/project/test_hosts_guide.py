@@ -1,14 +1,14 @@
 """docs/hosts.md: its examples come out as it says, and its table is that of the catalogue."""
 
 import re
-from pathlib import Path
 
 import nodrop
 from nodrop.formats.yaml import parse
 from nodrop.hardware import nic, nics
 from support.designs import build, shipped
+from support.places import ROOT
 
-PAGE = (Path(__file__).parents[2] / "docs/hosts.md").read_text()
+PAGE = (ROOT / "docs/hosts.md").read_text()
 
 
 def test_the_example_of_control_messages_comes_out_as_it_says() -> None:
