@@ -15,7 +15,8 @@ from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, those_known
 from support.command import nodrop as run
-from support.imported_fabrics import bare, called
+from support.designs import build, data_of, shipped
+from support.imported_fabrics import bare, called, imported
 
 
 def test_shares_and_marks_are_read_where_no_file_says_a_speed() -> None:
@@ -98,3 +99,16 @@ def test_shares_of_a_scheduler_are_parts_of_a_hundred(shares: tuple[int, ...], e
     keys: dict[str, Any] = {f"class{n}": {"share": f"{share}%"} for n, share in enumerate(shares)}
     evened_out(keys)
     assert tuple(int(one["share"][:-1]) for one in keys.values()) == even
+
+
+@pytest.mark.parametrize(
+    ("changes", "stated"),
+    [
+        ({"classes.rdma.dscp": "24", "classes.rdma.priority": "4"}, None),
+        ({"classes.rdma.dscp": ["24", "30"], "hosts.tos": "122"}, {"tos": "122"}),
+        ({"classes.cnp.dscp": ["46", "48"], "hosts.cnp_dscp": "46"}, {"cnp_dscp": "46"}),
+    ],
+)
+def test_what_follows_from_the_classes_is_not_stated(changes: dict[str, Any], stated: dict[str, Any] | None) -> None:
+    found = imported(build(shipped("two-by-two", changes)))
+    assert data_of(found.text).get("hosts") == stated
