@@ -83,7 +83,7 @@ def groups(
 
 @st.composite
 def classes(draw: st.DrawFn) -> tuple[Data, Data]:
-    """Classes, and hosts that are set for them."""
+    """Classes, and hosts that are set for them, as stated or as follows from them."""
     rdma, second, *others = draw(st.permutations(range(1, 8)))
     dscps = draw(st.permutations(range(64)))
     also = draw(st.booleans())
@@ -97,7 +97,8 @@ def classes(draw: st.DrawFn) -> tuple[Data, Data]:
     }
     made["rdma"]["ecn"] = {"min": "150kB", "max": "1500kB", "probability": "100%"}
     lossless = [str(rdma), *([str(second)] if also else [])]
-    return made, {"tos": str(dscps[0] * 4 + 2), "cnp_dscp": str(dscps[3]), "pfc": lossless}
+    stated: Data = {"tos": str(dscps[0] * 4 + 2), "cnp_dscp": str(dscps[3]), "pfc": lossless}
+    return made, draw(st.sampled_from([stated, {}, {"fifo_class": "storage"}]))
 
 
 watchdogs = st.sampled_from(

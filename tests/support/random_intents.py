@@ -134,9 +134,8 @@ def texts(draw: st.DrawFn) -> str:
             "shared_headroom": draw(st.sampled_from(["off", "off", "on"])),
             "alpha": draw(st.sampled_from(["1/8", "1/4", "1/2", "1", "2", "4", "8"])),
         },
-        "hosts": {
-            "tos": made["rdma"]["dscp"] * 4 + 2,
-            "pfc": [made["rdma"]["priority"]],
+        "hosts": draw(st.sampled_from([{}, {"tos": made["rdma"]["dscp"] * 4 + 2, "pfc": [made["rdma"]["priority"]]}]))
+        | {
             "rdma_mtu": draw(st.sampled_from([1024, 2048, 4096])),
         },
         "routing": sessions
