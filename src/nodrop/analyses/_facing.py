@@ -39,16 +39,18 @@ class Hosts:
         self._models = sorted(hardware.nics(), key=len, reverse=True)
 
     def of(self, nic: Nic) -> list[Host]:
-        """The hosts that a file is about: the one it names, those with the NIC that it names, else all."""
+        """Return the hosts that a file is about: the one it names, those with the NIC that it names, else all."""
         if (host := self._named(nic)) is not None:
-            return [host]
+            return [host] if _has(host, nic) else []
         models = nic.models or self._model(nic)
         hosts = self._index.fabric.hosts
         return [host for host in hosts if not models or isinstance(host.nic, Unknown) or host.nic in models]
 
     def facing(self, nic: Nic) -> tuple[Facing, ...]:
-        """The ports that its NICs face, of those with equal settings the first; any host port where none is stated."""
+        """Return the ports that its NICs face, of those with equal settings the first; any host port without hosts."""
         named = self._named(nic)
+        if named is not None and not _has(named, nic):
+            return ()
         words = set(_words(nic.file)) if named is not None else set()
         port = next((port.name for port in named.ports if port.name in words), "") if named is not None else ""
         key = (named.name, port) if named is not None else ("", *(nic.models or self._model(nic)))
@@ -56,12 +58,13 @@ class Hosts:
             distinct: dict[tuple[object, ...], Facing] = {}
             for one in self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled():
                 length_m = one.link.length_m if one.link else None
-                distinct.setdefault((id(one.port.qos), _known(one.port.mtu_bytes), _known(length_m)), one)
+                speed, mtu_bytes = _known(one.port.speed_mbps), _known(one.port.mtu_bytes)
+                distinct.setdefault((id(one.port.qos), mtu_bytes, speed, _known(length_m)), one)
             self._found[key] = tuple(distinct.values())
         return self._found[key]
 
     def _named(self, nic: Nic) -> Host | None:
-        """The host whose name a file has or begins with."""
+        """Return the host whose name a file has or begins with."""
         if (host := self._index.hosts.get(nic.host)) is not None:
             return host
         stem = nic.host or nic.file
@@ -72,7 +75,7 @@ class Hosts:
         return None
 
     def _model(self, nic: Nic) -> tuple[str, ...]:
-        """The NIC model with whose name a file begins."""
+        """Return the NIC model with whose name a file begins."""
         return next(((model,) for model in self._models if _begins(nic.host, model)), ())
 
     def _cabled(self, hosts: list[Host], port: str) -> Iterator[Facing]:
@@ -95,6 +98,11 @@ class Hosts:
                 side = None if isinstance(port.side, Unknown) else port.side
                 if side != "fabric" and isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
                     yield Facing(device, port)
+
+
+def _has(host: Host, nic: Nic) -> bool:
+    """Whether a host has NICs of the models that a file is about, as far as it is known."""
+    return not nic.models or isinstance(host.nic, Unknown) or host.nic in nic.models
 
 
 def _begins(text: str, model: str) -> bool:

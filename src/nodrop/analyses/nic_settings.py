@@ -36,6 +36,8 @@ def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
     """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
+        if stated(nic, "link_layer") == "infiniband":
+            continue
         for field in FIELDS.get(setting, (setting,)):
             check = OF_FIELD.get((setting, field), CHECKS[setting])
             if (value := stated(nic, field)) is not None and not (nic.spectrum_x and setting == "dcqcn_priorities"):
@@ -197,11 +199,21 @@ def _off(_: Nic, guarded: int, fabric: Fabric, __: Facing | None) -> Fault | Non
     return None if guarded or fabric.mode not in WITH_PFC else Fault("off", "auto")
 
 
+def _pcie(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | None:
+    """Against the port that a cable leads to, for a host also has NICs that are no part of the fabric."""
+    if facing is None or facing.link is None:
+        return None
+    held = known(facing.port.speed_mbps, "interface.speed_mbps")
+    if held is None or pcie_mbps >= held:
+        return None
+    return Fault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {held // 1000} Gb/s")
+
+
 def _loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
     return Fault("through the NICs", "by NVLink or shared memory") if on else None
 
 
-_TOS = ("tos", "driver_traffic_class", "traffic_class", "ucx_traffic_class")
+_TOS = ("tos", "driver_traffic_class", "traffic_class", "ucx_traffic_class", "gin_traffic_class", "nvshmem_traffic_class")
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "tos": _TOS,
     "ecn_capable": (*_TOS, "nvme_rdma_tos", "lustre_o2ib_tos"),
@@ -227,6 +239,7 @@ CHECKS: Mapping[str, Check] = {
     "link_pause": _pause,
     "storm_guard": _off,
     "loopback": _loopback,
+    "pcie_mbps": _pcie,
 }
 
 OF_FIELD: Mapping[tuple[str, str], Check] = {("tos", "tos"): _manager_tos}

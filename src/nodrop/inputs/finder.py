@@ -17,6 +17,10 @@ from nodrop.platforms import hosts as host_files
 
 _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
 _YAML = (".yaml", ".yml")
+_API, _KIND = (
+    re.compile(rb"^apiVersion\s*:", re.MULTILINE),
+    re.compile(rb"^kind\s*:\s*[\"']?([A-Za-z]{1,63})\b", re.MULTILINE),
+)
 SKIPPED_FOLDERS = ("plan", "apply")
 """Folders of a build that hold no device's state."""
 PATCHES = "PATCHES.txt"
@@ -130,7 +134,7 @@ class Finder:
         if platform is None and path.suffix == ".json":
             platform = self._platform_of_json()  # its reader says where the JSON is broken
         if platform is None:
-            inputs.problems.append(_unrecognised(path))
+            inputs.problems.append(_unrecognised(path, head))
         elif path.name in (files := platforms.reader(platform).FILES):
             both = (*files, *platforms.reader(platform).BESIDE)
             self._device(
@@ -286,7 +290,11 @@ def _listed(
     return folders, files
 
 
-def _unrecognised(path: Path) -> Problem:
+def _unrecognised(path: Path, head: bytes) -> Problem:
+    if path.suffix in _YAML and _API.search(head) and (kinds := dict.fromkeys(_KIND.findall(head))):
+        found = f"Kubernetes {', '.join(kind.decode() for kind in kinds)}: not read"
+        hint = "files that are read: NicConfigurationTemplate, SriovNetworkNodePolicy, and environments of containers"
+        return Problem(path=str(path), found=found, expected="settings of NICs, or an intent", hint=hint)
     if path.suffix in _YAML:
         hint = "a configuration in YAML is a list of `header` and `set`"
         return Problem(

@@ -81,13 +81,13 @@ class Setting:
     def artifact(self, edits: Mapping[str, Any]) -> Iterator[View]:
         """Return two-by-two read from artifacts in which texts were replaced, each at its first place.
 
-        Files of hosts are edited whatever the platform; in those that a build does not write, nothing is replaced.
+        Files of hosts alone are edited on each platform. In those that a build does not write, nothing is replaced.
         """
         alone = [one for one in edits if one in platforms.names() and one not in platforms.written()]
         if alone and self.platform == EXAMPLES:
             yield from (_alone(one, edits[one]) for one in alone)
             return
-        if not {self.platform, HOSTS} & edits.keys():
+        if self.platform not in (edits.keys() - {HOSTS} or {self.platform}):
             raise CannotSay(f"the example edits files of {', '.join(edits)}")
         fabric = self._built({})
         files = {**edits.get(self.platform, {})}

@@ -118,7 +118,7 @@ def assemble(
             *cabling.unlike,
             *misnamed(named, readings),
         ),
-        notes=(*notes, *(note for reading in readings for note in reading.notes)),
+        notes=(*notes, *(note for reading in everything for note in reading.notes)),
         problems=tuple(problem for reading in everything for problem in reading.problems),
         derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},
         assumed=tuple(assumed),

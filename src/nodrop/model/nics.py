@@ -62,6 +62,29 @@ class Nic:
     """Whether the GPUs of one host are made to talk through its NICs."""
     spectrum_x: bool = False
     """Whether another congestion control than DCQCN is set up, and by another program."""
+    link_layer: Literal["ethernet", "infiniband"] | Unknown = UNKNOWN
+    rdma: bool | Unknown = UNKNOWN
+    """Whether virtual functions are handed out with RDMA."""
+    adaptive_routing: bool | Unknown = UNKNOWN
+    """Whether the NIC sends and takes the packets of a connection over several paths at once."""
+    nccl_adaptive_routing: bool | Unknown = UNKNOWN
+    """Whether NCCL sends data so that it may take several paths."""
+    gin_traffic_class: int | Unknown = UNKNOWN
+    """ToS byte of what GPUs send through NCCL without the CPU (GIN)."""
+    nvshmem_traffic_class: int | Unknown = UNKNOWN
+    """ToS byte of what NVSHMEM sends, also from GPUs (IBGDA)."""
+    control_traffic_class: int | Unknown = UNKNOWN
+    """ToS byte of NCCL's control messages; that of its data unless stated."""
+    unmarked: tuple[str, ...] | Unknown = UNKNOWN
+    """Libraries that the file lets use RDMA without a traffic class, by name: NCCL, NCCL GIN, NVSHMEM IBGDA, UCX."""
+    reaction_point: tuple[tuple[str, int], ...] | Unknown = UNKNOWN
+    """Parameters by which the NIC slows down for CNPs (`roce_rp`), by their names in sysfs, sorted."""
+    pcie_mbps: int | Unknown = UNKNOWN
+    """What its PCIe link carries in one direction, after line encoding."""
+    kept: bool | Unknown = UNKNOWN
+    """Whether what the file sets is set again after a restart, as far as this file says."""
+    starts: tuple[str, ...] | Unknown = UNKNOWN
+    """Programs that the file starts at each boot."""
 
     @property
     def subject(self) -> tuple[str, ...]:

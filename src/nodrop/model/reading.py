@@ -129,6 +129,7 @@ class HostReading:
     nics: tuple[Nic, ...] = ()
     sources: tuple[Source, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    notes: tuple[Note, ...] = ()
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
     allowed: tuple[Allow, ...] = ()

@@ -56,6 +56,7 @@ def test_what_is_written_for_hosts_is_read_back_and_has_no_fault(intent: str) ->
     reading = built(intent)
     assert [nic.subject for nic in reading.fabric.nics if not nic.part] == [
         ("ConnectX-7", "ConnectX-7.sh"),
+        ("ConnectX-7", "ConnectX-7.service"),
         ("ConnectX-7", "ConnectX-7.yaml"),
         ("ConnectX-7", "ConnectX-7.nccl.env"),
     ]
@@ -261,8 +262,11 @@ def test_hosts_alone_are_judged_in_the_mode_that_their_nics_show(tmp_path: Path)
         "mlnx_qos -i eth4 --dscp2prio set,26,12",
         f"mlnx_qos -i eth4 --cable_len {'9' * 5000}",
         "echo 300 > /sys/class/net/eth4/ecn/roce_np/cnp_dscp",
-        "NCCL_IB_GID_INDEX=²",
+        "NCCL_IB_TC=106 NCCL_IB_GID_INDEX=²",
     ],
 )
 def test_numbers_that_are_none_say_nothing(text: str) -> None:
-    assert not built("two-by-two", {"gpu1/setup.sh": text}).fabric.nics
+    for nic in built("two-by-two", {"gpu1/setup.sh": text}).fabric.nics:
+        assert {stated(nic, field) for field in ("dscp_to_priority", "cable_length_m", "cnp_dscp", "gid_index")} == {
+            None
+        }

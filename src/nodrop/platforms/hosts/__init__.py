@@ -8,13 +8,19 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.formats.comments import Syntax
 from nodrop.formats.places import decode
 from nodrop.model.nics import Nic
-from nodrop.model.reading import HostReading, Place, Remark, Source
+from nodrop.model.reading import HostReading, Note, Place, Remark, Source
 from nodrop.model.subject import Subject
-from nodrop.platforms.hosts import commands, firmware, modprobe, nvme, qos_output, template
+from nodrop.platforms.hosts import boot, commands, firmware, modprobe, nvme, pcie, qos_output, sriov, template
 from nodrop.platforms.hosts.facts import Fact, Form, Parsed
 
-_FORMS = (template.FORM, firmware.FORM, qos_output.FORM, commands.FORM, modprobe.FORM, nvme.SECTIONS, nvme.ARGUMENTS)
-_SUFFIXES = ("", ".txt", ".out", ".log", ".conf", ".cfg", ".sh", ".env", ".yaml", ".yml")
+_FORMS = (
+    template.FORM, sriov.FORM, firmware.FORM, firmware.REGISTER, qos_output.FORM, pcie.FORM, commands.FORM, boot.FORM,
+    modprobe.FORM, nvme.SECTIONS, nvme.ARGUMENTS,
+)  # fmt: skip
+_SUFFIXES = (
+    "", ".txt", ".out", ".log", ".conf", ".cfg", ".sh", ".env", ".yaml", ".yml", ".service", ".rules", ".sbatch",
+    ".slurm",
+)  # fmt: skip
 FOLDER = "hosts"
 COMMENTS: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml", "": "shell"}
 """By how their names end, how files have comments."""
@@ -59,6 +65,7 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
     sources: list[Source] = []
     remarks: list[Remark] = []
     problems: list[Problem] = []
+    notes: list[Note] = []
     derived: dict[Subject, str] = {}
     for source, raw in bundle:
         sources.append(source)
@@ -72,6 +79,10 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
                 Remark(kind=one.kind, subject=(name, source.name), place=Place(source.name, one.span), facts=one.facts)
                 for one in found.noticed
             )
+            notes += (
+                Note(kind="not-understood", message=message, device=name, file=source.display, line=span.line)
+                for message, span in found.notes
+            )
             for nic, facts in _nics(name, source.name, found):
                 nics.append(nic)
                 derived |= {(*nic.subject, field): fact.default for field, fact in facts.items() if fact.default}
@@ -80,6 +91,7 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
         nics=tuple(nics),
         sources=tuple(sources),
         remarks=tuple(remarks),
+        notes=tuple(notes),
         problems=tuple(problems),
         derived=derived,
     )
@@ -93,7 +105,7 @@ def _nics(host: str, file: str, found: Parsed) -> Iterator[tuple[Nic, dict[str, 
                 host=host,
                 file=file,
                 part=part,
-                models=found.models,
+                models=found.part_models.get(part, found.models),
                 pci_addresses=found.pci_addresses,
                 node_selector=found.node_selector,
                 **said,

@@ -3,22 +3,34 @@
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from nodrop.formats.places import Span
 from nodrop.limits import MAX_LINE
-from nodrop.platforms.hosts import nvme
-from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, line_span, number, switches
+from nodrop.platforms.hosts import environment, firmware, nvme
+from nodrop.platforms.hosts.boot import RESTORES
+from nodrop.platforms.hosts.environment import Environment
+from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, after, byte, line_span, number, switches
+from nodrop.platforms.hosts.other_makers import Commands
 
 _COMMAND = re.compile(
-    r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|nvme\s++connect(-all)?\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class)"
+    r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class"
+    r"|nvme\s++connect(-all)?\s++-"
+    r"|mlxreg\s[^\n]*ROCE_ACCL[^\n]*--set|mlxconfig\s[^\n]*\sset\s|bnxt_setupcc\.sh\s++-|nicctl\s++update\s"
+    r"|(?:niccli|bnxtqos)\s[^\n]*(?:set_pfc|set_apptlv|qos\s)|dcb\s++(?:pfc|app)\s++(?:set|add|replace)\s)"
 )
-_VARIABLE = re.compile(r"(?m)^[^#\n]*\b(NCCL_(IB_|P2P_|SHM_)|UCX_(IB_|TLS|NET_))[A-Z0-9_]*=")
-_WORDS = ("mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "NCCL_", "UCX_", "nvme")
+_WORDS = (
+    "mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "ROCE_ACCL", "mlxconfig", "bnxt", "nicctl", "niccli",
+    "dcb ", "nvme", *environment.WORDS,
+)  # fmt: skip
 """Of which a file that either finds something in has one; most files have none, and are not searched line by line."""
-_ASSIGNED = re.compile(r"""(?:^|[\s;"'])([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s;"']*)""")
 _USED = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _ECHO = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
+_LISTING = re.compile(r"(/\S*/(?:ecn/roce_[nr]p/\S+|tc/1/traffic_class))\s*[:=]\s*(\w+)$")
+"""What `grep . /sys/class/net/eth4/ecn/roce_rp/*` prints."""
+_RUN = re.compile(r"""\bRUN(?:\{program\})?\+?=\s*"([^"]+)\"""")
 _ECN = re.compile(r"(.*)/roce_([nr]p)/enable/([0-7])$")
+_REACTION = re.compile(r"(.*)/roce_rp/([a-z][a-z0-9_]*)$")
 _SPLIT = re.compile(r";|&&|\|\||\||\bdo\b|\bthen\b")
 _LONG = (
     "pfc", "specific_pfc", "get_pfc", "prio_tc", "tsa", "tcbw", "ratelimit", "dcbx", "trust", "dscp2prio", "cable_len",
@@ -31,11 +43,13 @@ _SHORT = {
 _FLAGS = ("all", "help", "version", "quiet")
 _SAYING = ("echo", "printf", "log")
 """Words after which a line only says something."""
+_NVIDIA = "NVIDIA"
+"""What stands for all NICs that NVIDIA's tools set."""
 _STORM_OFF = ("0", "off", "disable")
 
 
 def _shows(head: str) -> bool:
-    return any(word in head for word in _WORDS) and bool(_COMMAND.search(head) or _VARIABLE.search(head))
+    return any(word in head for word in _WORDS) and bool(_COMMAND.search(head) or environment.VARIABLE.search(head))
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
@@ -49,16 +63,35 @@ class _Script:
         self._found = Parsed()
         self._variables: dict[str, str] = {}
         self._ends: dict[str, dict[str, set[int]]] = {}
+        self._lost: dict[str, Span] = {}
+        self._environment = Environment(self._found)
+        self._others = Commands(self._found, self._say)
 
     def read(self, text: str) -> Parsed:
         for line, span in _whole_lines(text):
-            self._assignments(line, span)
+            assigned = self._environment.line(line, span)
+            # What is worked out when the script runs stays a variable.
+            self._variables |= {name: value for name, value in assigned.items() if not set(value) & set("$`(")}
             line = self._expanded(line)
             if (echoed := _ECHO.search(line.replace('"', "").replace("'", ""))) is not None:
                 self._echo(echoed[1], echoed[2], span)
+            elif (listed := _LISTING.match(line)) is not None:
+                self._file(listed[2], listed[1], span, self._found.say)
+            if (run := _RUN.search(line)) is not None:
+                line = run[1]
             for piece in _SPLIT.split(line):
                 self._command(piece.strip(), span)
-        return self._found
+        self._environment.end()
+        kept = RESTORES.search(text) is not None
+        for part, span in self._lost.items():
+            self._found.say(part, "kept", kept, span)
+        makers = self._found.by_command
+        return replace(self._found, models=() if _NVIDIA in makers else tuple(sorted(makers)))
+
+    def _say(self, part: str, name: str, value: object, span: Span) -> None:
+        """Note a fact that a restart ends."""
+        self._lost.setdefault(part, span)
+        self._found.say(part, name, value, span)
 
     def _expanded(self, line: str) -> str:
         """Return a line with the values of its variables; as it is written if that is longer than MAX_LINE."""
@@ -68,30 +101,33 @@ class _Script:
         following = iter(values)
         return _USED.sub(lambda _: next(following), line)
 
-    def _assignments(self, line: str, span: Span) -> None:
-        for name, quoted in _ASSIGNED.findall(line):
-            value = quoted.strip("\"'")
-            if not set(value) & set("$`("):  # what is worked out when the script runs stays a variable
-                self._variables[name] = value
-            read = _ENVIRONMENT.get(name)
-            if read is not None and (stated := read[1](value)) is not None:
-                self._found.say("", read[0], stated, span)
-        if {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"} & {name for name, _ in _ASSIGNED.findall(line)}:
-            both = all(self._variables.get(f"NCCL_{way}_DISABLE") == "1" for way in ("P2P", "SHM"))
-            self._found.say("", "loopback", both, span)
-
     def _echo(self, value: str, path: str, span: Span) -> None:
+        self._file(value, path, span, self._say)
+
+    def _file(self, value: str, path: str, span: Span, say: Callable[[str, str, object, Span], None]) -> None:
+        """Read the value of a file below /sys."""
         if (of := _ECN.match(path)) is not None:
-            self._dcqcn(_nic(of[1]), of[2], int(of[3]), span, on=value == "1")
-            return
+            self._dcqcn(_nic(of[1]), of[2], int(of[3]), span, say, on=value == "1")
+        elif (of := _REACTION.match(path)) is not None:
+            self._reaction(_nic(of[1]), of[2], value, span, say)
         for ending, name in _FILES.items():
             if path.endswith(ending) and (stated := byte(value)) is not None:
-                self._found.say(_nic(path[: -len(ending)]), name, stated, span)
+                say(_nic(path[: -len(ending)]), name, stated, span)
 
-    def _dcqcn(self, part: str, end: str, priority: int, span: Span, *, on: bool) -> None:
+    def _dcqcn(
+        self, part: str, end: str, priority: int, span: Span, say: Callable[[str, str, object, Span], None], *, on: bool
+    ) -> None:
         ends = self._ends.setdefault(part, {})
         (ends.setdefault(end, set()).add if on else ends.setdefault(end, set()).discard)(priority)
-        self._found.say(part, "dcqcn_priorities", tuple(sorted(set.intersection(*ends.values()))), span)
+        say(part, "dcqcn_priorities", tuple(sorted(set.intersection(*ends.values()))), span)
+
+    def _reaction(
+        self, part: str, name: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
+    ) -> None:
+        if (stated := number(value)) is not None:
+            held = self._found.parts.get(part, {}).get("reaction_point")
+            values = dict(held.value) if held else {}
+            say(part, "reaction_point", tuple(sorted({**values, name: stated}.items())), span)
 
     def _command(self, piece: str, span: Span) -> None:
         try:
@@ -103,7 +139,11 @@ class _Script:
         for at, word in enumerate(words):
             name = word.rpartition("/")[2].rpartition("=")[2]
             if name in _COMMANDS:
+                if name not in ("ip", "ethtool"):
+                    self._found.by_command.add(_NVIDIA)
                 _COMMANDS[name](self, words[at + 1 :], span)
+                return
+            if self._others.read(name, words[at + 1 :], span):
                 return
 
     def _mlnx_qos(self, words: Sequence[str], span: Span) -> None:
@@ -129,13 +169,13 @@ class _Script:
     def _set(self, part: str, name: str, value: str, span: Span) -> None:
         match name:
             case "trust" if value in ("dscp", "pcp"):
-                self._found.say(part, "trust", value, span)
+                self._say(part, "trust", value, span)
             case "pfc" if (priorities := switches(value)) is not None:
-                self._found.say(part, "pfc_priorities", priorities, span)
+                self._say(part, "pfc_priorities", priorities, span)
             case "cable_len" if (length_m := number(value)) is not None:
-                self._found.say(part, "cable_length_m", length_m, span)
+                self._say(part, "cable_length_m", length_m, span)
             case "prio2buffer" if re.fullmatch(r"[0-7](,[0-7]){7}", value):
-                self._found.say(part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
+                self._say(part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
             case "dscp2prio":
                 self._mapped(part, value.split(","), span)
 
@@ -147,32 +187,51 @@ class _Script:
             held = self._found.parts.get(part, {}).get("dscp_to_priority")
             table = list(held.value) if held else [None] * 64
             table[dscp] = priority
-            self._found.say(part, "dscp_to_priority", tuple(table), span)
+            self._say(part, "dscp_to_priority", tuple(table), span)
 
     def _cma_tos(self, words: Sequence[str], span: Span) -> None:
-        if (value := byte(_after(words, "-t"))) is not None:
-            self._found.say(_nic(_after(words, "-d")), "tos", value, span)
+        if (value := byte(after(words, "-t"))) is not None:
+            self._say(_nic(after(words, "-d")), "tos", value, span)
 
     def _cma_mode(self, words: Sequence[str], span: Span) -> None:
-        if (mode := _after(words, "-m")) in ("1", "2"):
-            self._found.say(_nic(_after(words, "-d")), "roce_version", int(mode), span)
+        if (mode := after(words, "-m")) in ("1", "2"):
+            self._say(_nic(after(words, "-d")), "roce_version", int(mode), span)
 
     def _nvme(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("connect", "connect-all"):
             nvme.say(self._found, nvme.connection(words[1:]), span)
 
     def _ip(self, words: Sequence[str], span: Span) -> None:
-        mtu = number(_after(words, "mtu"))
+        mtu = number(after(words, "mtu"))
         if "link" in words and mtu is not None:
-            self._found.say(_nic(_after(words, "dev") or _after(words, "set")), "mtu_bytes", mtu, span)
+            self._found.say(_nic(after(words, "dev") or after(words, "set")), "mtu_bytes", mtu, span)
 
     def _ethtool(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("-A", "--pause") and len(words) > 1:
-            on = "on" in (_after(words, "rx"), _after(words, "tx"))
-            self._found.say(_nic(words[1]), "link_pause", on, span)
+            on = "on" in (after(words, "rx"), after(words, "tx"))
+            self._say(_nic(words[1]), "link_pause", on, span)
         elif words and words[0] == "--set-tunable" and len(words) > 1 and "pfc-prevention-tout" in words:
-            guarded = _after(words, "pfc-prevention-tout") not in _STORM_OFF
-            self._found.say(_nic(words[1]), "storm_guard", guarded, span)
+            guarded = after(words, "pfc-prevention-tout") not in _STORM_OFF
+            self._say(_nic(words[1]), "storm_guard", guarded, span)
+
+    def _mlxreg(self, words: Sequence[str], span: Span) -> None:
+        if after(words, "--reg_name") != "ROCE_ACCL":
+            return
+        for setting in after(words, "--set", "-s").split(","):
+            name, _, value = setting.partition("=")
+            if name.strip() == "adaptive_routing_forced_en" and (stated := byte(value)) is not None:
+                self._say(_nic(after(words, "-d", "--device")), "adaptive_routing", bool(stated), span)
+
+    def _mlxconfig(self, words: Sequence[str], span: Span) -> None:
+        """Read what the firmware is to keep from its next start on."""
+        device = _nic(after(words, "-d", "--dev"))
+        for word in words[words.index("set") + 1 :] if "set" in words else ():
+            name, _, value = word.partition("=")
+            setting = firmware.PORT.fullmatch(name)
+            stated = {"True": 1, "False": 0}.get(value, byte(value))
+            if setting is not None and stated is not None:
+                port = f"P{setting[2]}" if setting[2] else ""
+                firmware.say(self._found, ".".join(filter(None, (device, port))), setting[1], stated, span)
 
 
 def _whole_lines(text: str) -> Iterator[tuple[str, Span]]:
@@ -200,15 +259,10 @@ def _option(name: str) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _after(words: Sequence[str], word: str) -> str:
-    at = words.index(word) + 1 if word in words else len(words)
-    return words[at] if at < len(words) else ""
-
-
 def _nic(path: str) -> str:
     """Return a NIC as a path or an argument names it; nothing where that is a variable of the script."""
     name = path.rstrip("/").removesuffix("/ecn").rpartition("/")[2]
-    return "" if "$" in path or "*" in path else name
+    return "" if set("$*%") & set(path) else name
 
 
 _FILES = {
@@ -218,14 +272,6 @@ _FILES = {
 }
 """How a file below /sys ends, and what is set by it."""
 
-_ENVIRONMENT: dict[str, tuple[str, Callable[[str], object]]] = {
-    "NCCL_IB_TC": ("traffic_class", byte),
-    "UCX_IB_TRAFFIC_CLASS": ("ucx_traffic_class", byte),
-    "NCCL_IB_GID_INDEX": ("gid_index", number),
-    "UCX_IB_GID_INDEX": ("gid_index", number),
-    "NCCL_IB_ROCE_VERSION_NUM": ("roce_version", number),
-}
-
 _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
     "mlnx_qos": _Script._mlnx_qos,
     "cma_roce_tos": _Script._cma_tos,
@@ -233,6 +279,10 @@ _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
     "nvme": _Script._nvme,
     "ip": _Script._ip,
     "ethtool": _Script._ethtool,
+    "mlxreg": _Script._mlxreg,
+    "mstreg": _Script._mlxreg,
+    "mlxconfig": _Script._mlxconfig,
+    "mstconfig": _Script._mlxconfig,
 }
 
 FORM = Form(_shows, _parse)

@@ -1,6 +1,6 @@
 """What the forms of host files have in common: facts with their places, by the NIC that they are about."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -33,6 +33,12 @@ class Parsed:
     pci_addresses: tuple[str, ...] = ()
     node_selector: tuple[str, ...] = ()
     noticed: list[Noticed] = field(default_factory=list)
+    notes: list[tuple[str, Span]] = field(default_factory=list)
+    """What was read and is not known, or not checked."""
+    part_models: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The NICs that a part is about, where that is not what the file is meant for."""
+    by_command: set[str] = field(default_factory=set)
+    """The NICs that the commands of the file are made for."""
 
     def say(self, part: str, name: str, value: Any, span: Span, default: str = "") -> None:
         """Note a fact; a later one counts."""
@@ -64,6 +70,15 @@ def switches(text: str) -> tuple[int, ...] | None:
 def number(text: str) -> int | None:
     """Return a whole number of at most nine digits; None where it is none."""
     return whole_number(text, 10**9 - 1)
+
+
+def after(words: Sequence[str], *names: str) -> str:
+    """Return the word behind the first of these words, or what one has behind `=`; nothing where there is none."""
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in names:
+            return value if equals else (words[at + 1] if at + 1 < len(words) else "")
+    return ""
 
 
 def byte(text: str) -> int | None:

@@ -1,21 +1,51 @@
 """What `mlxconfig -d <device> query` prints: the settings that a NIC keeps over a restart, port by port.
 
-How a NIC trusts as it starts (QOS_TRUST_STATE) is left aside: the driver's setting replaces it.
+How a NIC trusts as it starts (QOS_TRUST_STATE) is ignored: the driver's setting replaces it. And what
+`mlxreg --reg_name ROCE_ACCL --get` prints, which a restart loses.
 """
 
 import re
 
+from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Form, Parsed, byte, line_span
 
 _DEVICE = re.compile(r"Device #([0-9]{1,3}):")
-_SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+)_P([1-9])[ \t]+(\S.*)")
+_SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+?)(?:_P([1-9]))?[ \t]+(\S.*)")
 _NUMBER = re.compile(r"(?:^|\()(0x[0-9a-fA-F]+|[0-9]+)\)?$")
-_FIELDS = {"CNP_DSCP": "cnp_dscp", "CNP_802P_PRIO": "cnp_priority", "ROCE_CC_PRIO_MASK": "dcqcn_priorities"}
+_FORCED = re.compile(r"\s*adaptive_routing_forced_en\s*\|\s*(0x[0-9a-fA-F]+)\s*$")
+_FIELDS = {
+    "CNP_DSCP": "cnp_dscp",
+    "CNP_802P_PRIO": "cnp_priority",
+    "ROCE_CC_PRIO_MASK": "dcqcn_priorities",
+    "LINK_TYPE": "link_layer",
+    "ROCE_ADAPTIVE_ROUTING_EN": "adaptive_routing",
+}
+PORT = re.compile(rf"({'|'.join(_FIELDS)})(?:_P([1-9]))?")
+"""A setting of the firmware that is a fact of a NIC, and its port; one of the whole adapter has none."""
+_LINK_LAYERS = {1: "infiniband", 2: "ethernet"}
+"""By LINK_TYPE of the firmware; 3 is found by the NIC itself (mlxconfig: VPI)."""
+INFINIBAND = "InfiniBand: rules for RoCE do not apply"
 
 
 def priorities(mask: int) -> tuple[int, ...]:
     """Return the priorities whose bits are set."""
     return tuple(priority for priority in range(8) if mask >> priority & 1)
+
+
+def say(found: Parsed, part: str, setting: str, value: int, span: Span) -> None:
+    """Say what a setting of the firmware is, by its name without the port."""
+    field = _FIELDS[setting]
+    held: object = value
+    if field == "dcqcn_priorities":
+        held = priorities(value)
+    elif field == "adaptive_routing":
+        held = bool(value)
+    elif field == "link_layer":
+        held = _LINK_LAYERS.get(value)
+    if held is not None:
+        found.say(part, field, held, span)
+    if held == "infiniband":
+        found.notes.append((INFINIBAND, span))
 
 
 def _shows(head: str) -> bool:
@@ -34,10 +64,22 @@ def _parse(text: str) -> tuple[Parsed, ...]:
             written = _NUMBER.search(setting[3].split()[-1])
             value = byte(written[1]) if written else None
             if value is not None:
-                field = _FIELDS[setting[1]]
-                held = priorities(value) if field == "dcqcn_priorities" else value
-                found.say(f"{device}P{setting[2]}", field, held, line_span(number, line))
+                part = f"{device}P{setting[2]}" if setting[2] else device.rstrip(".")
+                say(found, part, setting[1], value, line_span(number, line))
+    return (found,)
+
+
+def _shows_register(head: str) -> bool:
+    return "adaptive_routing_forced_en" in head and any(map(_FORCED.match, head.splitlines()))
+
+
+def _parse_register(text: str) -> tuple[Parsed, ...]:
+    found = Parsed()
+    for number, line in enumerate(text.splitlines(), 1):
+        if (forced := _FORCED.match(line)) is not None:
+            found.say("", "adaptive_routing", int(forced[1], 16) != 0, line_span(number, line))
     return (found,)
 
 
 FORM = Form(_shows, _parse)
+REGISTER = Form(_shows_register, _parse_register)

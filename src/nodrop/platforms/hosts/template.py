@@ -4,7 +4,7 @@ Defaults: Mellanox/nic-configuration-operator pkg/configuration/configvalidation
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nodrop import hardware
@@ -12,17 +12,16 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import Span
 from nodrop.formats.yaml import Document, parse
 from nodrop.limits import MAX_TEMPLATES
+from nodrop.platforms.hosts import firmware
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, switches
-from nodrop.platforms.hosts.firmware import priorities
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _BREAK = re.compile(r"(?m)^---[^\n]*\n")
-_PORT = re.compile(r"(CNP_DSCP|CNP_802P_PRIO|ROCE_CC_PRIO_MASK)_P([1-9])")
-_FIELDS = {"CNP_DSCP": "cnp_dscp", "CNP_802P_PRIO": "cnp_priority"}
 _MASK = "ROCE_CC_PRIO_MASK"
 _ROCE = ("spec", "template", "roceOptimized")
 _SPECTRUM_X = ("spec", "template", "spectrumXOptimized")
 _DEFAULT = "default of the NIC configuration operator"
+_BY_PROFILE = "profile of Spectrum-X, which the NIC configuration operator applies"
 _DEFAULT_PFC, _DEFAULT_TOS, _DEFAULT_CNP_DSCP, _DEFAULT_CNP_PRIORITY = (3,), 0, 4, 6
 
 
@@ -30,18 +29,23 @@ def _shows(head: str) -> bool:
     return bool(_KIND.search(head))
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
-    """Read every template of a file; documents keep their line numbers. InputProblems where there are too many."""
-    documents: list[str] = []
+def documents(text: str, shows: Callable[[str], bool]) -> list[str]:
+    """Return the documents of one kind in a file, with their line numbers. InputProblems where there are too many."""
+    found: list[str] = []
     before = 0
     for piece in _BREAK.split(text):
-        if _shows(piece):
-            if len(documents) == MAX_TEMPLATES:
-                found = f"more than {MAX_TEMPLATES} templates"
-                raise InputProblems([Problem(path="", line=before + 1, found=found, expected="fewer in one file")])
-            documents.append("\n" * before + piece)
+        if shows(piece):
+            if len(found) == MAX_TEMPLATES:
+                excess = f"more than {MAX_TEMPLATES} templates"
+                raise InputProblems([Problem(path="", line=before + 1, found=excess, expected="fewer in one file")])
+            found.append("\n" * before + piece)
         before += piece.count("\n") + 1
-    templates = [_Template(document) for document in documents]
+    return found
+
+
+def _parse(text: str) -> tuple[Parsed, ...]:
+    """Read every template of a file."""
+    templates = [_Template(document) for document in documents(text, _shows)]
     return tuple(one.read(one.name if len(templates) > 1 else "") for one in templates)
 
 
@@ -79,10 +83,16 @@ class _Template:
         for refused in self._refused(nic_type):
             facts = {"path": ".".join(refused.keys), "found": refused.found, "expected": refused.expected}
             found.noticed.append(Noticed("nic-template", facts, self._span(*refused.keys)))
-        if self._on(_SPECTRUM_X):
+        link_type = self._at("spec", "template", "linkType")
+        if link_type == "Infiniband":
+            found.say(part, "link_layer", "infiniband", self._span("spec", "template", "linkType"))
+            found.notes.append((firmware.INFINIBAND, self._span("spec", "template", "linkType")))
+        elif self._on(_SPECTRUM_X):
             found.say(part, "spectrum_x", True, self._span(*_SPECTRUM_X))
-        elif self._on(_ROCE) and self._at("spec", "template", "linkType") != "Infiniband":
+            found.say(part, "adaptive_routing", True, self._span(*_SPECTRUM_X), _BY_PROFILE)
+        elif self._on(_ROCE):
             self._roce(found)
+        self._settings(found)
         found.say(part, "template", self.name, self._span("spec", "nicSelector"))
         return found
 
@@ -107,28 +117,26 @@ class _Template:
             found.say(self._part, "link_pause", pause.get("enabled") is True, self._qos("pauseFrames", qos))
         if (mode := _number(self._at(*_ROCE, "roceMode"))) in (1, 2):
             found.say(self._part, "roce_version", mode, self._span(*_ROCE, "roceMode"))
-        self._notifications(found, where)
+        found.say(self._part, "cnp_dscp", _DEFAULT_CNP_DSCP, where, _DEFAULT)
+        found.say(self._part, "cnp_priority", _DEFAULT_CNP_PRIORITY, where, _DEFAULT)
 
     def _qos(self, key: str, qos: Mapping[str, Any]) -> Span:
         keys = (*_ROCE, "qos", key) if key in qos else (*_ROCE, "qos") if qos else _ROCE
         return self._span(*keys, of="key")
 
-    def _notifications(self, found: Parsed, where: Span) -> None:
-        """Say what CNPs carry: by raw settings, port by port, else the operator's defaults."""
-        for name, field in _FIELDS.items():
-            default = _DEFAULT_CNP_DSCP if name == "CNP_DSCP" else _DEFAULT_CNP_PRIORITY
-            found.say(self._part, field, default, where, _DEFAULT)
+    def _settings(self, found: Parsed) -> None:
+        """Say what raw settings of the firmware set, port by port; they win over all else."""
         for at, entry in enumerate(self._raw()):
-            setting = _PORT.fullmatch(str(entry.get("name")))
+            setting = firmware.PORT.fullmatch(str(entry.get("name")))
             value = byte(str(entry.get("value")))
             if setting is not None and value is not None:
-                port = "" if setting[2] == "1" else f"P{setting[2]}"
+                port = "" if setting[2] in (None, "1") else f"P{setting[2]}"
                 part = ".".join(filter(None, (self._part, port)))
                 span = self._span("spec", "template", "rawNvConfig", at)
                 if setting[1] == _MASK:
-                    self._mask(found, part, priorities(value), span)
+                    self._mask(found, part, firmware.priorities(value), span)
                 else:
-                    found.say(part, _FIELDS[setting[1]], value, span)
+                    firmware.say(found, part, setting[1], value, span)
 
     def _mask(self, found: Parsed, part: str, masked: tuple[int, ...], span: Span) -> None:
         """Add the priorities with DCQCN of a raw setting to those of `ecn`, unless `ecn` turns DCQCN off."""

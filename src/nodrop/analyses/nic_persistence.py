@@ -1,0 +1,59 @@
+"""Settings of NICs that the next restart of a host loses, for nothing that was read sets them again."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic, stated
+
+RESTS_ON = frozenset({"hosts"})
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield the files that set NICs for as long as the host runs, once each.
+
+    A unit that starts the file, by its name, or a template of an operator for the same hosts sets them again.
+    """
+    hosts = hosts_of(index)
+    restoring = [one for one in index.fabric.nics if stated(one, "starts") or _is_applied(one)]
+    seen: set[tuple[str, str]] = set()
+    for nic in index.fabric.nics:
+        if (
+            stated(nic, "kept") is not False
+            or (nic.host, nic.file) in seen
+            or stated(nic, "link_layer") == "infiniband"
+        ):
+            continue
+        seen.add((nic.host, nic.file))
+        if not any(_restores(one, nic) and _meet(index, one, nic, hosts) for one in restoring):
+            yield Hit(subject=nic.subject, at=(*nic.subject, "kept"), facts={"file": nic.file})
+
+
+def _is_applied(nic: Nic) -> bool:
+    """Whether an operator applies it at each boot, with RoCE in it."""
+    return nic.template is not None and stated(nic, "trust") is not None
+
+
+def _restores(one: Nic, script: Nic) -> bool:
+    """Whether one sets again what a script sets: a template, or a unit that has its name or starts it."""
+    if one.template is not None:
+        return True
+    stem = _stem(script.file)
+    programs = {word.rpartition("/")[2] for line in stated(one, "starts") or () for word in line.split()}
+    named = any(
+        program == script.file or _stem(program) == stem or program.endswith(f"-{stem}") for program in programs
+    )
+    return named or _stem(one.file) == stem
+
+
+def _meet(index: Index, one: Nic, other: Nic, hosts: Hosts) -> bool:
+    if not index.fabric.hosts:
+        return True
+    return bool({host.name for host in hosts.of(one)} & {host.name for host in hosts.of(other)})
+
+
+def _stem(file: str) -> str:
+    """Return a name without its ending, which is none where a NIC model is called so."""
+    stem, dot, ending = file.rpartition(".")
+    return stem if dot and ending in ("sh", "bash", "service", "py", "rules", "conf") else file

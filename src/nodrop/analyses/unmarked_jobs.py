@@ -1,0 +1,55 @@
+"""Environments of jobs that send RDMA without a traffic class: it leaves with DSCP 0, which switches drop first."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.model import effects
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic, stated
+
+RESTS_ON = frozenset({"classes", "hosts"})
+_BY_GPU = {"NCCL GIN": "NCCL_GIN_IB_TC", "NVSHMEM IBGDA": "NVSHMEM_IB_TRAFFIC_CLASS"}
+_BY_CPU = {"NCCL": "NCCL_IB_TC", "UCX": "UCX_IB_TRAFFIC_CLASS"}
+"""The libraries, and the variable that gives each a traffic class."""
+
+
+def find(index: Index, *, by: str) -> Iterator[Hit]:
+    """Yield the files with such libraries, those that send from the GPU (`by: gpu`) or from the CPU (`by: cpu`).
+
+    Of the latter, a default that another file sets for the same hosts is enough. Facts: libraries, variables, expected.
+    """
+    dscps = effects.rdma_dscps(index.fabric)
+    if not dscps or 0 in dscps:
+        return
+    variables = {"gpu": _BY_GPU, "cpu": _BY_CPU}[by]
+    hosts = hosts_of(index)
+    for nic in index.fabric.nics:
+        libraries = [one for one in stated(nic, "unmarked") or () if one in variables]
+        if not libraries or not _is_roce(index, nic) or (by == "cpu" and _has_default(index, nic, hosts)):
+            continue
+        facts = {
+            "libraries": " and ".join(libraries),
+            "variables": " and ".join(variables[one] for one in libraries),
+            "expected": " or ".join(str(dscp << 2 | 2) for dscp in dscps),
+        }
+        yield Hit(subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts)
+
+
+def _is_roce(index: Index, nic: Nic) -> bool:
+    """Whether the file is about RoCE: by the switches, and without any by its GIDs."""
+    if any(one.host == nic.host and stated(one, "link_layer") == "infiniband" for one in index.fabric.nics):
+        return False
+    return bool(index.fabric.devices) or stated(nic, "gid_index") is not None or stated(nic, "roce_version") is not None
+
+
+def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
+    """Whether a script or template, or /etc/nccl.conf, gives RDMA of the same hosts a ToS."""
+    own = {host.name for host in hosts.of(nic)}
+    for one in index.fabric.nics:
+        is_default = stated(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
+        if is_default and (stated(one, "tos") is not None or stated(one, "traffic_class") is not None):
+            others = {host.name for host in hosts.of(one)}
+            if not index.fabric.hosts or own & others:
+                return True
+    return False

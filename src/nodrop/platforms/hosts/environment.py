@@ -1,0 +1,142 @@
+"""Environment variables of NCCL, NVSHMEM and UCX: what they set, and which libraries send RDMA without a traffic class.
+
+Sources: NVIDIA/nccl docs/userguide/source/env.rst and src/transport/net_ib (gin.cc: NCCL_GIN_IB_TC, else NCCL_IB_TC);
+NVIDIA/nvshmem src/modules/transport/common/env_defs.h (IB_TRAFFIC_CLASS is 0 unless set) and ibgda.cpp; OpenUCX,
+src/uct/ib/base/ib_iface.c (IB_TRAFFIC_CLASS).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from nodrop.formats.places import Span
+from nodrop.platforms.hosts.facts import Parsed, byte, number
+
+VARIABLE = re.compile(
+    r"""(?m)^[^#\n]*\b(NCCL_(?:IB_|P2P_|SHM_|GIN_)|UCX_(?:IB_|TLS|NET_)|NVSHMEM_IB)[A-Z0-9_]*(?:=|["']?\s*:\s)"""
+    r"""|^[^#\n]*\bname["']?\s*:\s*["']?(?:NCCL_IB_|NCCL_GIN_|UCX_(?:IB_|TLS|NET_)|NVSHMEM_IB)"""
+)
+WORDS = ("NCCL_", "UCX_", "NVSHMEM_")
+"""Of which a file that has such a variable has one."""
+
+_ASSIGNED = re.compile(r"""(?:^|[\s;"'])([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s;"']*)""")
+_LISTED = re.compile(r"""-?\s*\{?\s*["']?name["']?\s*:\s*["']?([A-Z][A-Z0-9_]*)["']?\s*(?:,\s*(.*?)\}?)?$""")
+_KEYED = re.compile(r"""["']?((?:NCCL|UCX|NVSHMEM)_[A-Z0-9_]*)["']?\s*:\s+["']?([^\s"',]*)["']?,?$""")
+_VALUE = re.compile(r"""["']?value["']?\s*:\s*["']?([^\s"',}]*)""")
+_DEFAULT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=]([^}$`]*)\}")
+_SOURCED = re.compile(r"(?:^|[;&|]\s*)(?:source|\.)\s+\S*(?:nccl|ucx|nvshmem|roce|rdma|env)\S*", re.IGNORECASE)
+_ON = ("1", "true", "yes", "y", "on", "t")
+_RDMA_TLS = ("rc", "ud", "dc", "ib", "rc_x", "rc_v", "ud_x", "ud_v", "dc_x", "rc_mlx5", "rc_verbs", "dc_mlx5")
+_GIN_OVER_VERBS = ("2", "3")
+"""NCCL_GIN_TYPE: 2 is the proxy, 3 GDAKI (NVIDIA/nccl src/include/nccl_device/core.h)."""
+
+
+def _flag(text: str) -> bool | None:
+    return {"1": True, "0": False}.get(text)
+
+
+_FIELDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "NCCL_IB_TC": ("traffic_class", byte),
+    "NCCL_IB_FIFO_TC": ("control_traffic_class", byte),
+    "NCCL_GIN_IB_TC": ("gin_traffic_class", byte),
+    "NVSHMEM_IB_TRAFFIC_CLASS": ("nvshmem_traffic_class", byte),
+    "UCX_IB_TRAFFIC_CLASS": ("ucx_traffic_class", byte),
+    "NCCL_IB_GID_INDEX": ("gid_index", number),
+    "UCX_IB_GID_INDEX": ("gid_index", number),
+    "NVSHMEM_IB_GID_INDEX": ("gid_index", number),
+    "NCCL_IB_ROCE_VERSION_NUM": ("roce_version", number),
+    "NCCL_IB_ADAPTIVE_ROUTING": ("nccl_adaptive_routing", _flag),
+}
+
+
+class Environment:
+    """The variables of a file, in the order in which it sets them."""
+
+    def __init__(self, found: Parsed) -> None:
+        self._found = found
+        self._held: dict[str, tuple[str, Span]] = {}
+        self._named = ""
+        self._elsewhere = False
+
+    def line(self, line: str, span: Span) -> dict[str, str]:
+        """Read a line, and return what it assigns as a shell does."""
+        self._elsewhere = self._elsewhere or _SOURCED.search(line) is not None
+        shell = {name: _plain(quoted.strip("\"'")) for name, quoted in _ASSIGNED.findall(line)}
+        for name, value in (*shell.items(), *self._of_yaml(line)):
+            self._set(name, value, span)
+        return shell
+
+    def _of_yaml(self, line: str) -> Iterator[tuple[str, str]]:
+        """Yield a variable of a container's specification, or of a mapping."""
+        if (listed := _LISTED.match(line)) is not None:
+            self._named = listed[1]
+            if listed[2] and (value := _VALUE.match(listed[2])) is not None:
+                yield listed[1], value[1]
+            return
+        if self._named and (value := _VALUE.match(line)) is not None:
+            yield self._named, value[1]
+        elif (keyed := _KEYED.match(line)) is not None:
+            yield keyed[1], keyed[2]
+        self._named = ""
+
+    def _set(self, name: str, value: str, span: Span) -> None:
+        if not name.startswith(WORDS):
+            return
+        self._held[name] = value, span
+        read = _FIELDS.get(name)
+        if read is not None and (stated := read[1](value)) is not None:
+            self._found.say("", read[0], stated, span)
+        if name in ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"):
+            both = all(self._value(f"NCCL_{way}_DISABLE") == "1" for way in ("P2P", "SHM"))
+            self._found.say("", "loopback", both, span)
+
+    def end(self) -> None:
+        """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
+        users = {} if self._elsewhere else {name: span for name, span in self._users() if span is not None}
+        if users:
+            self._found.say("", "unmarked", tuple(users), min(users.values()))
+
+    def _users(self) -> Iterator[tuple[str, Span | None]]:
+        if not self._has("NCCL_IB_TC"):
+            disabled = self._value("NCCL_IB_DISABLE") == "1" or self._value("NCCL_NET").lower() not in ("", "ib")
+            yield "NCCL", None if disabled else self._first("NCCL_IB_", without="NCCL_IB_DISABLE")
+            if not self._has("NCCL_GIN_IB_TC"):
+                yield "NCCL GIN", self._gin()
+        if not self._has("NVSHMEM_IB_TRAFFIC_CLASS"):
+            yield "NVSHMEM IBGDA", self._ibgda()
+        if not self._has("UCX_IB_TRAFFIC_CLASS"):
+            yield "UCX", self._ucx()
+
+    def _gin(self) -> Span | None:
+        kind = self._value("NCCL_GIN_TYPE")
+        if kind in _GIN_OVER_VERBS:
+            return self._held["NCCL_GIN_TYPE"][1]
+        return self._held["NCCL_GIN_ENABLE"][1] if self._value("NCCL_GIN_ENABLE") == "1" and not kind else None
+
+    def _ibgda(self) -> Span | None:
+        on = self._value("NVSHMEM_IB_ENABLE_IBGDA").lower()
+        if on:
+            return self._held["NVSHMEM_IB_ENABLE_IBGDA"][1] if on in _ON else None
+        return self._first("NVSHMEM_IBGDA_")
+
+    def _ucx(self) -> Span | None:
+        ways = self._value("UCX_TLS").lower().split(",")
+        if any(way in _RDMA_TLS for way in ways):
+            return self._held["UCX_TLS"][1]
+        return self._first("UCX_IB_") if ways == [""] else None
+
+    def _first(self, start: str, *, without: str = "") -> Span | None:
+        return min(
+            (span for name, (_, span) in self._held.items() if name.startswith(start) and name != without), default=None
+        )
+
+    def _has(self, name: str) -> bool:
+        return name in self._held
+
+    def _value(self, name: str) -> str:
+        return self._held[name][0] if name in self._held else ""
+
+
+def _plain(text: str) -> str:
+    """Return a value, or of a variable with a default (`${NAME:-106}`) the default."""
+    default = _DEFAULT.fullmatch(text)
+    return default[1] if default else text

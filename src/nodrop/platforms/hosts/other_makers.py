@@ -1,0 +1,174 @@
+"""Commands that set NICs of other makers: Broadcom's bnxt_setupcc.sh and niccli, AMD's nicctl, and dcb of iproute2.
+
+Sources: Broadcom bnxt_setupcc.sh 236.1.155.0 (its usage text); AMD Pensando Pollara 400 configuration and benchmarking
+guide (nicctl update qos); iproute2, man dcb-pfc, dcb-app.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from nodrop.formats.places import Span
+from nodrop.platforms.hosts.facts import Parsed, after, byte, number
+
+Say = Callable[[str, str, object, Span], None]
+"""Takes the part, the field, its value and where it stands."""
+
+_BNXT_OPTIONS = frozenset("dimvrscpbtCuVh")
+_DSCPS, _PRIORITIES = range(64), range(8)
+_NICCTL = re.compile(r"update (qos|port|dcqcn|pipeline|lif|card|profile)\b")
+
+
+class Commands:
+    """Reads such commands of one file; what it finds goes to `say`, what it does not know to the file's notes."""
+
+    def __init__(self, found: Parsed, say: Say) -> None:
+        self._found = found
+        self._say = say
+
+    def read(self, name: str, words: Sequence[str], span: Span) -> bool:
+        """Read a command by its name, and return whether it is one of these."""
+        read = _BY_NAME.get(name)
+        if read is not None:
+            read(self, words, span)
+        return read is not None
+
+    def _note(self, message: str, span: Span) -> None:
+        self._found.notes.append((message, span))
+
+    def _map(self, part: str, dscps: Iterable[int | None], priority: int | None, span: Span) -> None:
+        """Map DSCPs to a priority; those that are none are left out."""
+        codes = [dscp for dscp in dscps if dscp is not None and dscp in _DSCPS]
+        if priority not in _PRIORITIES or not codes:
+            return
+        held = self._found.parts.get(part, {}).get("dscp_to_priority")
+        table = list(held.value) if held else [None] * 64
+        for dscp in codes:
+            table[dscp] = priority
+        self._say(part, "dscp_to_priority", tuple(table), span)
+
+    def _pause(self, part: str, priorities: Sequence[int], span: Span, *, on: bool) -> None:
+        """Add priorities to those with PFC, or take them out."""
+        held = self._found.parts.get(part, {}).get("pfc_priorities")
+        former = set(held.value) if held else set()
+        changed = former.union(priorities) if on else former.difference(priorities)
+        self._say(part, "pfc_priorities", tuple(sorted(changed)), span)
+
+    def _bnxt_setupcc(self, words: Sequence[str], span: Span) -> None:
+        options = dict(_options(words))
+        for name in options.keys() - _BNXT_OPTIONS:
+            self._note(f"bnxt_setupcc.sh has no option -{name}", span)
+        part = _named(options.get("i", ""))
+        priority, dscp = byte(options.get("r", "")), byte(options.get("s", ""))
+        cnp_priority, cnp_dscp = byte(options.get("c", "")), byte(options.get("p", ""))
+        self._models("Thor-2")
+        if priority in _PRIORITIES:
+            self._say(part, "pfc_priorities", (priority,) if options.get("m", "3") in ("1", "3") else (), span)
+            self._map(part, [dscp], priority, span)
+            if options.get("m", "3") in ("2", "3"):
+                self._say(part, "dcqcn_priorities", (priority,), span)
+        if cnp_dscp in _DSCPS:
+            self._say(part, "cnp_dscp", cnp_dscp, span)
+        if cnp_priority in _PRIORITIES:
+            self._say(part, "cnp_priority", cnp_priority, span)
+        self._say(part, "link_pause", False, span)
+
+    def _niccli(self, words: Sequence[str], span: Span) -> None:
+        """Read the settings of QoS; all else that the tool does is no fact of the model."""
+        self._models("Thor-2")
+        part = _named(after(words, "-dev", "--dev", "-i", "--pci"))
+        text = " ".join(words)
+        if (paused := re.search(r"set_pfc.*enabled=(\S+)|--pfc\s+--enable[= ](\S+)", text)) is not None:
+            wanted = paused[1] or paused[2]
+            priorities = () if wanted in ("none", "0xFF", "0xff") else tuple(sorted(_numbers(wanted, _PRIORITIES)))
+            self._say(part, "pfc_priorities", priorities, span)
+        elif (mapped := re.search(r"(?:app=|--app[= ])([0-7]),5,(0x[0-9a-fA-F]+|[0-9]+)", text)) is not None:
+            if " -d " not in f" {text} " and "--del" not in text:
+                self._map(part, [byte(mapped[2])], int(mapped[1]), span)
+        elif re.search(r"\bqos\b|set_(?!option|map)|dscp2prio", text) and not re.search(
+            r"get_|--show|--ets|set_ets", text
+        ):
+            self._note(f"niccli {text[:60]}: not read", span)
+
+    def _dcb(self, words: Sequence[str], span: Span) -> None:
+        part = _named(after(words, "dev"))
+        if "pfc" in words and "set" in words and "prio-pfc" in words:
+            for word in words[words.index("prio-pfc") + 1 :]:
+                which, _, state = word.partition(":")
+                priorities = tuple(_PRIORITIES) if which == "all" else tuple(_numbers(which, _PRIORITIES))
+                if state in ("on", "off"):
+                    self._pause(part, priorities, span, on=state == "on")
+        elif "app" in words and "dscp-prio" in words and {"add", "replace"} & set(words):
+            for word in words[words.index("dscp-prio") + 1 :]:
+                dscp, _, priority = word.partition(":")
+                self._map(part, [byte(dscp)], number(priority), span)
+
+    def _nicctl(self, words: Sequence[str], span: Span) -> None:
+        self._models("Pollara-400")
+        text = " ".join(words)
+        if not text.startswith("update "):
+            return
+        part = _named(after(words, "-p", "--port", "-b", "--card"))
+        if _NICCTL.match(text) is None:
+            self._note(f"nicctl {text[:60]}: not read", span)
+        elif words[1] == "port":
+            self._nicctl_port(words, part, span)
+        elif words[1] == "qos":
+            self._nicctl_qos(words, part, span)
+
+    def _nicctl_port(self, words: Sequence[str], part: str, span: Span) -> None:
+        if (mtu := number(after(words, "--mtu"))) is not None:
+            self._say(part, "mtu_bytes", mtu, span)
+        if (pause := after(words, "--pause-type")) in ("pfc", "link", "none"):
+            self._say(part, "link_pause", pause == "link", span)
+
+    def _nicctl_qos(self, words: Sequence[str], part: str, span: Span) -> None:
+        kind = after(words, "--classification-type").lower()
+        priority = number(after(words, "--priority"))
+        if kind in ("dscp", "pcp"):
+            self._say(part, "trust", kind, span)
+        elif "dscp-to-priority" in words:
+            self._map(part, _numbers(after(words, "--dscp"), _DSCPS), priority, span)
+        elif "pfc" in words:
+            self._pause(
+                part,
+                tuple(_numbers(after(words, "--priority"), _PRIORITIES)),
+                span,
+                on=after(words, "--no-drop") == "enable",
+            )
+        elif not {"dscp-to-purpose", "scheduling"} & set(words):
+            self._note(f"nicctl {' '.join(words)[:60]}: not read", span)
+
+    def _models(self, model: str) -> None:
+        self._found.by_command.add(model)
+
+
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options of getopts, each with its value."""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if len(word) > 1 and word.startswith("-"):
+            value = word[2:] or (rest.pop(0) if rest and word[1] not in "Vh" else "")
+            yield word[1], value
+
+
+def _numbers(text: str, within: range) -> Iterator[int]:
+    """Yield the numbers of a list such as 0-23,25; other words, and numbers outside, are left out."""
+    for piece in text.split(","):
+        first, dash, last = piece.partition("-")
+        start, end = number(first), number(last if dash else first)
+        if start is not None and end is not None:
+            yield from (one for one in within if start <= one <= end)
+
+
+def _named(part: str) -> str:
+    return "" if "$" in part or "%" in part else part
+
+
+_BY_NAME: Mapping[str, Callable[[Commands, Sequence[str], Span], None]] = {
+    "bnxt_setupcc.sh": Commands._bnxt_setupcc,
+    "bnxtqos": Commands._niccli,
+    "niccli": Commands._niccli,
+    "dcb": Commands._dcb,
+    "nicctl": Commands._nicctl,
+}

@@ -1,0 +1,65 @@
+"""What `lspci -vv` prints of network adapters: how fast the slot is at which each runs."""
+
+import re
+from collections.abc import Iterator
+
+from nodrop import hardware
+from nodrop.formats.places import Span
+from nodrop.platforms.hosts.facts import Form, Parsed, line_span
+
+_DEVICE = re.compile(r"((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.*)")
+_NETWORK = re.compile(r"(?:Ethernet|Infiniband|Network) controller(?: \[[0-9a-f]{4}\])?: (.*)")
+_STATUS = re.compile(r"\s+LnkSta:\s+Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]{1,2})\b")
+_IDS = re.compile(r"\[15b3:([0-9a-f]{4})\]")
+_NAMES = (
+    (re.compile(r"(BlueField)-([0-9])"), "{0}-{1}"),
+    (re.compile(r"(ConnectX)-([0-9])(?: ?(Dx|Lx))?"), "{0}-{1}"),
+    (re.compile(r"(BCM57608)"), "Thor-2"),
+    (re.compile(r"(E810)"), "E810"),
+    (re.compile(r"(Pollara)"), "Pollara-400"),
+)
+_MBPS = {
+    2.5: 2000.0, 5: 4000.0, 8: 8000 * 128 / 130, 16: 16000 * 128 / 130, 32: 32000 * 128 / 130, 64: 64000.0,
+}  # fmt: skip
+"""By transfers a second, what a lane carries after line encoding (Linux, drivers/pci/pci.h, PCIE_SPEED2MBS_ENC)."""
+
+
+def _shows(head: str) -> bool:
+    return "LnkSta:" in head and _NETWORK.search(head) is not None
+
+
+def _parse(text: str) -> tuple[Parsed, ...]:
+    found = Parsed()
+    for address, name, status, span in _adapters(text):
+        rate, lanes = _MBPS.get(float(status[1])), int(status[2])
+        if rate is not None and lanes:
+            found.say(address, "pcie_mbps", int(rate * lanes), span)
+            found.part_models[address] = (_model(name),)
+    return (found,)
+
+
+def _adapters(text: str) -> Iterator[tuple[str, str, re.Match[str], Span]]:
+    """Yield the address and name of each physical adapter, and the line with the state of its link."""
+    address = name = ""
+    for at, line in enumerate(text.splitlines(), 1):
+        if (device := _DEVICE.match(line)) is not None:
+            network = _NETWORK.match(device[2])
+            address, name = device[1], network[1] if network and "Virtual Function" not in line else ""
+        elif name and (status := _STATUS.match(line)) is not None:
+            yield address, name, status, line_span(at, line)
+            name = ""
+
+
+def _model(name: str) -> str:
+    """Return the NIC model as the catalogue calls it, else the text that lspci has."""
+    if (of := _IDS.search(name)) is not None:
+        known = next((one for one in hardware.nics() if hardware.nic(one).pci_device == of[1]), None)
+        if known is not None:
+            return known
+    for shape, made in _NAMES:
+        if (words := shape.search(name)) is not None:
+            return "-".join(filter(None, (made.format(*words.groups()), *words.groups()[2:])))
+    return name[:80]
+
+
+FORM = Form(_shows, _parse)

@@ -1,0 +1,88 @@
+"""Kubernetes: SriovNetworkNodePolicy of the SR-IOV network operator, which sets the MTU and hands out RDMA.
+
+Source: k8snetworkplumbingwg/sriov-network-operator, api/v1/sriovnetworknodepolicy_types.go and pkg/webhook/validate.go.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nodrop import hardware
+from nodrop.formats.places import Span
+from nodrop.formats.yaml import Document, parse
+from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, number
+from nodrop.platforms.hosts.firmware import INFINIBAND
+from nodrop.platforms.hosts.template import documents
+
+_KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?SriovNetworkNodePolicy\b""")
+_MELLANOX = "15b3"
+
+
+def _shows(head: str) -> bool:
+    return bool(_KIND.search(head))
+
+
+def _parse(text: str) -> tuple[Parsed, ...]:
+    """Read every policy of a file. InputProblems where there are too many."""
+    policies = [_Policy(document) for document in documents(text, _shows)]
+    return tuple(one.read(one.name if len(policies) > 1 else "") for one in policies)
+
+
+class _Policy:
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        self._document: Document = parse(text, "policy")
+
+    @property
+    def name(self) -> str:
+        """The policy's own name."""
+        return str(self._at("metadata", "name") or "")
+
+    def read(self, part: str) -> Parsed:
+        """Return what it says of physical functions; `part` tells it apart from others in the same file."""
+        nodes = self._at("spec", "nodeSelector")
+        addresses = self._at("spec", "nicSelector", "rootDevices")
+        found = Parsed(
+            models=self._models(),
+            pci_addresses=tuple(map(str, addresses)) if isinstance(addresses, list) else (),
+            node_selector=tuple(sorted(f"{key}={one}" for key, one in nodes.items()))
+            if isinstance(nodes, Mapping)
+            else (),
+        )
+        link_type = str(self._at("spec", "linkType") or "").lower()
+        if link_type in ("ib", "eth"):
+            held = "infiniband" if link_type == "ib" else "ethernet"
+            found.say(part, "link_layer", held, self._span("linkType"))
+            if held == "infiniband":
+                found.notes.append((INFINIBAND, self._span("linkType")))
+        if (mtu := number(str(self._at("spec", "mtu")))) is not None:
+            found.say(part, "mtu_bytes", mtu, self._span("mtu"))
+        if isinstance(rdma := self._at("spec", "isRdma"), bool):
+            found.say(part, "rdma", rdma, self._span("isRdma"))
+            if rdma and self._at("spec", "deviceType") == "vfio-pci":
+                facts = {"path": "spec.deviceType", "found": "vfio-pci with isRdma", "expected": "netdevice"}
+                found.noticed.append(Noticed("nic-template", facts, self._span("deviceType")))
+        return found
+
+    def _models(self) -> tuple[str, ...]:
+        """Return the NICs that the policy selects, as the catalogue calls them; none where it selects otherwise."""
+        vendor, device = self._at("spec", "nicSelector", "vendor"), self._at("spec", "nicSelector", "deviceID")
+        if device is None:
+            return ()
+        known = [
+            name for name in hardware.nics() if vendor in (None, _MELLANOX) and hardware.nic(name).pci_device == device
+        ]
+        return tuple(known) or (f"deviceID {device}",)
+
+    def _at(self, *keys: str) -> Any:
+        data = self._document.data
+        for key in keys:
+            data = data.get(key) if isinstance(data, Mapping) else None
+        return data
+
+    def _span(self, key: str) -> Span:
+        line, column = self._document.place(("spec", key), of="key")
+        return Span(line, column, line, max(len(self._lines[line - 1].rstrip()), column) + 1)
+
+
+FORM = Form(_shows, _parse)

@@ -1,0 +1,136 @@
+"""Rules about files of hosts that need more than one part of a fabric: adaptive routing, PCIe, jobs, restarts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import nodrop
+from nodrop.lint.finding import Finding
+from nodrop.platforms.artifact import Artifact
+from support.designs import build, shipped
+
+RULES = (
+    "nics-do-not-spray", "pcie-slower-than-port", "gpu-traffic-unmarked", "job-without-traffic-class",
+    "nic-settings-not-kept", "nic-tos-not-rdma",
+)  # fmt: skip
+TEMPLATE = """\
+kind: NicConfigurationTemplate
+metadata: {{name: t}}
+spec:
+  nicSelector: {{nicType: {nic}}}
+  template:
+    numVfs: 1
+    linkType: {link}
+    roceOptimized: {{enabled: true, qos: {{trust: dscp, pfc: "0,0,0,1,0,0,0,0", tos: 0}}}}
+    {more}
+"""
+
+
+def found(
+    files: Mapping[str, str], intent: str = "two-by-two", changes: Mapping[str, object] | None = None
+) -> list[tuple[str, str, str]]:
+    """Return rule, subject and the fact that decides, of files in hosts/ alone beside the switches of an intent."""
+    fabric = build(shipped(intent, dict(changes or {})))
+    own = [Artifact(device="", path=f"hosts/{name}", text=text) for name, text in files.items()]
+    outcome = nodrop.lint(nodrop.read_back([*nodrop.write(fabric), *own], fabric))
+    return [_row(one) for one in outcome.findings if one.rule in RULES]
+
+
+def _row(one: Finding) -> tuple[str, str, str]:
+    return one.rule, "/".join(one.subject), str(one.facts.get("found", one.facts.get("variables", "")))
+
+
+SPRAYED = {"hosts.out_of_order": None}
+NOT_SET = "mlnx_qos -i eth4 --trust dscp\nsystemctl enable qos\n"
+FORCED = "mlxreg -d {} --reg_name ROCE_ACCL --set adaptive_routing_forced_en={} --yes\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"gpu1/qos.sh": NOT_SET}, [("nics-do-not-spray", "gpu1/qos.sh/eth4", "not set")]),
+        ({"gpu1/qos.sh": NOT_SET + FORCED.format("eth4", 1)}, []),
+        ({"gpu1/qos.sh": NOT_SET, "gpu1/ar.sh": NOT_SET + FORCED.format("eth4", 1)}, []),
+        (
+            {"gpu1/qos.sh": NOT_SET, "gpu2/ar.sh": NOT_SET + FORCED.format("eth4", 1)},
+            [("nics-do-not-spray", "gpu1/qos.sh/eth4", "not set")],
+        ),
+        ({"gpu1/qos.sh": NOT_SET + FORCED.format("eth4", 0)}, [("nics-do-not-spray", "gpu1/qos.sh/eth4", "off")]),
+        ({"ConnectX-7/qos.sh": NOT_SET}, []),
+        ({"gpu1/job.env": "NCCL_IB_TC=106\nNCCL_IB_ADAPTIVE_ROUTING=0\n"}, [("nics-do-not-spray", "gpu1/job.env", "")]),
+        ({"gpu1/job.env": "NCCL_IB_TC=106\n"}, []),
+    ],
+)
+def test_nics_in_a_fabric_with_adaptive_routing(files: Mapping[str, str], expected: list[tuple[str, str, str]]) -> None:
+    told = [
+        (rule, subject, "" if "job" in subject else fact) for rule, subject, fact in found(files, "adaptive", SPRAYED)
+    ]
+    assert told == expected
+
+
+def test_nics_that_are_stated_to_take_packets_out_of_order_need_not_say_it() -> None:
+    assert found({"gpu1/qos.sh": NOT_SET}, "adaptive") == []
+    assert found({"gpu1/qos.sh": NOT_SET + FORCED.format("eth4", 0)}, "adaptive") == [
+        ("nics-do-not-spray", "gpu1/qos.sh/eth4", "off")
+    ]
+
+
+def test_no_rule_asks_for_adaptive_routing_where_no_switch_has_it() -> None:
+    assert found({"gpu1/qos.sh": NOT_SET + FORCED.format("eth4", 0)}) == []
+
+
+@pytest.mark.parametrize(("link", "rules"), [("Ethernet", ["nic-tos-not-rdma"]), ("Infiniband", [])])
+def test_no_rule_for_roce_is_about_infiniband(link: str, rules: list[str]) -> None:
+    assert [one[0] for one in found({"all/t.yaml": TEMPLATE.format(nic='"1021"', link=link, more="")})] == rules
+
+
+def test_a_raw_link_type_of_infiniband_counts() -> None:
+    more = "rawNvConfig: [{name: LINK_TYPE_P1, value: '1'}]"
+    assert found({"all/t.yaml": TEMPLATE.format(nic='"1021"', link="Ethernet", more=more)}) == []
+
+
+LSPCI = "41:00.0 Ethernet controller: Mellanox Technologies MT2910 Family [{}]\n\t\tLnkSta:\tSpeed {}GT/s, Width x{}\n"
+
+
+@pytest.mark.parametrize(
+    ("nic", "speed", "lanes", "expected"),
+    [
+        ("ConnectX-7", 32, 16, []),
+        ("ConnectX-7", 32, 8, ["252 Gb/s"]),
+        ("ConnectX-7", 16, 16, ["252 Gb/s"]),
+        ("ConnectX-6 Dx", 16, 16, []),
+    ],
+)
+def test_pcie_is_compared_with_the_port(nic: str, speed: int, lanes: int, expected: list[str]) -> None:
+    told = found({"gpu1/lspci.txt": LSPCI.format(nic, speed, lanes)})
+    assert told == [("pcie-slower-than-port", "gpu1/lspci.txt/41:00.0", one) for one in expected]
+
+
+def test_pcie_is_not_compared_where_no_cable_says_which_port_it_is(tmp_path: Path) -> None:
+    (tmp_path / "lspci.txt").write_text(LSPCI.format("ConnectX-7", 2.5, 1))
+    reading = nodrop.read([str(tmp_path)])
+    assert [nic.pcie_mbps for nic in reading.fabric.nics] == [2000]
+    assert nodrop.lint(reading).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("NCCL_IB_HCA=mlx5\n", []),
+        ("NCCL_IB_HCA=mlx5\nNCCL_IB_GID_INDEX=3\n", ["job-without-traffic-class"]),
+        ("NVSHMEM_IB_ENABLE_IBGDA=1\nNVSHMEM_IB_GID_INDEX=3\n", ["gpu-traffic-unmarked"]),
+        ("NVSHMEM_IB_ENABLE_IBGDA=1\n", []),
+    ],
+)
+def test_a_job_by_itself_is_one_on_roce_where_it_names_a_gid(text: str, rules: list[str], tmp_path: Path) -> None:
+    (tmp_path / "job.env").write_text(text)
+    outcome = nodrop.lint(nodrop.read([str(tmp_path)]))
+    assert [one.rule for one in outcome.findings] == rules
+
+
+def test_a_wrong_traffic_class_of_a_gpu_is_one_of_rdma() -> None:
+    assert found({"gpu1/job.env": "NVSHMEM_IB_ENABLE_IBGDA=1\nNVSHMEM_IB_TRAFFIC_CLASS=0\nNCCL_GIN_IB_TC=0\n"}) == [
+        ("nic-tos-not-rdma", "gpu1/job.env", "ToS 0 (DSCP 0)"),
+        ("nic-tos-not-rdma", "gpu1/job.env", "ToS 0 (DSCP 0)"),
+    ]

@@ -1,0 +1,87 @@
+"""Environments of NCCL, NVSHMEM and UCX: what they set, and which libraries they leave without a traffic class."""
+
+import pytest
+
+from nodrop.model.nics import Nic, stated
+from nodrop.model.reading import Source
+from nodrop.platforms import hosts
+
+POD = """\
+apiVersion: v1
+kind: Pod
+spec:
+  containers:
+    - name: train
+      env:
+        - name: NCCL_IB_HCA
+          value: mlx5
+        - name: "NCCL_IB_TC"
+          value: "106"
+        - {name: NCCL_IB_ADAPTIVE_ROUTING, value: "0"}
+        - name: NCCL_IB_FIFO_TC
+          valueFrom: {configMapKeyRef: {name: tc, key: fifo}}
+        - name: OTHER
+          value: "7"
+"""
+
+
+def nic(text: str, name: str = "job.sh") -> Nic:
+    (found,) = hosts.read("gpu1", [(Source(name=name, display=name), text.encode())]).nics
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("NCCL_IB_TC=106", "traffic_class", 106),
+        ("export NCCL_IB_TC=${NCCL_IB_TC:-106}", "traffic_class", 106),
+        ("NCCL_IB_FIFO_TC=84", "control_traffic_class", 84),
+        ("mpirun -x NCCL_GIN_IB_TC=106 -x NCCL_IB_HCA=mlx5 app", "gin_traffic_class", 106),
+        ("NVSHMEM_IB_TRAFFIC_CLASS=0x6a", "nvshmem_traffic_class", 106),
+        ("NCCL_IB_ADAPTIVE_ROUTING=1", "nccl_adaptive_routing", True),
+        ("NCCL_IB_ADAPTIVE_ROUTING=0", "nccl_adaptive_routing", False),
+        ("data:\n  NCCL_IB_TC: '106'", "traffic_class", 106),
+    ],
+)
+def test_what_a_variable_sets(text: str, field: str, value: object) -> None:
+    assert stated(nic(text), field) is value or stated(nic(text), field) == value
+
+
+def test_the_environment_of_a_container() -> None:
+    found = nic(POD, "pod.yaml")
+    fields = ("traffic_class", "nccl_adaptive_routing", "control_traffic_class", "unmarked")
+    assert [stated(found, field) for field in fields] == [106, False, None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "libraries"),
+    [
+        ("NCCL_IB_HCA=mlx5", ("NCCL",)),
+        ("NCCL_IB_HCA=mlx5 NCCL_IB_TC=106", None),
+        ("NCCL_IB_HCA=mlx5 NCCL_IB_TC=$TC", None),
+        ("NCCL_IB_HCA=mlx5 NCCL_IB_DISABLE=1", None),
+        ("NCCL_IB_HCA=mlx5 NCCL_NET=Socket", None),
+        ("NCCL_IB_DISABLE=0", None),
+        ("NCCL_GIN_TYPE=2 NCCL_GIN_IB_TC=106", None),
+        ("NCCL_GIN_TYPE=3 NCCL_IB_TC=106", None),
+        ("NCCL_GIN_TYPE=3", ("NCCL GIN",)),
+        ("NCCL_GIN_ENABLE=1", ("NCCL GIN",)),
+        ("NCCL_GIN_ENABLE=1 NCCL_GIN_TYPE=4", None),
+        ("NVSHMEM_IB_ENABLE_IBGDA=true", ("NVSHMEM IBGDA",)),
+        ("NVSHMEM_IBGDA_NIC_HANDLER=gpu", ("NVSHMEM IBGDA",)),
+        ("NVSHMEM_IB_ENABLE_IBGDA=0 NVSHMEM_IBGDA_NIC_HANDLER=gpu", None),
+        ("NVSHMEM_IB_ENABLE_IBGDA=1 NVSHMEM_IB_TRAFFIC_CLASS=106", None),
+        ("UCX_TLS=rc_x,cuda_copy", ("UCX",)),
+        ("UCX_TLS=tcp,cuda_copy UCX_IB_GID_INDEX=3", None),
+        ("UCX_TLS=tcp", None),
+        ("UCX_TLS=rc UCX_IB_TRAFFIC_CLASS=106", None),
+        ("source /etc/nccl.env\nNCCL_IB_HCA=mlx5", None),
+        (". /opt/env/bin/activate-nccl; export NCCL_IB_HCA=mlx5", None),
+        ("source ~/.bashrc\nNCCL_IB_HCA=mlx5", ("NCCL",)),
+    ],
+)
+def test_which_libraries_have_no_traffic_class(text: str, libraries: tuple[str, ...] | None) -> None:
+    reading = hosts.read("gpu1", [(Source(name="job.sh", display="job.sh"), f"{text}\n".encode())])
+    assert [stated(one, "unmarked") for one in reading.nics if stated(one, "unmarked")] == (
+        [libraries] if libraries else []
+    )
