@@ -129,6 +129,32 @@ def test_a_job_by_itself_is_one_on_roce_where_it_names_a_gid(text: str, rules: l
     assert [one.rule for one in outcome.findings] == rules
 
 
+def test_a_file_beside_a_job_may_give_it_a_traffic_class(tmp_path: Path) -> None:
+    (tmp_path / "job.sh").write_text("export NCCL_IB_HCA=mlx5 NCCL_IB_GID_INDEX=3\n")
+    (tmp_path / "hook.sh").write_text("export NCCL_IB_TC=106\n")
+    assert nodrop.lint(nodrop.read([str(tmp_path)])).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("sent", "dscp", "because"),
+    [
+        ((41, 40), 10, "the only DSCP that files of hosts give to RDMA"),
+        ((41, 0), 10, "the only DSCP that files of hosts give to RDMA"),
+        ((41, 106), 26, "NVIDIA's convention"),
+        ((41, 52), 26, "NVIDIA's convention"),
+        ((0, 0), 26, "NVIDIA's convention"),
+    ],
+)
+def test_hosts_alone_say_which_dscp_rdma_has_where_they_agree(
+    sent: tuple[int, int], dscp: int, because: str, tmp_path: Path
+) -> None:
+    for number, tos in enumerate(sent):
+        (tmp_path / f"job{number}.env").write_text(f"NCCL_IB_TC={tos}\n")
+    reading = nodrop.read([str(tmp_path)])
+    assert [one.dscp for one in reading.fabric.classes] == [(dscp,)]
+    assert [(one.value, one.because) for one in reading.assumed if one.fact == "RDMA"] == [(f"DSCP {dscp}", because)]
+
+
 def test_a_wrong_traffic_class_of_a_gpu_is_one_of_rdma() -> None:
     assert found({"gpu1/job.env": "NVSHMEM_IB_ENABLE_IBGDA=1\nNVSHMEM_IB_TRAFFIC_CLASS=0\nNCCL_GIN_IB_TC=0\n"}) == [
         ("nic-tos-not-rdma", "gpu1/job.env", "ToS 0 (DSCP 0)"),

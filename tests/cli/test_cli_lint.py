@@ -350,6 +350,11 @@ def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
             "hello\n",
             "a file of no known platform; expected a configuration of cumulus, nclu, nvue, onyx, sonic, or an intent",
         ),
+        (
+            "policy.yaml",
+            "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\n---\napiVersion: v1\nkind: ConfigMap\n",
+            "Kubernetes NicClusterPolicy, ConfigMap: not read; expected settings of NICs, or an intent",
+        ),
         ("intent.yaml", "fabric: x\n", "YAML that is no intent; expected an intent, with the key `nodrop: 1`"),
         ("switch.json", "{}", ""),
         ("switch.json", "[]", "a list; expected an object of tables"),

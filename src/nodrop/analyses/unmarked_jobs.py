@@ -44,12 +44,15 @@ def _is_roce(index: Index, nic: Nic) -> bool:
 
 
 def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
-    """Whether a script or template, or /etc/nccl.conf, gives RDMA of the same hosts a ToS."""
+    """Whether a script or template, or /etc/nccl.conf, gives RDMA of the same hosts a ToS.
+
+    Where no hosts are stated, any file that gives one may be for the same job.
+    """
     own = {host.name for host in hosts.of(nic)}
     for one in index.fabric.nics:
+        if stated(one, "tos") is None and stated(one, "traffic_class") is None:
+            continue
         is_default = stated(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
-        if is_default and (stated(one, "tos") is not None or stated(one, "traffic_class") is not None):
-            others = {host.name for host in hosts.of(one)}
-            if not index.fabric.hosts or own & others:
-                return True
+        if not index.fabric.hosts or (is_default and own & {host.name for host in hosts.of(one)}):
+            return True
     return False

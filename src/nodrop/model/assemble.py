@@ -97,7 +97,8 @@ def assemble(
     assumed: list[Assumption] = []
     mode = declared.mode or _mode(devices, assumed, paused=_have_pfc(hosts_read))
     plain = declared.mode is None and not hosts_read and not _profiles(devices)
-    classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, plain=plain)
+    dscps = _sent_dscps(hosts_read) if not devices else set()
+    classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, dscps, plain=plain)
     fabric = Fabric(
         name=declared.name or UNNAMED,
         mode=mode,
@@ -235,8 +236,16 @@ def _is_lossless(group: PriorityGroup) -> bool:
         return False
 
 
-def _classes(devices: list[Device], mode: Mode, assumed: list[Assumption], *, plain: bool) -> tuple[TrafficClass, ...]:
-    """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate.
+def _sent_dscps(readings: Iterable[HostReading]) -> set[int]:
+    """Return the DSCPs that files of hosts give to RDMA, without 0, which is what RDMA has unless set."""
+    sent = (stated(nic, field) for one in readings for nic in one.nics for field in ("tos", "traffic_class"))
+    return {tos >> 2 for tos in sent if tos is not None} - {0}
+
+
+def _classes(
+    devices: list[Device], mode: Mode, assumed: list[Assumption], sent: set[int], *, plain: bool
+) -> tuple[TrafficClass, ...]:
+    """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate, or hosts send others alone.
 
     Switches that are `plain`, without QoS on any port and with nobody who says what they are for, have none: it would
     be missed on every port of every network that is not one for RDMA.
@@ -253,6 +262,9 @@ def _classes(devices: list[Device], mode: Mode, assumed: list[Assumption], *, pl
     if len(candidates) == 1 and RDMA_DSCP not in candidates:
         (dscp,) = candidates
         because = "the only DSCP in a lossless class"
+    if not candidates and len(sent) == 1 and RDMA_DSCP not in sent:
+        (dscp,) = sent
+        because = "the only DSCP that files of hosts give to RDMA"
     assumed.append(Assumption(fact="RDMA", value=f"DSCP {dscp}", because=because))
     lossless = mode in ("lossless", "pfc-only")
     return (TrafficClass(name="rdma", purpose="rdma", dscp=(dscp,), tc=UNKNOWN, lossless=lossless),)

@@ -135,7 +135,7 @@ INFINIBAND = "InfiniBand: rules for RoCE do not apply"
 def test_infiniband_is_named(text: str, name: str, part: str, line: int) -> None:
     reading = read(text, name)
     assert [(nic.part, nic.link_layer) for nic in reading.nics] == [(part, "infiniband")]
-    assert [(one.message, one.line) for one in reading.notes] == [(INFINIBAND, line)]
+    assert [(one.kind, one.message, one.line) for one in reading.notes] == [("not-checked", INFINIBAND, line)]
 
 
 def test_ethernet_is_not_named_infiniband() -> None:
@@ -181,6 +181,21 @@ def test_rdma_through_vfio_is_refused() -> None:
 def test_parameters_of_the_reaction_point(text: str, part: str, kept: bool | None) -> None:
     (nic,) = read(text).nics
     assert (nic.part, nic.reaction_point, stated(nic, "kept")) == (part, (("rpg_ai_rate", 5), ("rpg_gd", 11)), kept)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("rpg_ai_rate 50", "rpg_hai_rate 5", ["rpg_ai_rate 50 is above rpg_hai_rate 5"]),
+        ("rpg_ai_rate 5", "rpg_hai_rate 50", []),
+        ("rpg_min_rate 2000", "rpg_max_rate 1000", ["rpg_min_rate 2000 is above rpg_max_rate 1000"]),
+        ("rpg_min_rate 2000", "rpg_max_rate 0", []),
+    ],
+)
+def test_rates_that_contradict_each_other_are_noted(first: str, second: str, expected: list[str]) -> None:
+    pairs = [one.split() for one in (first, second)]
+    lines = [f"echo {value} > /sys/class/net/eth4/ecn/roce_rp/{name}\n" for name, value in pairs]
+    assert [one.message for one in read("".join(lines)).notes] == expected
 
 
 UNIT = """\

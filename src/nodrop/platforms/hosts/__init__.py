@@ -80,8 +80,8 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
                 for one in found.noticed
             )
             notes += (
-                Note(kind="not-understood", message=message, device=name, file=source.display, line=span.line)
-                for message, span in found.notes
+                Note(kind=one.kind, message=one.message, device=name, file=source.display, line=one.span.line)
+                for one in found.notes
             )
             for nic, facts in _nics(name, source.name, found):
                 nics.append(nic)

@@ -10,7 +10,7 @@ from nodrop.limits import MAX_LINE
 from nodrop.platforms.hosts import environment, firmware, nvme
 from nodrop.platforms.hosts.boot import RESTORES
 from nodrop.platforms.hosts.environment import Environment
-from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, after, byte, line_span, number, switches
+from nodrop.platforms.hosts.facts import Form, Noted, Noticed, Parsed, after, byte, line_span, number, switches
 from nodrop.platforms.hosts.other_makers import Commands
 
 _COMMAND = re.compile(
@@ -43,6 +43,12 @@ _SHORT = {
 _FLAGS = ("all", "help", "version", "quiet")
 _SAYING = ("echo", "printf", "log")
 """Words after which a line only says something."""
+_RISING = (("rpg_min_rate", "rpg_max_rate"), ("rpg_ai_rate", "rpg_hai_rate"))
+"""Pairs of rates of the reaction point, the lower one first; 0 is no limit.
+
+Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 3 (additive and hyper
+increase).
+"""
 _NVIDIA = "NVIDIA"
 """What stands for all NICs that NVIDIA's tools set."""
 _STORM_OFF = ("0", "off", "disable")
@@ -82,11 +88,21 @@ class _Script:
             for piece in _SPLIT.split(line):
                 self._command(piece.strip(), span)
         self._environment.end()
+        self._contradictions()
         kept = RESTORES.search(text) is not None
         for part, span in self._lost.items():
             self._found.say(part, "kept", kept, span)
         makers = self._found.by_command
         return replace(self._found, models=() if _NVIDIA in makers else tuple(sorted(makers)))
+
+    def _contradictions(self) -> None:
+        """Note rates of the reaction point that contradict each other."""
+        for facts in self._found.parts.values():
+            rates = dict(facts["reaction_point"].value) if "reaction_point" in facts else {}
+            for lower, upper in _RISING:
+                if lower in rates and rates.get(upper) and rates[lower] > rates[upper]:
+                    message = f"{lower} {rates[lower]} is above {upper} {rates[upper]}"
+                    self._found.notes.append(Noted("contradiction", message, facts["reaction_point"].span))
 
     def _say(self, part: str, name: str, value: object, span: Span) -> None:
         """Note a fact that a restart ends."""

@@ -79,7 +79,7 @@ class Environment:
         self._named = ""
 
     def _set(self, name: str, value: str, span: Span) -> None:
-        if not name.startswith(WORDS):
+        if not name.startswith((*WORDS, "FI_PROVIDER")):
             return
         self._held[name] = value, span
         read = _FIELDS.get(name)
@@ -97,14 +97,19 @@ class Environment:
 
     def _users(self) -> Iterator[tuple[str, Span | None]]:
         if not self._has("NCCL_IB_TC"):
-            disabled = self._value("NCCL_IB_DISABLE") == "1" or self._value("NCCL_NET").lower() not in ("", "ib")
-            yield "NCCL", None if disabled else self._first("NCCL_IB_", without="NCCL_IB_DISABLE")
+            yield "NCCL", None if self._has_other_transport() else self._first("NCCL_IB_", without="NCCL_IB_DISABLE")
             if not self._has("NCCL_GIN_IB_TC"):
                 yield "NCCL GIN", self._gin()
         if not self._has("NVSHMEM_IB_TRAFFIC_CLASS"):
             yield "NVSHMEM IBGDA", self._ibgda()
         if not self._has("UCX_IB_TRAFFIC_CLASS"):
             yield "UCX", self._ucx()
+
+    def _has_other_transport(self) -> bool:
+        """Whether NCCL does not use its own transport over verbs: none, another plugin, or libfabric."""
+        chosen = {self._value("NCCL_NET").lower(), self._value("NCCL_NET_PLUGIN").lower()}
+        by_libfabric = any(name.endswith("_PROVIDER") and value == "efa" for name, (value, _) in self._held.items())
+        return self._value("NCCL_IB_DISABLE") == "1" or not chosen <= {"", "ib", "none"} or by_libfabric
 
     def _gin(self) -> Span | None:
         kind = self._value("NCCL_GIN_TYPE")

@@ -24,6 +24,14 @@ class Noticed(NamedTuple):
     span: Span
 
 
+class Noted(NamedTuple):
+    """Something that is no fault: what a command has that is not known, or why rules do not apply."""
+
+    kind: str
+    message: str
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """What a file says: facts by part and by field of `Nic`, for which NICs, and what was noticed."""
@@ -33,8 +41,7 @@ class Parsed:
     pci_addresses: tuple[str, ...] = ()
     node_selector: tuple[str, ...] = ()
     noticed: list[Noticed] = field(default_factory=list)
-    notes: list[tuple[str, Span]] = field(default_factory=list)
-    """What was read and is not known, or not checked."""
+    notes: list[Noted] = field(default_factory=list)
     part_models: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The NICs that a part is about, where that is not what the file is meant for."""
     by_command: set[str] = field(default_factory=set)

@@ -7,7 +7,7 @@ How a NIC trusts as it starts (QOS_TRUST_STATE) is ignored: the driver's setting
 import re
 
 from nodrop.formats.places import Span
-from nodrop.platforms.hosts.facts import Form, Parsed, byte, line_span
+from nodrop.platforms.hosts.facts import Form, Noted, Parsed, byte, line_span
 
 _DEVICE = re.compile(r"Device #([0-9]{1,3}):")
 _SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+?)(?:_P([1-9]))?[ \t]+(\S.*)")
@@ -24,12 +24,16 @@ PORT = re.compile(rf"({'|'.join(_FIELDS)})(?:_P([1-9]))?")
 """A setting of the firmware that is a fact of a NIC, and its port; one of the whole adapter has none."""
 _LINK_LAYERS = {1: "infiniband", 2: "ethernet"}
 """By LINK_TYPE of the firmware; 3 is found by the NIC itself (mlxconfig: VPI)."""
-INFINIBAND = "InfiniBand: rules for RoCE do not apply"
 
 
 def priorities(mask: int) -> tuple[int, ...]:
     """Return the priorities whose bits are set."""
     return tuple(priority for priority in range(8) if mask >> priority & 1)
+
+
+def infiniband(span: Span) -> Noted:
+    """Return the note that a file is about InfiniBand."""
+    return Noted("not-checked", "InfiniBand: rules for RoCE do not apply", span)
 
 
 def say(found: Parsed, part: str, setting: str, value: int, span: Span) -> None:
@@ -45,7 +49,7 @@ def say(found: Parsed, part: str, setting: str, value: int, span: Span) -> None:
     if held is not None:
         found.say(part, field, held, span)
     if held == "infiniband":
-        found.notes.append((INFINIBAND, span))
+        found.notes.append(infiniband(span))
 
 
 def _shows(head: str) -> bool:

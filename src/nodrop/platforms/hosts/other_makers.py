@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nodrop.formats.places import Span
-from nodrop.platforms.hosts.facts import Parsed, after, byte, number
+from nodrop.platforms.hosts.facts import Noted, Parsed, after, byte, number
 
 Say = Callable[[str, str, object, Span], None]
 """Takes the part, the field, its value and where it stands."""
@@ -33,7 +33,7 @@ class Commands:
         return read is not None
 
     def _note(self, message: str, span: Span) -> None:
-        self._found.notes.append((message, span))
+        self._found.notes.append(Noted("not-understood", message, span))
 
     def _map(self, part: str, dscps: Iterable[int | None], priority: int | None, span: Span) -> None:
         """Map DSCPs to a priority; those that are none are left out."""

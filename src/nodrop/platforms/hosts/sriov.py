@@ -11,7 +11,7 @@ from nodrop import hardware
 from nodrop.formats.places import Span
 from nodrop.formats.yaml import Document, parse
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, number
-from nodrop.platforms.hosts.firmware import INFINIBAND
+from nodrop.platforms.hosts.firmware import infiniband
 from nodrop.platforms.hosts.template import documents
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?SriovNetworkNodePolicy\b""")
@@ -54,7 +54,7 @@ class _Policy:
             held = "infiniband" if link_type == "ib" else "ethernet"
             found.say(part, "link_layer", held, self._span("linkType"))
             if held == "infiniband":
-                found.notes.append((INFINIBAND, self._span("linkType")))
+                found.notes.append(infiniband(self._span("linkType")))
         if (mtu := number(str(self._at("spec", "mtu")))) is not None:
             found.say(part, "mtu_bytes", mtu, self._span("mtu"))
         if isinstance(rdma := self._at("spec", "isRdma"), bool):

@@ -86,7 +86,7 @@ class _Template:
         link_type = self._at("spec", "template", "linkType")
         if link_type == "Infiniband":
             found.say(part, "link_layer", "infiniband", self._span("spec", "template", "linkType"))
-            found.notes.append((firmware.INFINIBAND, self._span("spec", "template", "linkType")))
+            found.notes.append(firmware.infiniband(self._span("spec", "template", "linkType")))
         elif self._on(_SPECTRUM_X):
             found.say(part, "spectrum_x", True, self._span(*_SPECTRUM_X))
             found.say(part, "adaptive_routing", True, self._span(*_SPECTRUM_X), _BY_PROFILE)
