@@ -129,6 +129,20 @@ def test_a_job_by_itself_is_one_on_roce_where_it_names_a_gid(text: str, rules: l
     assert [one.rule for one in outcome.findings] == rules
 
 
+def test_a_nic_that_marks_rdma_by_itself_needs_no_traffic_class(tmp_path: Path) -> None:
+    text = "export NCCL_IB_HCA={} NCCL_IB_GID_INDEX=3\n"
+    (tmp_path / "a.sh").write_text(text.format("bnxt_re0,bnxt_re1"))
+    (tmp_path / "b.sh").write_text(text.format("mlx5_0"))
+    outcome = nodrop.lint(nodrop.read([str(tmp_path)]))
+    assert [(one.rule, one.subject[1]) for one in outcome.findings] == [("job-without-traffic-class", "b.sh")]
+
+
+@pytest.mark.parametrize(("nic", "rules"), [("Thor-2", []), ("ConnectX-7", ["job-without-traffic-class"])])
+def test_jobs_of_hosts_with_such_nics(nic: str, rules: list[str]) -> None:
+    files = {"gpu1/job.sh": "export NCCL_IB_HCA=any\n"}
+    assert [one[0] for one in found(files, changes={"endpoints.gpu.nic": nic})] == rules
+
+
 def test_a_file_beside_a_job_may_give_it_a_traffic_class(tmp_path: Path) -> None:
     (tmp_path / "job.sh").write_text("export NCCL_IB_HCA=mlx5 NCCL_IB_GID_INDEX=3\n")
     (tmp_path / "hook.sh").write_text("export NCCL_IB_TC=106\n")

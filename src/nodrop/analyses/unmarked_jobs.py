@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from nodrop import hardware
 from nodrop.analyses import Hit
 from nodrop.analyses._facing import Hosts, hosts_of
 from nodrop.model import effects
@@ -26,7 +27,9 @@ def find(index: Index, *, by: str) -> Iterator[Hit]:
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
         libraries = [one for one in stated(nic, "unmarked") or () if one in variables]
-        if not libraries or not _is_roce(index, nic) or (by == "cpu" and _has_default(index, nic, hosts)):
+        if not libraries or not _is_roce(index, nic):
+            continue
+        if by == "cpu" and (_has_default(index, nic, hosts) or _marks_by_itself(nic, hosts, dscps)):
             continue
         facts = {
             "libraries": " and ".join(libraries),
@@ -41,6 +44,13 @@ def _is_roce(index: Index, nic: Nic) -> bool:
     if any(one.host == nic.host and stated(one, "link_layer") == "infiniband" for one in index.fabric.nics):
         return False
     return bool(index.fabric.devices) or stated(nic, "gid_index") is not None or stated(nic, "roce_version") is not None
+
+
+def _marks_by_itself(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
+    """Whether the NICs give RDMA its DSCP as they come from the factory."""
+    models = set(nic.models) or {host.nic if isinstance(host.nic, str) else "" for host in hosts.of(nic)}
+    held = [hardware.nic(model).roce_dscp if model in hardware.nics() else None for model in models]
+    return bool(held) and all(dscp in dscps for dscp in held)
 
 
 def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:

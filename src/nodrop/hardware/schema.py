@@ -324,6 +324,8 @@ class Nic(Facts):
     cnp_dscp: int | None = None
     cnp_priority: int | None = None
     """The DSCP and the priority of its congestion notifications as it comes from the factory."""
+    roce_dscp: int | None = None
+    """The DSCP that it gives RDMA as it comes from the factory; None where it takes that of the connection."""
     pci_device: str | None = None
     """Its PCI device id, four hexadecimal digits, by which a host tells which of its ports are of such a NIC."""
     operator: bool = False

@@ -30,6 +30,10 @@ _GIN_OVER_VERBS = ("2", "3")
 """NCCL_GIN_TYPE: 2 is the proxy, 3 GDAKI (NVIDIA/nccl src/include/nccl_device/core.h)."""
 
 
+_DEVICES = {"bnxt_re": "Thor-2", "ionic": "Pollara-400"}
+"""How the RDMA devices of NICs are called on Linux: by its drivers, drivers/infiniband/hw."""
+
+
 def _flag(text: str) -> bool | None:
     return {"1": True, "0": False}.get(text)
 
@@ -91,6 +95,8 @@ class Environment:
 
     def end(self) -> None:
         """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
+        adapters = self._value("NCCL_IB_HCA") + self._value("UCX_NET_DEVICES")
+        self._found.by_command.update(model for device, model in _DEVICES.items() if device in adapters)
         users = {} if self._elsewhere else {name: span for name, span in self._users() if span is not None}
         if users:
             self._found.say("", "unmarked", tuple(users), min(users.values()))
