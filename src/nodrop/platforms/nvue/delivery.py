@@ -17,7 +17,7 @@ from nodrop.platforms.nvue.stages import for_shell
 from nodrop.platforms.rendering import template
 
 _DHCP = {False: "ip address dhcp", True: "ipv4 dhcp-client"}
-"""What makes eth0 a DHCP client, by whether the release is 5.15 or later."""
+"""What makes eth0 a DHCP client, by whether the release has a client for each family of addresses."""
 
 
 @cache
@@ -34,6 +34,6 @@ def apply_script(release: str, model: str) -> str:
     return template("nvue/apply.sh.j2").render(
         release=for_shell(release),
         model=for_shell(model),
-        dhcp=_DHCP[knows(release, "enabled instead of on")],
+        dhcp=_DHCP[knows(release, "a DHCP client by family")],
         restarts=restarting(release),
     )

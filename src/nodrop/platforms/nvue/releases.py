@@ -2,7 +2,8 @@
 
 Sources: Cumulus Linux 5.10 to 5.19, What's New (new, changed and removed NVUE commands); 5.15, New and Changed NVUE
 Commands (the dialects); NVUE command reference (version history of `system gnmi-server`, `system syslog`,
-`system snmp-server`); 5.14, Packet Trimming and NVUE Format Reference (communities). OTLP is in 5.10, as a beta of
+`system snmp-server`); 5.14, Packet Trimming and NVUE Format Reference (communities); NVIDIA's OpenAPI documents of 5.16 and 5.17
+(`small-packet-probability`), which `published.yaml` names. OTLP is in 5.10, as a beta of
 Spectrum-4 and without statistics of buffers, which come with 5.12.
 """
 
@@ -20,9 +21,10 @@ SINCE = {
     "adaptive routing that the switch is told": "5.13",
     "packet trimming": "5.14",
     "the community internet as a number": "5.14",
+    "a DHCP client by family": "5.15",
     "enabled instead of on": "5.15",
     "relative marking": "5.17",
-    "a share of small packets": "5.18",
+    "a share of small packets": "5.17",
     "a time of restoration": "5.19",
     "conditions of the watchdog": "5.19",
 }
