@@ -161,3 +161,43 @@ def test_settings_are_taken_in_the_order_of_their_paths() -> None:
     made = none.taking(some, paths)
     assert len(paths) == 4
     assert all(none.taking(some, paths[at:] + paths[:at]) == made for at in range(4))
+
+
+def test_a_setting_that_states_its_default_is_harmless() -> None:
+    """By the YANG model of the release, or by what the reader takes for a port without the setting."""
+
+    def stated(tables: Tables) -> None:
+        tables["PORT"]["Ethernet0"]["dhcp_rate_limit"] = "300"
+        tables["PORT"]["Ethernet8"]["tpid"] = "0x8100"
+
+    forth = nodrop.plan(*sonic(stated, "leaf1"))
+    back = nodrop.plan(*reversed(sonic(stated, "leaf1")))
+    for plan, kind in ((forth, "added"), (back, "removed")):
+        assert told(plan) == [
+            (("leaf1",), "PORT", [("Ethernet0 dhcp_rate_limit", kind)], "none"),
+            (("leaf1",), "PORT", [("Ethernet8 tpid", kind)], "unknown"),
+        ]
+        assert plan.outside[0].effect.reasons == ("it states the default, which is in effect without it too",)
+    old = broken("nvue", [])
+    text = old["leaf1/startup.yaml"]
+    without = said({**old, "leaf1/startup.yaml": text.replace("          mtu: 9216\n", "")})
+    assert text.count("          mtu: 9216\n")
+    for one, other in ((without, said(old)), (said(old), without)):
+        assert {row[-1] for row in told(nodrop.plan(one, other))} == {"none"}
+        assert nodrop.drift(one, other).empty
+
+
+def test_settings_of_a_port_that_comes_into_use_or_is_shut_are_harmless() -> None:
+    def used(tables: Tables) -> None:
+        tables["PORT"]["Ethernet0"] |= {"admin_status": "up", "tpid": "0x8100"}
+
+    def spare(tables: Tables) -> None:
+        tables["PORT"]["Ethernet0"]["admin_status"] = "down"
+
+    both = sonic(spare, "leaf1")[1], sonic(used, "leaf1")[1]
+    for plan, kind, why in (
+        (nodrop.plan(*both), "added", "the ports are shut before, and carry nothing"),
+        (nodrop.plan(*reversed(both)), "removed", "the port is shut with this change, and carries nothing then"),
+    ):
+        assert told(plan) == [(("leaf1",), "PORT", [("Ethernet0 tpid", kind)], "none")]
+        assert plan.outside[0].effect.reasons == (why,)

@@ -29,7 +29,7 @@ _OF_KIND: Mapping[Kind, Effect] = {
 }
 
 
-_IDLE = "the ports are shut before, and carry nothing"
+IDLE = "the ports are shut before, and carry nothing"
 
 
 class Effects:
@@ -82,7 +82,7 @@ class Effects:
         known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
         unused = _unused(fact, ports, change)
         known = [Impact("none", f"{flag} is off") if flag else one for flag, one in zip(unused, known, strict=True)]
-        known = [Impact("none", _IDLE)] if _idle(change, ports) else known
+        known = [Impact("none", IDLE)] if _idle(change, ports) else known
         risks: list[Risk] = [one.disruption for one in known if one is not None]
         reasons = [one.reason for one in known if one is not None]
         if edit is None:

@@ -1,25 +1,30 @@
 """What files of a switch set that is no fact of the model, where it changes: by table or part, never with values."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from itertools import groupby
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
+from nodrop.model.change import Step
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Reading, Source
-from nodrop.plan.effects import bundle, once, shape_of
+from nodrop.plan.effects import IDLE, bundle, once, shape_of
 from nodrop.plan.model import DeviceChange, Effect, Outside, worst
 from nodrop.plan.telling import Make, make_of
 from nodrop.platforms.editing import sources
-from nodrop.platforms.settings import Difference, Opened, Path
+from nodrop.platforms.settings import Difference, Opened, Path, Settings
 
 _UNKNOWN = "no model of nodrop has it, and no table says what the switch does with it"
+_DEFAULT = "it states the default, which is in effect without it too"
+_SHUT_AFTER = "the port is shut with this change, and carries nothing then"
 _HIDDEN = "…"
+_Of = Literal["model", "default", "rest"]
+"""Whether a setting is of the model, states a default that is in effect without it, or is neither."""
 Alike = tuple[str, Make, tuple[Difference, ...]]
 """What switches share of which the same is told: platform, make and what differs."""
+Head = tuple[Path, str]
+"""A part of a file, and why its settings do not change what the switch does, where that is known."""
 
 
 def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[Outside]:
@@ -30,7 +35,7 @@ def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[O
     """
     told: dict[Alike, list[str]] = {}
     known = Known(recabled=old.fabric.links != new.fabric.links)
-    effects: dict[Alike, Mapping[Path, Effect]] = {}
+    effects: dict[Alike, Mapping[Head, Effect]] = {}
     for device, change in staying(old, new, found):
         name, platform = device.name, device.platform
         if _same(old.sources.get(name, ()), new.sources.get(name, ())):
@@ -77,39 +82,72 @@ class Known:
     def __init__(self, *, recabled: bool = False, by_facts: bool = False) -> None:
         """Take whether cables of the fabric change; and whether facts tell all of the model, whatever its words are."""
         self._recabled, self._by_facts = recabled, by_facts
-        self._of_model: dict[tuple[object, Path], bool] = {}
+        self._kinds: dict[tuple[object, Path], _Of] = {}
 
     def beside(
         self, change: DeviceChange, both: tuple[Opened, Opened], every: Sequence[Difference]
     ) -> Iterator[Difference]:
-        """Yield the differences that are no facts of the model.
+        """Yield the differences that are no facts of the model, with why they are harmless, where that is known.
 
-        Of a switch of which no fact changes, all are; but for cables, where those of the fabric change. Where facts
-        tell all of the model, what says the same in other words is of it, too, and cables are not.
+        Of a switch of which no fact changes, all are; but for cables, where those of the fabric change. A setting that
+        states a default is harmless; on a port that comes into use it is part of the new link, and is left out. Where
+        facts tell all of the model, what says the same in other words is of it, too, and cables are not.
         """
         assert change.old is not None
-        if not (self._by_facts or change.parts or self._recabled):
-            yield from every
-            return
         kinds: dict[Path, set[Path]] = {}
         for one in every:
             kinds.setdefault(one.shape, set()).add(one.path)
-        shape = shape_of(change)
+        shape, shut, means = shape_of(change), _shut(change), platforms.settings_of(change.old.platform)
         for kind, paths in kinds.items():
-            if (shape, kind) not in self._of_model:
-                found = _read_otherwise(change.old.platform, both, paths)
-                cables = "cables" in found and not self._by_facts
-                self._of_model[shape, kind] = cables or ("facts" in found and bool(change.parts or self._by_facts))
-        yield from (one for one in every if not self._of_model[shape, one.shape])
+            if (shape, kind) not in self._kinds:
+                self._kinds[shape, kind] = self._of(change, both, paths)
+        for one in every:
+            of = self._kinds[shape, one.shape]
+            words = one.path[1:]
+            if of == "rest" and means is not None and not one.line and _is_default(means, both, one):
+                of = "default"
+            idle = shut.get(means.port(words), "") if means is not None and not one.line else ""
+            if of == "rest" or (of == "default" and (self._by_facts or not idle)):
+                yield one._replace(harmless=_DEFAULT if of == "default" else idle)
+
+    def _of(self, change: DeviceChange, both: tuple[Opened, Opened], paths: set[Path]) -> _Of:
+        assert change.old is not None
+        found = _read_otherwise(change.old.platform, both, paths)
+        told = bool(change.parts) or self._by_facts
+        if ("facts" in found and told) or ("cables" in found and not self._by_facts and (told or self._recabled)):
+            return "model"
+        if found == {"defaults"}:
+            return "model" if self._by_facts else "default"
+        return "rest"
 
 
-def _read_otherwise(platform: str, both: tuple[Opened, Opened], paths: set[Path]) -> set[Literal["facts", "cables"]]:
-    """Return what a switch reads otherwise with some settings of the other side, whichever side it is."""
-    found: set[Literal["facts", "cables"]] = set()
+def _shut(change: DeviceChange) -> Mapping[str, str]:
+    """Return the ports that carry nothing before a change, or after it, with the reason."""
+    sides = ((change.new, _SHUT_AFTER), (change.old, IDLE))
+    return {one.name: reason for device, reason in sides if device for one in device.interfaces if one.enabled is False}
+
+
+def _is_default(means: Settings, both: tuple[Opened, Opened], one: Difference) -> bool:
+    """Whether a setting that one side has alone states the default of the platform's schema."""
+    file, *words = one.path
+    side = both[1 if one.kind == "added" else 0]
+    return one.kind != "changed" and file in side.trees and means.states_default(side.trees[file], tuple(words))
+
+
+def _read_otherwise(
+    platform: str, both: tuple[Opened, Opened], paths: set[Path]
+) -> set[Literal["facts", "cables", "defaults"]]:
+    """Return what a switch reads otherwise with some settings of the other side, whichever side it is.
+
+    "defaults" is that it reads the same values, of which others follow from defaults: settings state them.
+    """
+    found: set[Literal["facts", "cables", "defaults"]] = set()
     for one, other in (both, both[::-1]):
         was, now = (_read(platform, files) for files in (one.bundle, one.taking(other, paths)))
         if next(differences(was.device, now.device, whole_lists=True), None) is not None:
             found.add("facts")
+        elif was.derived.keys() != now.derived.keys():
+            found.add("defaults")
         if was.cables != now.cables:
             found.add("cables")
     return found
@@ -121,7 +159,7 @@ def _read(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
 
 def effects_of(
     change: DeviceChange, old: Mapping[str, bytes], new: Mapping[str, bytes], beside: Sequence[Difference]
-) -> Mapping[Path, Effect]:
+) -> Mapping[Head, Effect]:
     """Return what the platform's own tool does to the switch for each part; unknown where no table says."""
     assert change.old is not None
     platform = change.old.platform
@@ -130,16 +168,34 @@ def effects_of(
         edit = between(old, new, name=change.name) if between is not None else None
     except InputProblems:
         edit = None
-    found: dict[Path, Effect] = {}
-    for head, _ in groupby(beside, partial(head_of, platform)):
-        words = list(head[1:])
-        steps = [one for one in edit.steps if one.path.split("/")[1:][: len(words)] == words] if edit else []
+    found: dict[Head, Effect] = {}
+    for (head, harmless), inside in _by_head(platform, beside).items():
+        at = {one.path[1:] for one in inside} if harmless else {head[1:]}
+        steps = [one for one in edit.steps if _is_within(one, at)] if edit else []
         disturbing = [one for one in steps if one.disruption != "none"]
         if disturbing:
             reasons = once([one.reason for one in disturbing])
-            found[head] = Effect(risk=worst(one.disruption for one in disturbing), reasons=reasons)
+            found[head, harmless] = Effect(risk=worst(one.disruption for one in disturbing), reasons=reasons)
         else:
-            found[head] = Effect(risk="unknown", reasons=(_UNKNOWN,), means="patch" if steps else "unknown")
+            found[head, harmless] = Effect(
+                risk="none" if harmless else "unknown",
+                reasons=(harmless or _UNKNOWN,),
+                means="patch" if steps else "unknown",
+            )
+    return found
+
+
+def _is_within(step: Step, paths: Collection[Path]) -> bool:
+    """Whether a step is at one of some paths, or below it."""
+    words = tuple(word.replace("~1", "/").replace("~0", "~") for word in step.path.split("/")[1:])
+    return any(words[: len(path)] == path for path in paths)
+
+
+def _by_head(platform: str, beside: Sequence[Difference]) -> Mapping[Head, list[Difference]]:
+    """Return differences by the part of a file that they are in, those that are harmless apart."""
+    found: dict[Head, list[Difference]] = {}
+    for one in beside:
+        found.setdefault((head_of(platform, one), one.harmless), []).append(one)
     return found
 
 
@@ -149,22 +205,22 @@ def head_of(platform: str, one: Difference) -> Path:
     return one.path[: 1 + means.HEAD] if means is not None and not one.line else one.path[:1]
 
 
-def together(told: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mapping[Path, Effect]]) -> Iterator[Outside]:
+def together(told: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mapping[Head, Effect]]) -> Iterator[Outside]:
     """Yield each part of files once, with all switches on which the same of it changes and does the same."""
     found: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}
     for key, names in told.items():
         platform, _, beside = key
-        for head, inside in groupby(beside, partial(head_of, platform)):
+        for (head, harmless), inside in _by_head(platform, beside).items():
             keys = tuple(shown(platform, one) for one in inside)
             at = shown(platform, Difference(head, "changed")).path
-            found.setdefault((at, keys, effects[key][head]), []).extend(names)
+            found.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)
     for (head, keys, effect), names in found.items():
         yield Outside(devices=tuple(names), at=head, keys=keys, effect=effect)
 
 
 def shown(platform: str, one: Difference) -> Difference:
-    """Return a difference without the words of its path that are secrets."""
+    """Return a difference as reports have it: without the words of its path that are secrets."""
     means = platforms.settings_of(platform)
     words = one.path[1:]
     hidden = (_HIDDEN if means is not None and means.secret(words, at) else word for at, word in enumerate(words))
-    return one._replace(path=(one.path[0], *hidden))
+    return one._replace(path=(one.path[0], *hidden), harmless="")

@@ -11,7 +11,7 @@ from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import DeviceChange, Effect, Outside
-from nodrop.plan.outside import Alike, Known, effects_of, head_of, shown, staying, together
+from nodrop.plan.outside import Alike, Head, Known, effects_of, head_of, shown, staying, together
 from nodrop.plan.telling import make_of
 from nodrop.platforms.adding import own_setting, writes
 from nodrop.platforms.settings import Difference, Opened, Path, Settings
@@ -28,7 +28,7 @@ def outside_drift(
     known = Known(by_facts=True)
     drifting: dict[Alike, list[str]] = {}
     mine: dict[Alike, list[str]] = {}
-    effects: dict[Alike, Mapping[Path, Effect]] = {}
+    effects: dict[Alike, Mapping[Head, Effect]] = {}
     for device, change in staying(running, wanted, found):
         name, platform = device.name, device.platform
         both = opened(platform, bundle(running, name), bundle(wanted, name))
@@ -44,7 +44,7 @@ def outside_drift(
             drifting.setdefault(key, []).append(name)
         if own:
             mine.setdefault((platform, make_of(change), own), []).append(name)
-    unharmed = {key: {head_of(key[0], one): Effect() for one in key[2]} for key in mine}
+    unharmed = {key: {(head_of(key[0], one), ""): Effect() for one in key[2]} for key in mine}
     return list(together(drifting, effects)), list(together(mine, unharmed))
 
 

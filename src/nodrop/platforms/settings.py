@@ -25,6 +25,8 @@ class Difference(NamedTuple):
     kind: Kind
     line: bool = False
     """Whether it is the beginning of lines of a text, all of which are taken together."""
+    harmless: str = ""
+    """Why it does not change what the switch does; empty where that is not known."""
 
     @property
     def shape(self) -> Path:
@@ -57,6 +59,12 @@ class Settings(Protocol):
 
     def covers(self, tree: Tree, path: Path) -> bool:
         """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+
+    def port(self, path: Path) -> str:
+        """Return the name of the interface that a path belongs to; empty where it belongs to none."""
+
+    def states_default(self, tree: Tree, path: Path) -> bool:
+        """Whether the value at a path is the one that the platform's schema documents as its default."""
 
 
 class Opened:

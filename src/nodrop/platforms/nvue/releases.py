@@ -2,9 +2,9 @@
 
 Sources: Cumulus Linux 5.10 to 5.19, What's New (new, changed and removed NVUE commands); 5.15, New and Changed NVUE
 Commands (the dialects); NVUE command reference (version history of `system gnmi-server`, `system syslog`,
-`system snmp-server`); 5.14, Packet Trimming and NVUE Format Reference (communities); NVIDIA's OpenAPI documents of 5.16 and 5.17
-(`small-packet-probability`), which `published.yaml` names. OTLP is in 5.10, as a beta of
-Spectrum-4 and without statistics of buffers, which come with 5.12.
+`system snmp-server`); 5.14, Packet Trimming and NVUE Format Reference (communities); NVIDIA's OpenAPI documents of
+5.16 and 5.17, which `published.yaml` names (`small-packet-probability`). OTLP is in 5.10, as a beta of Spectrum-4 and
+without statistics of buffers, which come with 5.12.
 """
 
 from functools import cache

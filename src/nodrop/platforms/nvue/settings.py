@@ -60,3 +60,13 @@ def _shown(value: object, place: Node | None) -> object:
 def covers(_tree: Tree, _path: Path) -> bool:
     """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
     return True
+
+
+def port(path: Path) -> str:
+    """Return the name of the interface that a path belongs to; empty where it belongs to none."""
+    return path[1] if path[0] == "interface" and len(path) > 1 else ""
+
+
+def states_default(_tree: Tree, _path: Path) -> bool:
+    """Return False: NVUE's schema has no defaults, and the reader derives those of the model."""
+    return False

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 from nodrop.formats.json import parse
+from nodrop.formats.shapes import mapping_at
 from nodrop.platforms.secrets import suspicious
 from nodrop.platforms.settings import Path, Tree
 from nodrop.platforms.sonic import config
@@ -11,6 +12,7 @@ from nodrop.platforms.sonic.config import COMMUNITIES
 from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, by_table, merged
 from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.sonic.read_secrets import FIELDS
+from nodrop.platforms.sonic.schema import release_of, schema
 
 HEAD = 1
 """How many words of a path name a table."""
@@ -72,3 +74,20 @@ def _as_held(value: object) -> object:
 def covers(tree: Tree, path: Path) -> bool:
     """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
     return config.covers(tree, path[0])
+
+
+def port(path: Path) -> str:
+    """Return the name that the key of a row begins with, which is a port's in tables of ports; empty for a table."""
+    return path[1].partition("|")[0] if len(path) > 1 else ""
+
+
+def states_default(tree: Tree, path: Path) -> bool:
+    """Whether a field has the default of its YANG model in the release that the tables are of."""
+    if len(path) != len(("table", "row", "field")):
+        return False
+    table, key, field = path
+    version = mapping_at(mapping_at(tree, "VERSIONS"), "DATABASE").get("VERSION")
+    compiled = schema(release_of(version)).table(table)
+    row = compiled.row(key) if compiled is not None else None
+    stated = mapping_at(mapping_at(tree, table), key).get(field)
+    return row is not None and stated is not None and row.defaults.get(field) == stated
