@@ -26,6 +26,7 @@ from nodrop.plan.model import Plan
 from nodrop.plan.patches import BY_HAND, Patch, patches
 from nodrop.platforms import changing
 from nodrop.platforms.sonic.edit import PATCH
+from nodrop.platforms.traits import traits
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.report.plan_words import lines, what
 from support.broken_fabrics import bad_examples, broken, said
@@ -339,6 +340,37 @@ def test_a_port_uses_advertised_speeds_if_it_negotiates(autoneg: bool | None, ef
         for speeds in ((100000, 400000), (400000,))
     )
     assert nodrop.plan(old, new).effects == {"leaf1": effect}
+
+
+def risks_of_use(old: Reading, new: Reading) -> set[str]:
+    """Return all risks of the plans by which spare ports come into use, and become spare again."""
+    plans = nodrop.plan(old, new), nodrop.plan(new, old)
+    assert not any(one.unsaid or one.outside for one in plans)
+    facts = {fact.effect.risk for one in plans for block in one.told for fact in block.facts}
+    return facts | {risk for one in plans for risk in one.effects.values()}
+
+
+@pytest.mark.parametrize("name", ["leaf-added", "leaf-added-nvue"])
+def test_spare_ports_come_into_use_and_go_without_an_unknown(name: str) -> None:
+    old, new = story(name)
+    spare = next(port for port in device_in(old, "spine1").interfaces if not port.enabled)
+    assert (spare.speed_mbps is None) == (name == "leaf-added-nvue")
+    assert "unknown" not in risks_of_use(old, new)
+
+
+@pytest.mark.slow
+@settings(max_examples=8)
+@given(
+    release=st.sampled_from([(one, release) for one in ("sonic", "nvue") for release in traits(one).releases]),
+    mtu=st.sampled_from(["9100", "9216"]),
+)
+def test_ports_of_any_release_come_into_use_without_an_unknown(release: tuple[str, str], mtu: str) -> None:
+    platform, version = release
+    tiers = {f"topology.{tier}.{key}": value for tier in ("leaves", "spines")
+             for key, value in (("platform", platform), ("version", version))}  # fmt: skip
+    changes = {**tiers, "mtu": mtu}
+    old, new = (reading_of(platform, {**changes, "topology.leaves.ids": ids}) for ids in ("1-2", "1-3"))
+    assert "unknown" not in risks_of_use(old, new)
 
 
 def test_a_release_is_installed_by_hand_and_needs_a_reboot() -> None:

@@ -4,6 +4,7 @@ A switch is designed alike for every platform and then adapted; the notes are wh
 can be forgotten. Sizes that depend on an adapted value (of a pool, of a headroom) are noted too.
 """
 
+from collections import Counter as Counted
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any, NamedTuple, cast
@@ -18,7 +19,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferProfile, DynamicBuffers
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Counter, Device, Interface, Port, Side, Trimming
-from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, WatchdogConditions, WredProfile
+from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WatchdogConditions, WredProfile
 from nodrop.model.routing import Bgp, RouteMap
 from nodrop.model.states import known
 from nodrop.model.subject import Subject, matches, natural
@@ -43,9 +44,9 @@ class Adapter:
     """Makes of the switches of one tier what their platform can hold; equal profiles stay one object."""
 
     def __init__(
-        self, held: Traits, role: str, timers: Timers | None, shut: Callable[[int], QosProfile], length_m: int
+        self, held: Traits, role: str, timers: Timers | None, shut: Callable[[], QosProfile], length_m: int
     ) -> None:
-        """`shut` gives the QoS of a port that is shut by its speed, `length_m` is the length of its cable to be."""
+        """`shut` gives the QoS of ports of a switch that uses none, `length_m` is the length of their cables to be."""
         self._held, self._role, self._timers = held, role, timers
         self._shut, self._length_m = shut, length_m
         self._made: dict[tuple[int, Side | None], tuple[QosProfile, QosProfile]] = {}
@@ -58,7 +59,7 @@ class Adapter:
         changes: dict[str, Any] = {
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
-            "interfaces": tuple(map(self._port, device.interfaces)),
+            "interfaces": self._ports(device.interfaces),
             "watchdog_conditions": _conditions(held.watchdog.conditions, device.watchdog_conditions),
         }
         if isinstance(bgp, Bgp):
@@ -99,7 +100,16 @@ class Adapter:
             changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
         return changed(device, **changes)
 
-    def _port(self, port: Interface) -> Interface:
+    def _ports(self, ports: tuple[Interface, ...]) -> tuple[Interface, ...]:
+        """Return ports; those without QoS have that of most others where every port has one, but for rates."""
+        used = Counted(id(port.qos) for port in ports if isinstance(port.qos, QosProfile))
+        usual = max(used, key=used.__getitem__, default=None)
+        first = next((port for port in ports if id(port.qos) == usual), None)
+        if first is None:
+            return tuple(self._port(port, self._shut, self._length_m) for port in ports)
+        return tuple(self._port(port, lambda: first.qos, first.cable_length_m) for port in ports)
+
+    def _port(self, port: Interface, shut: Callable[[], Any], length_m: Any) -> Interface:
         held = self._held
         changes: dict[str, Any] = {}
         if port.autoneg is None and held.autoneg is not None:
@@ -107,8 +117,8 @@ class Adapter:
         if port.fec is None and held.fec is not None:
             changes["fec"] = held.fec
         qos, length = port.qos, port.cable_length_m
-        if qos is None and held.qos_on_every_port and isinstance(port.speed_mbps, int):
-            qos, length = self._profile(self._shut(port.speed_mbps), None), self._length_m
+        if qos is None and held.qos_on_every_port:
+            qos, length = self._profile(shut(), None), length_m
         elif isinstance(qos, QosProfile):
             qos = self._profile(qos, cast("Side | None", port.side))
         if not held.lossy_cable_length and isinstance(qos, QosProfile) and not qos.pfc_rx_priorities:
@@ -118,10 +128,13 @@ class Adapter:
         return changed(port, **changes) if changes else port
 
     def _with_way_round(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
-        """Return ports with the last service port up."""
-        last = max((panel for group in model.ports if group.service for panel in group.panels), default=None)
+        """Return ports with the last service port up, at its fastest speed."""
+        ends = {max(group.panels): max(group.speeds) for group in model.ports if group.service}
+        last = max(ends, default=None)
         return tuple(
-            changed(port, enabled=True) if isinstance(port.port, Port) and port.port.panel == last else port
+            changed(port, enabled=True, speed_mbps=ends[last])
+            if last is not None and isinstance(port.port, Port) and port.port.panel == last
+            else port
             for port in ports
         )
 
@@ -140,6 +153,8 @@ class Adapter:
             changes["pfc_watchdog"] = watchdog
         if not held.port_buffers:
             changes |= {"ingress_buffers": (), "egress_buffers": ()}
+        if side is None and isinstance(qos.queues, tuple):
+            qos = changed(qos, queues=tuple(map(_without_rate, qos.queues)))
         if not held.queue_reserves and isinstance(qos.queues, tuple):
             qos = changed(qos, queues=tuple(map(_without_reserve, qos.queues)))
         if not held.red_marks and isinstance(qos.queues, tuple):
@@ -181,6 +196,15 @@ def _without_red(queue: Queue) -> Queue:
         return queue
     green, yellow, red = (changed(color, enabled=False) for color in (wred.green, wred.yellow, wred.red))
     return changed(queue, wred=changed(wred, green=green, yellow=yellow, red=red))
+
+
+def _without_rate(queue: Queue) -> Queue:
+    """Return a queue of a port that is shut, which has no rate before its speed is known."""
+    scheduler = queue.scheduler
+    if not isinstance(scheduler, Scheduler):
+        return queue
+    rates = dict.fromkeys(("guaranteed_bytes_per_s", "guaranteed_burst_bytes", "peak_bytes_per_s", "peak_burst_bytes"))
+    return changed(queue, scheduler=changed(scheduler, **rates))
 
 
 def _without_reserve(queue: Queue) -> Queue:

@@ -87,8 +87,8 @@ class Devices:
         profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
         held = traits(node.tier.platform, node.tier.version)
 
-        def shut(speed_mbps: int) -> QosProfile:
-            return profiles.of("fabric", speed_mbps, length_m)
+        def shut() -> QosProfile:
+            return profiles.of("fabric", node.model.ports[0].speeds[0], length_m)
 
         return Adapter(held, node.role, self._timers, shut, length_m)
 

@@ -52,7 +52,7 @@ def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) ->
 def _ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Problem]:
     """Yield a ratio by which the pool does not hold the headroom of a single port, beside what each has of its own."""
     own = chip(device).private_headroom_bytes
-    taken = [use for use in map(taken_bytes, device.interfaces) if use > 0]
+    taken = [use for port in device.interfaces if port.enabled and (use := taken_bytes(port)) > 0]
     ratio, worst = intent.buffers.over_subscription, max(taken, default=0) - own
     most = sum(use - own for use in taken) // worst if worst > 0 else ratio
     if ratio is not None and most is not None and ratio > most:

@@ -208,7 +208,7 @@ def interfaces(
     return tuple(
         _cabled(intent, node.model.name, name_of(node, jack), way, wire, profiles)
         if (wire := cables.get(port))
-        else _shut(intent, name_of(node, jack), way, port)
+        else _shut(node, name_of(node, jack), way, port)
         for way, jack, port in _ports(node.model.name, splits, used)
     )
 
@@ -229,18 +229,11 @@ def _ports(
     )
 
 
-def _shut(intent: Intent, name: str, way: Split, port: Port) -> Interface:
-    speed = way.speeds[0]
-    return Interface(
-        name=name,
-        port=port,
-        enabled=False,
-        speed_mbps=speed,
-        lanes=way.lanes,
-        fec=fec_of(speed // way.lanes),
-        mtu_bytes=intent.mtu,
-        side=None,
-    )
+def _shut(node: Node, name: str, way: Split, port: Port) -> Interface:
+    """Return a port without a cable: of a file that states its state, and what every port has to state."""
+    spare = traits(node.tier.platform, node.tier.version).spare
+    facts = {"speed_mbps": way.speeds[0], **spare}
+    return Interface(name=name, port=port, enabled=False, lanes=way.lanes, side=None, **facts)
 
 
 def _cabled(intent: Intent, model: str, name: str, way: Split, wire: Wire, profiles: Profiles) -> Interface:

@@ -25,7 +25,7 @@ _WITH_PFC = ("lossless", "pfc-only")
 
 def fabric(sight: Sight) -> Found:
     """Return the fabric's name, mode and MTU."""
-    mtu = usual(_every_port(sight, "mtu_bytes"))
+    mtu = usual(_used_ports(sight, "mtu_bytes"))
     mode = sight.fabric.mode
     plain = not any(isinstance(port.qos, QosProfile) for box in sight.boxes for port in box.device.interfaces)
     return Found(
@@ -150,11 +150,11 @@ def _has_patterns(platform: str) -> bool:
     return held is not None and held.pattern_mtu_bytes is None
 
 
-def _every_port(sight: Sight, name: str) -> Iterator[int]:
-    """Yield a number that ports have, for every port that is known to have one."""
+def _used_ports(sight: Sight, name: str) -> Iterator[int]:
+    """Yield a number that ports have, for every port that is not shut and is known to have one."""
     for box in sight.boxes:
         for port in box.device.interfaces:
-            if isinstance(value := getattr(port, name), int):
+            if port.enabled is not False and isinstance(value := getattr(port, name), int):
                 yield value
 
 
@@ -191,7 +191,7 @@ def hosts(sight: Sight) -> Found:
         return None if isinstance(found, Unknown) else found
 
     if not known:
-        mtu = usual(_every_port(sight, "mtu_bytes")) or 9216
+        mtu = usual(_used_ports(sight, "mtu_bytes")) or 9216
         fits = next((one for one in _RDMA_MTUS if one + ROCE_OVERHEAD_BYTES <= mtu), _RDMA_MTUS[-1])
         keys = {} if fits == _RDMA_MTUS[0] else {"rdma_mtu": fits}
         why = "no file says how NICs are set; as the switches expect it"

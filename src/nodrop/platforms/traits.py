@@ -119,6 +119,9 @@ class Traits:
     """Groups of counters that are turned on by name; none where the platform counts all by itself."""
     mark_counters: str | None = None
     """The one of them that counts ECN marks by queue, and is off by default."""
+    spare: Mapping[str, Any]
+    """What a port has, by attribute, of which a file states only that it is shut, beside what every port has to
+    state."""
     qos_on_every_port: bool
     """Whether ports that are shut have the switch's QoS too, and so a cable length."""
     lossy_cable_length: bool

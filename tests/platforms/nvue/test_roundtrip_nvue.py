@@ -49,11 +49,14 @@ def assert_round_trip(device: Device, within: Fabric, *, nonsense: frozenset[str
 
 
 def derived(device: Device) -> set[tuple[str, ...]]:
-    """What may rest on a default: the buffer model, and that a switch without PFC has none."""
+    """What may rest on a default: the buffer model, links of shut ports, and that a switch without PFC has none."""
+    shut = {
+        (port.name, part) for port in device.interfaces if not port.enabled for part in ("autoneg", "fec", "mtu_bytes")
+    }
     profiles = [(port.name, port.qos) for port in device.interfaces if isinstance(port.qos, QosProfile)]
     if any(qos.pfc_rx_priorities or qos.pfc_tx_priorities for _, qos in profiles):
-        return ALWAYS
-    return ALWAYS | {(name, *part) for name, _ in profiles for part in WITHOUT_PFC}
+        return ALWAYS | shut
+    return ALWAYS | shut | {(name, *part) for name, _ in profiles for part in WITHOUT_PFC}
 
 
 @pytest.mark.parametrize("version", RELEASES)

@@ -109,7 +109,7 @@ def test_headroom_that_nothing_is_shared_of(sharing: str, said: str, roce: str, 
     assert found == [("shared-headroom-contradicted", line, setting)]
 
 
-def test_a_share_of_small_packets_is_written_with_every_profile_since_5_18() -> None:
+def test_a_share_of_small_packets_is_written_with_every_profile_since_5_17() -> None:
     def leaf(release: str, percent: int) -> Device:
         device = as_nvue(fabric().device("leaf1"), release)
         return resolve(replace(device, dynamic_buffers=effects.dynamic_buffers(0, percent)))
@@ -119,12 +119,12 @@ def test_a_share_of_small_packets_is_written_with_every_profile_since_5_18() -> 
         (text,) = (one.text for one in files if one.path.endswith(".nv"))
         return [line for line in text.splitlines() if "small-packet" in line]
 
-    assert said(leaf("5.18", 100)) == []
-    assert said(leaf("5.18", 60)) == [
+    assert said(leaf("5.17", 100)) == []
+    assert said(leaf("5.17", 60)) == [
         f"nv set qos pfc {name} small-packet-probability 60" for name in ("cable-30m", "default-global")
     ]
     with pytest.raises(Unsupported) as refused:
-        said(leaf("5.17", 60))
+        said(leaf("5.16", 60))
     assert str(refused.value) == "dynamic_buffers/small_packet_percent: NVUE works headroom out with 100"
 
 

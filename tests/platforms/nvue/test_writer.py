@@ -69,6 +69,18 @@ def test_ports_that_are_alike_share_a_key() -> None:
     assert ports["swp1"] == {"description": "gpu1:nic1", "ip": {"address": {"10.2.1.0/31": {}}}}
 
 
+def test_a_port_that_is_shut_states_no_default() -> None:
+    device = leaf()
+    spare = next(port for port in device.interfaces if not port.enabled)
+    bare = replace(spare, fec="auto", autoneg=True, speed_mbps=None, mtu_bytes=9216)
+    ports = tuple(bare if one is spare else one for one in device.interfaces)
+    said = tree(resolve(replace(device, interfaces=ports)))["interface"][spare.name]
+    assert said["link"] == {"state": {"down": {}}}
+    other = tuple(replace(one, mtu_bytes=4200, fec="rs") if one is bare else one for one in ports)
+    link = tree(resolve(replace(device, interfaces=other)))["interface"][spare.name]["link"]
+    assert link == {"fec": "rs", "mtu": "4200", "state": {"down": {}}}
+
+
 def test_a_port_that_differs_has_all_under_its_own_key() -> None:
     device = leaf()
     first = replace(device.interfaces[0], mtu_bytes=1500)

@@ -172,7 +172,7 @@ def _impossible(change: Change) -> str | None:
 
 
 def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
-    """The device with what NVUE works out from the changes, and says together with them."""
+    """Return the device with what NVUE computes from the changes, and states together with them."""
     return resolve(as_configured(alongside(device, new, subjects, _port_together)))
 
 
@@ -188,7 +188,7 @@ def _port_together(old: Interface, new: Interface, device: str, subjects: Sequen
 
 
 def _of_one_color(old: Queue, new: Queue) -> Queue:
-    """A queue that marks all colors alike, as NVUE does, where it did and one of them was changed."""
+    """Return a queue that marks all colors alike, as NVUE does, where it did and one of them was changed."""
     was, now = old.wred, new.wred
     if not isinstance(was, WredProfile) or not isinstance(now, WredProfile):
         return new
@@ -215,6 +215,8 @@ def _follows(found: Found) -> bool:
     own = {part for subject in wanted if matches(subject[:1], (area,)) for part in subject[1:]}
     if rest[0] == "cable_length_m":
         return bool(_PAUSE & own)
+    if rest[0] == "speed_mbps":
+        return "enabled" in own
     if rest[0] != "qos":
         return False
     part, *inside = rest[1:]

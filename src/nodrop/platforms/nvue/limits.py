@@ -242,7 +242,7 @@ def _check_port(device: Device, facts: Switch, interface: Interface, split: dict
     if lanes not in (1, 2, 4, 8) or lanes * parts > group.lanes:
         raise refuse((*path, "lanes"), f"a port of {facts.name} has {group.lanes} for its {parts} parts")
     speed = known(interface.speed_mbps)
-    if speed not in group.speeds:
+    if speed not in group.speeds and (speed is not None or interface.enabled):
         raise refuse((*path, "speed_mbps"), f"is no speed of {facts.name}, and NVUE states one")
     if known(interface.fec) not in FECS:
         raise refuse((*path, "fec"), "a port has one in NVUE, `auto` unless it is said")

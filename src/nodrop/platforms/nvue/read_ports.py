@@ -253,7 +253,7 @@ def _link(node: View) -> _Link:
         derived.append(("mtu_bytes", f"the MTU is {MTU_BYTES} unless it is said"))
     return _Link(
         enabled is not False,
-        _speed(node),
+        None if enabled is False and not node.has("speed") else _speed(node),
         fec or "auto",
         autoneg is not False,
         MTU_BYTES if mtu is None else mtu,

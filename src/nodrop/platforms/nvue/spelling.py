@@ -6,7 +6,7 @@ ports use stay when a port is added.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,7 +206,8 @@ class Spelling:
             if key not in of_design:
                 of_design[key] = taken_apart(port)
             self.of_port[port.name] = of_design[key]
-        self.usual = _usual(self.of_port.values())
+        shut = {self.of_port[port.name] for port in device.interfaces if port.enabled is False}
+        self.usual = _usual(self.of_port.values(), shut)
         pausing = {priority for one in of_design.values() for priority in one["pfc"].priorities}
         self.macro = len(pausing) == 1
         self._names: dict[str, dict[Any, str]] = {kind: {} for kind in KINDS}
@@ -276,8 +277,11 @@ class Spelling:
         return f"pfc-{way}{'-'.join(map(str, pfc.priorities))}-{cable}"
 
 
-def _usual(ports: Iterable[PortQos]) -> PortQos:
-    """Return what most ports do, of those with PFC if there are any: for the switch as a whole has it then."""
+def _usual(ports: Iterable[PortQos], shut: Collection[PortQos]) -> PortQos:
+    """Return what most ports do, of those with PFC if there are any: for the switch as a whole has it then.
+
+    What ports that are `shut` do goes first: they state nothing then.
+    """
     ports = list(ports)
     counts = Counter(map(id, ports))
     of_id = {id(qos): qos for qos in ports}
@@ -285,7 +289,8 @@ def _usual(ports: Iterable[PortQos]) -> PortQos:
     for key, count in counts.items():
         total[of_id[key]] = total.get(of_id[key], 0) + count
     pausing = [qos for qos in total if qos["pfc"].priorities]
-    return max(pausing or total, key=total.__getitem__)
+    able = pausing or [*total]
+    return max([one for one in able if one in shut] or able, key=total.__getitem__)
 
 
 def _scheduler_name(rows: Rows) -> str:

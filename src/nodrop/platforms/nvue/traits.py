@@ -11,6 +11,7 @@ from dataclasses import replace
 from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
 from nodrop.platforms.nvue.conditions import QUEUE_POLLING_MS, USUAL
 from nodrop.platforms.nvue.hashing import FLAGS
+from nodrop.platforms.nvue.read_macro import MTU_BYTES
 from nodrop.platforms.nvue.releases import RELEASES, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
@@ -49,6 +50,7 @@ TRAITS = Traits(
     trimming=_TRIMMING,
     loopback="lo",
     counters=(),
+    spare={"speed_mbps": None, "fec": "auto", "autoneg": True, "mtu_bytes": MTU_BYTES},
     qos_on_every_port=True,
     lossy_cable_length=False,
     pool_shares=True,
@@ -137,6 +139,7 @@ TRAITS = Traits(
         "@trimming/tc": "NVUE gives cut packets a switch priority, whose queue they take",
         "*/autoneg": "NVUE negotiates unless told not to",
         "*/enabled": "NVUE sends cut packets round by the last service port",
+        "*/speed_mbps": "NVUE sends cut packets round by the last service port",
         "*/fec": "NVUE has no port without FEC mode",
         "*/cable_length_m": "NVUE has a cable length wherever it has PFC, on ports that are shut too, and nowhere else",
         "*/qos/pfc_watchdog/restoration_ms": "NVUE has no time of restoration before 5.19",

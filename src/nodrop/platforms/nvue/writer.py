@@ -38,6 +38,7 @@ from nodrop.platforms.nvue.spelling import (
     port_key,
 )
 from nodrop.platforms.nvue.stages import Forms, forms
+from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.nvue.write_routing import inserted, rendered, routing
 from nodrop.platforms.rendering import Quoted, template
 from nodrop.platforms.session_groups import far_ends
@@ -286,15 +287,18 @@ class _Say(Spelling):
         return found
 
     def link(self, port: Interface) -> list[tuple[str, object]]:
-        """Return (key, value) of a port's link, but for its state."""
+        """Return (key, value) of a port's link except its state: of a port that is shut, without defaults.
+
+        NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC).
+        """
         speed = known(port.speed_mbps)
-        assert speed is not None
-        return [
-            ("auto-negotiate", self.on if port.autoneg else self.dialect.off),
-            ("fec", FECS[str(port.fec)]),
-            ("mtu", port.mtu_bytes),
-            ("speed", show_speed(speed)),
+        rows = [
+            ("autoneg", "auto-negotiate", self.on if port.autoneg else self.dialect.off),
+            ("fec", "fec", FECS[str(port.fec)]),
+            ("mtu_bytes", "mtu", port.mtu_bytes),
+            ("speed_mbps", "speed", speed and show_speed(speed)),
         ]
+        return [(key, value) for name, key, value in rows if port.enabled or getattr(port, name) != TRAITS.spare[name]]
 
     def balanced(self, port: Interface) -> list[tuple[str, str | int]]:
         """Return (key, value) of what a port has of adaptive routing."""

@@ -24,7 +24,7 @@ from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
 from nodrop.platforms.sonic.naming import model_port
 from nodrop.platforms.sonic.read_bgp import routing
-from nodrop.platforms.sonic.read_bridging import addresses_in, bridging
+from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
 from nodrop.platforms.sonic.read_listening import remark_listening
@@ -49,8 +49,6 @@ from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TY
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (), (".json",)
 DEFAULT_NAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
-DEFAULT_MTU_BYTES = 9100
-"""portmgrd's MTU for a port without one (sonic-swss cfgmgr/portmgr.h)."""
 
 _ASIC = re.compile(r"ASIC[0-9]{1,3}", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

@@ -16,6 +16,8 @@ from nodrop.platforms.sonic.schema import release_of, schema
 
 HEAD = 1
 """How many words of a path name a table."""
+_DEFAULTS = {("PORT", "pfc_asym"): "off"}
+"""Defaults that YANG models describe and do not state (sonic-port.yang)."""
 
 
 def settings(name: str, raw: bytes) -> Tree | None:
@@ -82,7 +84,7 @@ def port(path: Path) -> str:
 
 
 def states_default(tree: Tree, path: Path) -> bool:
-    """Whether a field has the default of its YANG model in the release that the tables are of."""
+    """Whether a field has the documented default of its YANG model in the release that the tables are of."""
     if len(path) != len(("table", "row", "field")):
         return False
     table, key, field = path
@@ -90,4 +92,5 @@ def states_default(tree: Tree, path: Path) -> bool:
     compiled = schema(release_of(version)).table(table)
     row = compiled.row(key) if compiled is not None else None
     stated = mapping_at(mapping_at(tree, table), key).get(field)
-    return row is not None and stated is not None and row.defaults.get(field) == stated
+    default = _DEFAULTS.get((table, field)) or (row.defaults.get(field) if row is not None else None)
+    return stated is not None and stated == default

@@ -13,6 +13,7 @@ from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, held
 from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
+from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE, WAITS
 from nodrop.platforms.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
 
@@ -88,6 +89,7 @@ TRAITS = Traits(
     loopback=None,
     counters=COUNTER_GROUPS,
     mark_counters="WRED_ECN_QUEUE",
+    spare={"fec": None, "mtu_bytes": DEFAULT_MTU_BYTES},
     qos_on_every_port=False,
     lossy_cable_length=True,
     pool_shares=True,

@@ -23,6 +23,7 @@ from nodrop.platforms.sonic import additions, routing_tables
 from nodrop.platforms.sonic.delivery import apply_script, routing_mode
 from nodrop.platforms.sonic.limits import check, way_of
 from nodrop.platforms.sonic.naming import port_name
+from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges, vlan_name
 from nodrop.platforms.sonic.streams import Group, groups
@@ -41,7 +42,14 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     tables = (
         _render("device", device=device, sonic=facts.sonic, waits=_waits(device), **_modes(device)),
         _bridging(device),
-        _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device, ways))),
+        _render(
+            "ports",
+            device=device,
+            ports=ports,
+            far=far,
+            breakouts=list(_breakouts(facts, device, ways)),
+            default_mtu=DEFAULT_MTU_BYTES,
+        ),
         _qos(device, facts),
         _render("services", device=device, vrf=_services_vrf(device), groups=list(_groups(device))),
         _render("switch", device=device, hashed=list(_hashed(device)), database=RELEASES[str(device.version)]),
