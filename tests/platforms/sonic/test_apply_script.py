@@ -40,7 +40,7 @@ LOST = "the bgp container deleted or rewrote frr.conf"
 
 CHECKS: list[tuple[str, str]] = [
     ("id -u", "this needs root: sudo sh leaf1/apply/apply.sh"),
-    ("dirname leaf1/apply/apply.sh", "config_db.json and frr.conf are not both in /"),
+    ("dirname leaf1/apply/apply.sh", "the folder of leaf1/apply/apply.sh cannot be read"),
     ("mkdir -p /etc/sonic/nodrop", "/etc/sonic/nodrop cannot be made"),
     ("touch /etc/sonic/nodrop/lock", "/etc/sonic/nodrop cannot be written"),
     ("flock -n 9", "another apply.sh is running"),
