@@ -406,3 +406,22 @@ def _models(annotation: Any) -> list[Any]:
     if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         return [annotation]
     return [one for part in get_args(annotation) for one in _models(part)]
+
+
+def test_what_restarts_at_the_first_apply_is_named_with_its_source() -> None:
+    def on(release: str) -> list[Data]:
+        tiers: Data = {f"topology.{tier}.version": release for tier in ("leaves", "spines")}
+        found: list[Data] = facts(build(shipped("adaptive", tiers)), ())["first_apply"]
+        return found
+
+    every = ["leaf1", "leaf2", "spine1", "spine2"]
+    (row,) = on("5.12")
+    assert (row["devices"], row["platform"], row["version"]) == (every, "nvue", "5.12")
+    assert row["setting"] == "adaptive routing (up to 5.12)"
+    assert row["reason"] == "switchd restarts, and all ports go down and come back"
+    assert row["source"] == "Cumulus Linux 5.12, Equal Cost Multipath, Adaptive Routing"
+    assert on("5.13") == []
+    (row,) = shown("two-by-two")["first_apply"]
+    assert (row["devices"], row["setting"]) == (every, "config reload")
+    page = text(shown("two-by-two"))
+    assert "  leaf1, leaf2, spine1, spine2 (sonic 202505): config reload: all services restart, traffic stops\n" in page

@@ -201,3 +201,25 @@ def test_settings_of_a_port_that_comes_into_use_or_is_shut_are_harmless() -> Non
     ):
         assert told(plan) == [(("leaf1",), "PORT", [("Ethernet0 tpid", kind)], "none")]
         assert plan.outside[0].effect.reasons == (why,)
+
+
+def test_a_session_that_joins_or_leaves_its_peer_group_is_reset() -> None:
+    old = broken("sonic", [])
+    text = old["leaf1/frr.conf"]
+    session = " neighbor 10.1.1.225 peer-group SPINES\n"
+    activate = "  neighbor SPINES activate\n"
+    assert session in text
+    assert activate in text
+    alone = text.replace(session, " neighbor 10.1.1.225 timers 5 15\n").replace(
+        activate, f"{activate}  neighbor 10.1.1.225 activate\n"
+    )
+    new = {**old, "leaf1/frr.conf": alone}
+    leaves, joins = nodrop.plan(said(old), said(new)), nodrop.plan(said(new), said(old))
+    for plan, reason in (
+        (leaves, "leaves peer group SPINES, which changes.vtysh cannot do; load the new frr.conf with apply.sh"),
+        (joins, "joins peer group SPINES"),
+    ):
+        (one,) = plan.together
+        assert (one.devices, one.effect.risk) == (("leaf1",), "traffic-affecting")
+        assert one.effect.reasons == (f"BGP session 10.1.1.225 is reset: it {reason}",)
+        assert plan.effects["leaf1"] == "traffic-affecting"

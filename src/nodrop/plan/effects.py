@@ -112,6 +112,14 @@ class Effects:
         whole = self._all(change)
         return Effect(risk=worst(step.disruption for step in whole.steps), reasons=once(_reasons(whole.steps)))
 
+    def regrouped(self, change: DeviceChange) -> Effect | None:
+        """Return what it does that sessions of a switch join or leave peer groups in its new files; None if none do."""
+        files = [bundle(one, change.name) if one is not None else None for one in (self._old, self._new)]
+        if change.kind != "changed" or change.old is None or files[0] is None or files[1] is None:
+            return None
+        reasons = tuple(platforms.regrouped(change.old.platform, files[0], files[1]))
+        return Effect(risk="traffic-affecting", reasons=reasons) if reasons else None
+
     def _all(self, change: DeviceChange) -> Edit:
         """Return the edit of all changes of a switch, or of another of its make with changes of the same shape.
 

@@ -71,6 +71,9 @@ def planned(
         if RISKS.index(effect.risk) > RISKS.index(worsts[one.name]):
             worsts[one.name] = effect.risk
             together.setdefault(effect, []).append(one.name)
+        if (moved := effects.regrouped(one)) is not None:
+            worsts[one.name] = worst((worsts[one.name], moved.risk))
+            together.setdefault(moved, []).append(one.name)
     made = Plan(
         old=old.fabric.name,
         new=new.fabric.name,

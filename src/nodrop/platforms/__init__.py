@@ -1,7 +1,7 @@
 """Network operating systems, one folder each, found by name: reader and places always, a writer where it is written."""
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -14,7 +14,7 @@ from nodrop.model.fabric import Device, Extra, Port
 from nodrop.model.index import Index
 from nodrop.model.reading import DeviceReading, Place, Source
 from nodrop.model.subject import Subject
-from nodrop.platforms.artifact import Artifact, BatfishTables
+from nodrop.platforms.artifact import Artifact, BatfishTables, FirstApply
 from nodrop.platforms.editing import Budget
 from nodrop.platforms.settings import Settings
 
@@ -202,9 +202,23 @@ def between(platform: str) -> Between | None:
     return cast("Between | None", getattr(editor(platform), "between", None))
 
 
+def regrouped(platform: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield what it does that BGP sessions join or leave peer groups, as reasons; nothing where that is not known."""
+    found = getattr(editor(platform), "regrouped", None)
+    if found is not None:
+        yield from found(old, new)
+
+
 def settings_of(platform: str) -> Settings | None:
     """Return how a platform's files are read as settings by path; None where they are lines."""
     return cast("Settings", _module(platform, "settings")) if (_HERE / platform / "settings.py").exists() else None
+
+
+def first_apply(device: Device) -> Sequence[FirstApply]:
+    """Return what restarts services or brings all ports of a switch down when its build is applied first."""
+    if not (_HERE / device.platform / "delivery.py").exists():
+        return ()
+    return tuple(_module(device.platform, "delivery").first_apply(device))
 
 
 def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:

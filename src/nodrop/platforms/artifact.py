@@ -16,6 +16,14 @@ class Artifact:
     text: str
 
 
+class FirstApply(NamedTuple):
+    """A setting of a build that restarts services, or brings all ports of a switch down, when it is applied first."""
+
+    setting: str
+    reason: str
+    source: str
+
+
 class BatfishTables(NamedTuple):
     """A device's own tables, cut down to what Batfish reads: the file and the folder that it looks for."""
 

@@ -80,6 +80,35 @@ def changes(old: str, new: str) -> str | None:
     return "".join(f"{line}\n" for line in lines)
 
 
+def regrouped(old: str, new: str) -> Iterator[str]:
+    """Yield what it does that a session which stays joins or leaves a peer group, as reasons.
+
+    FRR closes a session that it binds to a group (bgpd/bgpd.c, peer_group_bind: CEASE, configuration change). One that
+    leaves its group is removed and created again (peer_group_unbind), for which no lines of vtysh are written here.
+    """
+    before, after = _blocks(parse(old)), _blocks(parse(new))
+    for block in before:
+        if not block or not block[-1].startswith("router bgp "):
+            continue
+        groups = [_groups(one) for one in (before[block], after.get(block, ()))]
+        stay = _neighbors(before[block]) & _neighbors(after.get(block, ()))
+        for name in sorted(stay & (groups[0].keys() | groups[1].keys())):
+            was, now = (one.get(name) for one in groups)
+            if was is None and now is not None:
+                yield f"BGP session {name} is reset: it joins peer group {now}"
+            elif was is not None and now != was:
+                yield (
+                    f"BGP session {name} is reset: it leaves peer group {was}, which {CHANGES} cannot do; "
+                    "load the new frr.conf with apply.sh"
+                )
+
+
+def _groups(lines: Sequence[str]) -> Mapping[str, str]:
+    """Return the peer group of each session that is in one."""
+    joins = (found for line in lines if (found := _JOINS.fullmatch(line)))
+    return {found[1]: found[0].split()[-1] for found in joins}
+
+
 def _blocks(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list[str]]:
     """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
     found: dict[Block, list[str]] = {at: []}

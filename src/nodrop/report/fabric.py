@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from nodrop import platforms
 from nodrop.hardware import switch, switches
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
+from nodrop.platforms.artifact import FirstApply
 from nodrop.report.buffering import ecn, headroom, marking, plain, pools, profiles
 from nodrop.report.capacity import Capacity
 from nodrop.report.lossless_memory import costs
@@ -46,6 +48,7 @@ def facts(
         "pools": list(pools(fabric)),
         "further_lossless": list(costs(fabric, alone)) if alone else [],
         "streams": list(streams(fabric)),
+        "first_apply": list(_first_apply(fabric)),
         "adapted": [dict(zip(("path", "wanted", "made", "reason"), one, strict=True)) for one in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],
     }
@@ -72,6 +75,16 @@ def _device(device: Device) -> Facts:
         "ports": len(switch(model).panels) if model in switches() else len(device.interfaces),
         "interfaces_used": len(up),
     }
+
+
+def _first_apply(fabric: Fabric) -> Iterator[Facts]:
+    """Yield what restarts services or brings all ports down at the first apply, with its switches by release."""
+    found: dict[tuple[str, str, FirstApply], list[str]] = {}
+    for device in fabric.devices:
+        for one in platforms.first_apply(device):
+            found.setdefault((device.platform, str(plain(device.version)), one), []).append(device.name)
+    for (platform, version, one), names in found.items():
+        yield {"devices": names, "platform": platform, "version": version, **one._asdict()}
 
 
 def _bandwidth(fabric: Fabric, capacity: Capacity) -> Facts:

@@ -7,6 +7,7 @@ from nodrop.report import headroom_page, lossless_memory
 from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
 from nodrop.report.headroom_page import metres
+from nodrop.report.names import listing
 from nodrop.report.table import WIDTH, section
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
@@ -50,6 +51,7 @@ def _page(of: Facts) -> Iterator[str]:
         ("at", "model", "objects", "interval", "counters", "bandwidth", "management port"),
         _stream_rows(of),
     )
+    yield from _first_apply(of)
     yield from _adapted(of)
     defaults = ((row["key"], row["value"], row["source"]) for row in of["defaults"])
     yield from section("Defaults that hold", ("key", "value", "because"), defaults)
@@ -64,6 +66,22 @@ def _adapted(of: Facts) -> Iterator[str]:
         line = terminal(f"{row['path']}: {row['made']} instead of {row['wanted']}")
         yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
         yield from textwrap.wrap(terminal(row["reason"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _first_apply(of: Facts) -> Iterator[str]:
+    """Yield what restarts services or brings all ports down at the first apply, each with its source below it."""
+    if of["first_apply"]:
+        yield ""
+        yield "Restarts and port resets at the first apply"
+    for row in of["first_apply"]:
+        where = f"{listing(row['devices'])} ({row['platform']} {row['version']})"
+        yield from textwrap.wrap(
+            terminal(f"{where}: {row['setting']}: {row['reason']}"),
+            WIDTH,
+            initial_indent="  ",
+            subsequent_indent="      ",
+        )
+        yield from textwrap.wrap(terminal(row["source"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def _rate(mbps: int) -> str:

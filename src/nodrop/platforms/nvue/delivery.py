@@ -11,6 +11,7 @@ import textwrap
 from functools import cache
 
 from nodrop.platforms.adding import rows
+from nodrop.platforms.nvue.edit_steps import first_apply as first_apply
 from nodrop.platforms.nvue.edit_steps import restarting
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.stages import for_shell

@@ -9,6 +9,8 @@ from nodrop.formats.yaml import parse
 from nodrop.formats.yaml_edit import dump
 from nodrop.model.change import Step
 from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown
+from nodrop.platforms.artifact import FirstApply
 from nodrop.platforms.nvue.edit_document import patch, spelt_key
 from nodrop.platforms.nvue.edit_draft import has
 from nodrop.platforms.nvue.edit_operations import Operation
@@ -30,8 +32,22 @@ def _effects() -> Sequence[Mapping[str, Any]]:
 
 def restarting(release: str) -> list[str]:
     """Return the settings whose change brings all ports of a switch down, `*` being any word."""
-    found = [one for one in _effects() if one.get("ports") == "all" and precedes(release, one.get("until", release))]
-    return [path for one in found for path in one["paths"]]
+    return [path for one in _of_all_ports(release) for path in one["paths"]]
+
+
+def _of_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the effects on all ports of a switch of a release."""
+    rows = (one for one in _effects() if one.get("ports") == "all")
+    return (one for one in rows if precedes(release, one.get("until", release)))
+
+
+def first_apply(device: Device) -> Iterator[FirstApply]:
+    """Yield the settings of a switch whose first apply brings all its ports down."""
+    for one in _of_all_ports(str(device.version)):
+        value = getattr(device, one["field"])
+        if value is not None and value is not False and not isinstance(value, Unknown):
+            until = f" (up to {one['until']})" if "until" in one else ""
+            yield FirstApply(one["field"].replace("_", " ") + until, one["reason"], one["source"])
 
 
 def forms(operations: Sequence[Operation]) -> dict[str, str]:
@@ -53,6 +69,7 @@ def steps(operations: Sequence[Operation], root: Node, device: Device, release: 
 
 
 def _judged(step: Step, operation: Operation, device: Device, release: str) -> Step:
+    shut = {port.name for port in device.interfaces if port.enabled is False}
     for effect in _effects():
         if not any(_fits(path.split(" "), operation) for path in effect["paths"]):
             continue
@@ -63,7 +80,9 @@ def _judged(step: Step, operation: Operation, device: Device, release: str) -> S
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
         named = [name for step in operation.steps[1:2] for key in step for name in keys("interface", key)]
-        ports = every if effect.get("ports") == "all" else named or every
+        ports = every if effect.get("ports") == "all" or not named else [name for name in named if name not in shut]
+        if "ports" in effect and not ports:
+            continue
         return Step(
             op=step.op,
             path=step.path,

@@ -5,9 +5,15 @@ that is there; `unified` makes frr.conf of the tables, and `vtysh -b` loads it. 
 frr.conf of the tables too (pull request 27547), but nothing loads it: `vtysh -b` runs in the two other modes only.
 """
 
+from collections.abc import Iterator
+
+from nodrop.model.fabric import Device
+from nodrop.platforms.artifact import FirstApply
 from nodrop.platforms.rendering import template
 from nodrop.platforms.sonic.releases import SAME_AS
 
+_RELOAD = "all services restart, traffic stops"
+"""What `config reload` does to a switch."""
 _READS_GOLDEN_SINCE = "202311"
 """The first release whose db_migrator reads golden_config_db.json."""
 
@@ -31,5 +37,13 @@ def apply_script(release: str, *, tables: bool = False) -> str:
         mode=routing_mode(tables=tables),
         tables=tables,
         files="config_db.json" if tables else "config_db.json and frr.conf",
+        reloading=_RELOAD,
         keeps="runs the tables of BGP" if tables else "keeps frr.conf",
     )
+
+
+def first_apply(device: Device) -> Iterator[FirstApply]:
+    """Yield what `config reload` of the files does, by which apply.sh loads them; nothing without apply.sh."""
+    if device.bgp is not None:
+        source = "sonic-utilities config/main.py, reload (_stop_services, _restart_services)"
+        yield FirstApply("config reload", _RELOAD, source)

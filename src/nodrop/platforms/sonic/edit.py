@@ -22,6 +22,7 @@ from nodrop.model.subject import Subject, matches
 from nodrop.model.values import changed
 from nodrop.platforms.editing import Budget, Found, Means, State, alongside, both_ways, same, sources
 from nodrop.platforms.frr_changes import CHANGES, changes
+from nodrop.platforms.frr_changes import regrouped as regrouped_by_frr
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
@@ -122,6 +123,13 @@ def _with_routing(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, byte
     if not lines:
         return tables
     return replace(tables, files={**tables.files, FRR_FILE: new[FRR_FILE]}, forms={**tables.forms, CHANGES: lines})
+
+
+def regrouped(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield what it does that BGP sessions join or leave peer groups of frr.conf, as reasons."""
+    texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
+    if len(texts) == len((old, new)):
+        yield from regrouped_by_frr(*texts)
 
 
 def _lanes(tables: object) -> Mapping[str, object]:
