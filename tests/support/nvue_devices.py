@@ -38,6 +38,7 @@ def as_nvue(device: Device, version: str = "5.14") -> Device:
             loopbacks=tuple(replace(one, name="lo") for one in known(device.loopbacks)),
             bgp=None if bgp is None else replace(bgp, session_dscp=None),
             counters=(),
+            qos_style="macro",
             hash_seed=7,
             dynamic_buffers=effects.dynamic_buffers(0),
             buffer_pools=effects.buffer_pools(10, 90, memory),

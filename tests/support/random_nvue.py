@@ -516,6 +516,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         bgp=own_bgp,
         vrf_bgp=draw(vrf_bgps(own_bgp)),
         static_routes=draw(static_routes()),
+        qos_style=draw(st.sampled_from(list(TRAITS.styles))),
         buffer_model="dynamic",
         dynamic_buffers=effects.dynamic_buffers(dynamic_th, small) if pausing else None,
         buffer_pools=effects.buffer_pools(lossy, lossless, switch(model).buffer_bytes),

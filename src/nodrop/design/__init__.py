@@ -27,6 +27,7 @@ from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
 from nodrop.design.splits import Jack
 from nodrop.design.static_buffers import static_faults
+from nodrop.design.styles import style_faults
 from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
@@ -117,7 +118,7 @@ def _drawn(intent: Intent) -> _Drawn:
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
-    problems += [*bond_faults(intent), *balancing_faults(intent), *delivery_faults(intent)]
+    problems += [*bond_faults(intent), *balancing_faults(intent), *delivery_faults(intent), *style_faults(intent)]
     problems += () if problems else static_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)

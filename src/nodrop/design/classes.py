@@ -103,17 +103,18 @@ def resolve_classes(intent: Intent) -> Classes:
     )
 
 
-def scheduler(wanted: Wanted, speed_mbps: int) -> Scheduler:
+def scheduler(wanted: Wanted, speed_mbps: int, *, guaranteed: bool) -> Scheduler:
     """Return a class's scheduler on a port: a weight for its share, or strict priority with its cap in bytes/s.
 
-    SONiC takes a peak rate only beside a guaranteed one (YANG `must`), so a capped queue is guaranteed its cap.
+    With `guaranteed`, the platform takes a cap only beside a guaranteed rate, which is then the cap. A strict queue
+    needs none: it is served before all queues with a share.
     """
     if not wanted.strict:
         return Scheduler(type="dwrr", weight=wanted.share)
     if wanted.max_rate is None:
         return Scheduler(type="strict")
     rate = speed_mbps * 1_000_000 // 8 * wanted.max_rate // 100
-    return Scheduler(type="strict", guaranteed_bytes_per_s=rate, peak_bytes_per_s=rate)
+    return Scheduler(type="strict", guaranteed_bytes_per_s=rate if guaranteed else None, peak_bytes_per_s=rate)
 
 
 def wred(wanted: Wanted) -> WredProfile | None:

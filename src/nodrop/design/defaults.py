@@ -9,13 +9,14 @@ import netaddr
 from nodrop.design.addressing import slots_of
 from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes, traits_by_role
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
-from nodrop.design.classes import purpose_of, unclaimed
+from nodrop.design.classes import purpose_of, resolve_classes, unclaimed
 from nodrop.design.delivery import has_choice
 from nodrop.design.host_settings import host_cnp_dscp, host_dcqcn, host_pfc, host_tos
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import RESERVED, queue_reserve
 from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
+from nodrop.design.styles import qos_style
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
@@ -184,10 +185,21 @@ def _derived(intent: Intent) -> Iterator[Default]:
     uplinks = intent.topology.uplinks
     if uplinks.split > 1 and uplinks.spine_split is None:
         yield Default("topology.uplinks.spine_split", str(uplinks.split), "as split, for the same links")
+    yield from _styles(intent)
     yield from _reserves(intent, leaf, spine)
     yield from _bgp(intent)
     gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
     yield Default("addressing.oob gateway", gateway, "the last usable address")
+
+
+def _styles(intent: Intent) -> Iterator[Default]:
+    """Yield the style of QoS of tiers whose platform has several."""
+    lossless = resolve_classes(intent).lossless
+    for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines)):
+        if tier.style is None and (style := qos_style(tier, lossless)) is not None:
+            count = len(lossless)
+            source = f"{count or 'no'} lossless class{'' if count == 1 else 'es'}; both styles make the same fabric"
+            yield Default(f"topology.{KEYS[role]}.style", style, source)
 
 
 def _reserves(intent: Intent, *models: Switch) -> Iterator[Default]:

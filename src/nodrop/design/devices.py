@@ -18,6 +18,7 @@ from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
 from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, stuck, watched
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
+from nodrop.design.styles import qos_style
 from nodrop.design.vlans import vlans
 from nodrop.design.watchdog import Timers, has_history
 from nodrop.hardware.dynamic import Resolved, resolve
@@ -59,7 +60,9 @@ class Devices:
         self._shipped = {role: shipped_splits(intent, role, model) for role, model in models.items()}
         held = traits_by_role(intent)
         self._profiles = {
-            role: Profiles(intent, classes, timers, buffers, history=has_history(held[role], models[role]))
+            role: Profiles(
+                intent, classes, timers, buffers, history=has_history(held[role], models[role]), held=held[role]
+            )
             for role, buffers in self._buffers.items()
         }
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
@@ -120,6 +123,7 @@ class Devices:
             ),
             static_routes=static_routes(plan, node),
             routing_tables=has_tables(self._intent, node.tier),
+            qos_style=qos_style(node.tier, self._classes.lossless),
             buffer_model=buffers.model,
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,

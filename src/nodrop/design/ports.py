@@ -22,7 +22,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Interface, Port, Side
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from nodrop.platforms import port_name
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import Traits, traits
 
 RS_FEC_FROM_LANE_MBPS = 50_000
 """RS-FEC is mandatory on PAM4 lanes (IEEE 802.3cd, 802.3ck); below, SONiC's own port maps state none."""
@@ -137,10 +137,10 @@ class Profiles:
     """Makes each distinct QoS profile of a tier once."""
 
     def __init__(
-        self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers, *, history: bool
+        self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers, *, history: bool, held: Traits
     ) -> None:
-        """`history` says whether the switches estimate the history of pauses."""
-        self._history = history
+        """`history` says whether the switches estimate the history of pauses, `held` what their platform can hold."""
+        self._history, self._held = history, held
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
         self._made: dict[tuple[Side, int, PriorityGroups], QosProfile] = {}
         self._of: dict[tuple[Side, int, int], QosProfile] = {}
@@ -166,7 +166,7 @@ class Profiles:
         queues = tuple(
             Queue(
                 index=wanted.priority,
-                scheduler=scheduler(wanted, speed_mbps),
+                scheduler=scheduler(wanted, speed_mbps, guaranteed=self._held.strict_guarantees),
                 wred=wred(wanted),
                 buffer=buffers.queue(
                     wanted.lossless,

@@ -9,6 +9,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import KEYS, ROLES, SPEED_MBPS, Box, Sight, usual
 from nodrop.model.fabric import Port
+from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
 from nodrop.platforms.traits import traits
 from nodrop.report.names import listing
@@ -32,7 +33,13 @@ def tiers(sight: Sight) -> Found:
         model = usual(one.device.model for one in own if not isinstance(one.device.model, Unknown))
         platform = usual(platforms.written_as(one.device.platform) for one in own) or ""
         version, how = _version(own, platform)
-        keys[KEYS[role]] = stated(ids=numbers(one.id for one in own), model=model, platform=platform, version=version)
+        keys[KEYS[role]] = stated(
+            ids=numbers(one.id for one in own),
+            model=model,
+            platform=platform,
+            version=version,
+            style=_style(own, platform),
+        )
         if model is None:
             lacking[(*at, "model")] = Lack(_no_model(own), fitting(own, platform))
         foreign = sorted({one.device.platform for one in own} - {platform})
@@ -115,6 +122,25 @@ def _version(own: tuple[Box, ...], platform: str) -> tuple[str, str]:
     if found is None or any(one.device.platform != platform for one in own):
         return held.usual, "no file says a release that nodrop writes; this one is usual"
     return held.usual, f"{held.title} {found} is none that nodrop writes"
+
+
+def _style(own: tuple[Box, ...], platform: str) -> str | None:
+    """Return the style of QoS of a tier; None if it is the default, or the platform has no styles."""
+    held = traits(platform)
+    styles = usual(one.device.qos_style for one in own if isinstance(one.device.qos_style, str))
+    lossless = max((len(_lossless(one)) for one in own), default=0)
+    return styles if styles in held.styles and styles != held.usual_style(lossless) else None
+
+
+def _lossless(box: Box) -> set[int]:
+    """Return the priorities with PFC on any port of a switch."""
+    profiles = {id(port.qos): port.qos for port in box.device.interfaces}
+    return {
+        priority
+        for qos in profiles.values()
+        if isinstance(qos, QosProfile) and isinstance(qos.pfc_rx_priorities, tuple)
+        for priority in qos.pfc_rx_priorities
+    }
 
 
 def _others(sight: Sight) -> Iterator[str]:

@@ -37,7 +37,7 @@ from nodrop.intent.types import (
     whole,
     whole_or,
 )
-from nodrop.model.fabric import Mode, Purpose
+from nodrop.model.fabric import Mode, Purpose, QosStyle
 from nodrop.platforms import default_first
 
 MOST_PER_SPINE = 64
@@ -70,6 +70,11 @@ class Tier(Part):
     model: Text = Field(description="switch model, such as SN4700")
     platform: Platform = Field(description="network OS")
     version: Text = Field(description="release of the network OS, in quotes, such as '202505' or '5.16'")
+    style: QosStyle | None = Field(
+        None,
+        description="how NVUE states QoS: macro (`qos roce` and what differs from it) or explicit (every setting); "
+        "default: macro with one lossless class, else explicit",
+    )
 
 
 class Leaves(Tier):

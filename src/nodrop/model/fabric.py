@@ -22,6 +22,9 @@ Spread = Literal["leaves", "rails", "one-leaf"]
 """How the ports of a host lie on leaves: on several, port k of all hosts on the leaf of rail k, or all on one."""
 
 
+QosStyle = Literal["macro", "explicit"]
+"""How a configuration states QoS: by a macro and what differs from its defaults, or setting by setting."""
+
 HashField = Literal[
     "in-port", "dst-mac", "src-mac", "ethertype", "vlan-id", "ip-protocol", "dst-ip", "src-ip", "l4-dst-port",
     "l4-src-port", "inner-dst-mac", "inner-src-mac", "inner-ethertype", "inner-ip-protocol", "inner-dst-ip",
@@ -246,6 +249,8 @@ class Device:
     routing_tables: bool | Unknown = False
     """Whether BGP and static routes are in tables of SONiC's configuration database, from which a daemon (frrcfgd)
     configures FRR, and not in FRR's own file."""
+    qos_style: QosStyle | None | Unknown = None
+    """How the configuration states QoS; None if the platform has one way only."""
     buffer_model: Literal["dynamic", "traditional"] | None | Unknown = None
     dynamic_buffers: DynamicBuffers | None | Unknown = None
     buffer_pools: tuple[BufferPool, ...] | Unknown = ()

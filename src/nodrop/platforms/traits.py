@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from nodrop.model.fabric import QosStyle
 from nodrop.model.qos import WatchdogConditions
 
 Range = tuple[int, int]
@@ -122,6 +123,11 @@ class Traits:
     spare: Mapping[str, Any]
     """What a port has, by attribute, of which a file states only that it is shut, beside what every port has to
     state."""
+    styles: Mapping[QosStyle, Range] = field(default_factory=dict)
+    """The styles in which QoS can be written, and the numbers of lossless classes for which each is the default, in the
+    order of preference; none if there is one way only."""
+    strict_guarantees: bool
+    """Whether a cap of a strict queue is taken only beside a guaranteed rate (SONiC's YANG: `must`)."""
     qos_on_every_port: bool
     """Whether ports that are shut have the switch's QoS too, and so a cable length."""
     lossy_cable_length: bool
@@ -194,6 +200,10 @@ class Traits:
 
     A path begins with a device's attribute behind `@`, or with `*` for its ports; a path covers all below it.
     """
+
+    def usual_style(self, lossless: int) -> QosStyle | None:
+        """Return the default style of a switch with so many lossless classes; None if the platform has no styles."""
+        return next((name for name, (low, high) in self.styles.items() if low <= lossless <= high), None)
 
 
 @cache

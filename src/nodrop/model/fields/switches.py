@@ -47,6 +47,7 @@ SWITCHES: Table = {
         "static_routes": Field(key="addressing.endpoints", impact=impacts.ROUTES),
         "static_routes/*": Field(impact=impacts.ROUTES),
         "routing_tables": Field("routing in tables", key="routing.delivery"),
+        "qos_style": Field("style of QoS", key="topology.{tier}.style", routing=False),
         "buffer_model": Field(key="topology.{tier}.model", routing=False),
         "dynamic_buffers": Field(key=BUFFERS, routing=False),
         "buffer_pools": Field(key=BUFFERS, routing=False),

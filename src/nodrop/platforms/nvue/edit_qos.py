@@ -5,7 +5,7 @@ says it already, or to a copy of theirs.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,17 +15,14 @@ from nodrop.model.states import UnknownFact, known
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.conditions import WATCHDOG, statements
 from nodrop.platforms.nvue.edit_draft import Draft
-from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.profiles import Leaves, leaves
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_qos import SMALL, QosReader
 from nodrop.platforms.nvue.spelling import GLOBAL, KINDS, PortQos, taken_apart
-from nodrop.platforms.nvue.tree import Path
 from nodrop.platforms.nvue.writer import alpha, small_percent
 
-_SWITCH = {True: "enable", False: "disable"}
 _IMPLIED = ("congestion-control", "egress-scheduler", "mapping", "pfc")
 """Kinds of which `default-global` says something unless it is told otherwise."""
-Leaves = dict[Path, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,8 +163,8 @@ def _name(kind: str, value: Any) -> str:
 def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
     """Let a profile say the new and not the old; all else of it stays as it is."""
     nothing: Leaves = {}
-    before = nothing if old is None or isinstance(old, _Kept) else dict(_leaves(kind, old))
-    after = dict(_leaves(kind, new))
+    before = nothing if old is None or isinstance(old, _Kept) else dict(leaves(kind, old))
+    after = dict(leaves(kind, new))
     marked = {path[:2] for path in after}
     for path in [path for path in before if path not in after]:
         if kind == "congestion-control" and name == GLOBAL and path[:2] not in marked:
@@ -180,65 +177,6 @@ def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
             draft.set("qos", kind, name, *path, to=value)
     if not after and not before:
         draft.set("qos", kind, name)
-
-
-def _leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the settings below a profile that say a value; none for a profile of a port that does nothing."""
-    if value is None:
-        return
-    if kind == "mapping":
-        yield ("trust",), value.trust
-        for source in ("dscp", "pcp"):
-            for index, target in enumerate(getattr(value, source) or ()):
-                if target is not None:
-                    yield (source, str(index), "switch-priority"), str(target)
-    elif kind == "pfc":
-        yield from _pfc(value)
-    elif kind == "link-pause":
-        yield from (((way,), _SWITCH[bool(value)]) for way in ("rx", "tx"))
-    elif kind == "remark":
-        yield ("rewrite",), "l3"
-        for priority, dscp in enumerate(value):
-            if dscp is not None:
-                yield ("switch-priority", str(priority), "dscp"), str(dscp)
-    else:
-        for queue, one in value:
-            for word, said in _of_queue(kind, one).items():
-                if said is not None:
-                    yield ("traffic-class", str(queue), word), str(said)
-
-
-def _of_queue(kind: str, value: Any) -> Mapping[str, object]:
-    if kind == "congestion-control":
-        return {
-            "ecn": _SWITCH[value.ecn],
-            "max-threshold": value.max_bytes,
-            "max-threshold-percent": value.max_percent,
-            "min-threshold": value.min_bytes,
-            "min-threshold-percent": value.min_percent,
-            "mode": None if value.min_percent is None else "relative",
-            "probability": value.probability_percent,
-            "red": _SWITCH[value.red],
-        }
-    if kind == "egress-scheduler":
-        return {"mode": "strict" if value is None else "dwrr", "bw-percent": value}
-    return {"max-rate": value[1], "min-rate": value[0]}
-
-
-def _pfc(value: Any) -> Iterator[tuple[Path, str]]:
-    yield ("rx",), _SWITCH[bool(value.rx)]
-    yield ("tx",), _SWITCH[bool(value.tx)]
-    for priority in sorted({*value.rx, *value.tx}):
-        yield ("switch-priority", str(priority)), THERE
-    if value.cable_length_m is not None:
-        yield ("cable-length",), str(value.cable_length_m)
-    if value.stated is not None:
-        sizes = {
-            "port-buffer": value.stated.port_buffer_bytes,
-            "xoff-threshold": value.stated.xoff_threshold_bytes,
-            "xon-threshold": value.stated.xon_threshold_bytes,
-        }
-        yield from (((word,), str(size)) for word, size in sizes.items() if size is not None)
 
 
 def _port(draft: Draft, a: Interface, b: Interface) -> None:

@@ -98,6 +98,8 @@ def _check_device(device: Device) -> Switch:
     check_without_overlays(device)
     if known(device.routing_tables):
         raise refuse(["routing_tables"], "NVUE has no tables of routing")
+    if known(device.qos_style) not in TRAITS.styles:
+        raise refuse(["qos_style"], f"NVUE has QoS in style {' or '.join(TRAITS.styles)}")
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
     return switch(model)

@@ -129,6 +129,8 @@ class _Finder:
         if head == "@watchdog_polling_ms":
             yield ("qos", "pfc-watchdog", "polling-interval")
             yield ("qos", "pfc-watchdog")
+        elif head == "@qos_style":
+            yield from self._macro()
         elif head == "@watchdog_conditions":
             yield from conditions.paths(key)
         elif head == "@buffer_pools":

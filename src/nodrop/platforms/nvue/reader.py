@@ -205,6 +205,7 @@ class _Device:
             bgp=routing.bgp(),
             vrf_bgp=routing.vrf_bgp(),
             static_routes=routing.static_routes(),
+            qos_style="explicit" if qos.roce is None else "macro",
             buffer_model="dynamic",
             counters=UNKNOWN,
             high_frequency=UNKNOWN,

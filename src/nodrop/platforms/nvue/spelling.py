@@ -16,6 +16,7 @@ from nodrop.model.states import known
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue.effects import StatedHeadroom, stated_headroom
 from nodrop.platforms.nvue.naming import nvue_port
+from nodrop.platforms.nvue.read_macro import MACRO, UNTOUCHED
 from nodrop.platforms.nvue.releases import knows
 
 GLOBAL = "default-global"
@@ -25,9 +26,6 @@ FECS = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
 BYTES_PER_KBIT = 125
 
 _TRUSTS = {"dscp": "l3", "pcp": "l2", "both": "both", None: "port"}
-_SCHEDULED = {True: {0, 3, 6}, False: set(range(8))}
-_MARKED = {True: (0, 3), False: (0,)}
-"""Queues that `default-global` schedules or marks without a word: under the RoCE macro, and without it."""
 _RATE_UNITS = ((1_000_000, "G"), (1_000, "M"), (1, "k"))
 
 
@@ -209,7 +207,10 @@ class Spelling:
         shut = {self.of_port[port.name] for port in device.interfaces if port.enabled is False}
         self.usual = _usual(self.of_port.values(), shut)
         pausing = {priority for one in of_design.values() for priority in one["pfc"].priorities}
-        self.macro = len(pausing) == 1
+        self.macro = device.qos_style == "macro"
+        self.mode = "lossless" if pausing else "lossy"
+        self.defaults = MACRO[self.mode] if self.macro else UNTOUCHED
+        """The settings of `default-global` without a statement."""
         self._names: dict[str, dict[Any, str]] = {kind: {} for kind in KINDS}
         for kind in KINDS:
             self._name_all(kind)
@@ -233,7 +234,7 @@ class Spelling:
         """Whether what most ports do can be the global profile, which says more than it is told."""
         value = self.usual[kind]
         if kind == "egress-scheduler":
-            return _SCHEDULED[self.macro] <= {index for index, _ in value}
+            return self.defaults.shares.keys() <= {index for index, _ in value}
         return value is not None and kind not in ("egress-shaper", "link-pause", "remark")
 
     def profiles(self, kind: str) -> list[tuple[str, Any]]:
@@ -246,10 +247,10 @@ class Spelling:
             if value is not None and (name := self._names[kind][value]) != GLOBAL:
                 yield kind, name
 
-    def unmarked(self, rows: Rows) -> str:
+    def unmarked(self, rows: Rows) -> list[int]:
         """Return the queues that must be told not to mark, for `default-global` marks them without a word."""
         stated = {index for index, _ in rows}
-        return numbers(index for index in _MARKED[self.macro] if index not in stated)
+        return [index for index in self.defaults.markings if index not in stated]
 
     def _wanted(self, kind: str, value: Any) -> str:
         if kind == "mapping":

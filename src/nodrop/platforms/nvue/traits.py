@@ -4,6 +4,9 @@ Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (watchdog, profiles, sm
 What's New (ranges of polling and robustness); 5.19, Switch Port Attributes (how many ports); Packet Trimming (sizes,
 ASICs); Open Telemetry Export, gNMI Streaming; 5.10, `nv show qos advance-buffer-config default-global
 egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD); 5.16, Equal Cost Multipath (unique hash seed).
+
+`qos roce` is the default style for one lossless priority: NVIDIA documents how to move its PFC to another priority
+(5.16, RDMA over Converged Ethernet, Change the Default Configuration), but not PFC on several.
 """
 
 from dataclasses import replace
@@ -51,6 +54,8 @@ TRAITS = Traits(
     loopback="lo",
     counters=(),
     spare={"speed_mbps": None, "fec": "auto", "autoneg": True, "mtu_bytes": MTU_BYTES},
+    styles={"macro": (1, 1), "explicit": (0, 8)},
+    strict_guarantees=False,
     qos_on_every_port=True,
     lossy_cable_length=False,
     pool_shares=True,

@@ -23,16 +23,17 @@ from nodrop.platforms.nvue.bindings import lines_of
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.bridging import bridged
 from nodrop.platforms.nvue.delivery import apply_script, of_image
+from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.naming import nvue_port
+from nodrop.platforms.nvue.profiles import Leaves, leaves, macro_leaves, queue_leaves, statements, without
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import (
     FECS,
+    GLOBAL,
     PortQos,
-    Rows,
     Spelling,
-    by_value,
     dialect,
     numbers,
     port_key,
@@ -46,6 +47,7 @@ from nodrop.units import show_speed
 
 _CACHED_DESIGNS = 128
 _PORTS, _QOS = "10-ports", "20-qos"
+_SMALL = "small-packet-probability"
 
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
@@ -110,7 +112,8 @@ def _design(device: Device) -> _Design:
         for p in device.interfaces
     )  # fmt: skip
     key = (
-        device.model, device.version, ports, device.buffer_pools, device.dynamic_buffers, device.watchdog_polling_ms,
+        device.model, device.version, device.qos_style, ports, device.buffer_pools, device.dynamic_buffers,
+        device.watchdog_polling_ms,
         device.watchdog_conditions, device.trimming,
     )  # fmt: skip
     found = _DESIGNS.get(key)
@@ -145,7 +148,6 @@ def _made(device: Device) -> _Design:
         robustness=limits_qos.robustness(device),
         recovery=limits_qos.recovery(device),
         conditions=conditions.statements(known(device.watchdog_conditions)),
-        small_percent=small_percent(device),
         cable_length_m=say.usual["pfc"].cable_length_m,
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),
@@ -269,10 +271,12 @@ class _Say(Spelling):
         self.syslog_by_vrf = not knows(device.version, "servers of syslog beside the VRF")
         self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
         self.lossless = sorted(limits_qos.pausing(device))
-        queues = _maps(device.interfaces[0])
-        self.queues = by_value(enumerate(queues))
-        self.lossless_queues = sorted(effects.lossless_queues(self.lossless, queues))
+        self._queues = _maps(device.interfaces[0])
+        self._small_percent = small_percent(device)
+        self.lossless_queues = sorted(effects.lossless_queues(self.lossless, self._queues))
         self.pausing = tuple(self.usual["pfc"].priorities)
+        cable, used = self.usual["pfc"].cable_length_m, {queue for queue in self._queues if queue is not None}
+        self._given = macro_leaves(self.defaults, used, cable) if self.macro else {}
 
     def families(self, addresses: tuple[str, ...], gateway: str | None = None) -> list[_Family]:
         """Return addresses by the words that they stand under: one before 5.15, one for each family since."""
@@ -312,26 +316,30 @@ class _Say(Spelling):
         said = [(kind, "profile", name) for kind, name in self.bindings(qos)]
         return sorted([*said, *([("pfc-watchdog", "state", "enable")] if qos.watched else [])])
 
-    @staticmethod
-    def by_value(rows: Rows) -> list[tuple[str, Any]]:
-        """Return (key of all queues of which the same is said, what is said)."""
-        return by_value(rows)
+    def statements(self, kind: str) -> list[str]:
+        """Return the statements of all profiles of a kind, without what the macro sets."""
+        if kind == "pfc" and not self.pausing:
+            return []
+        found = []
+        for name, value in [(GLOBAL, None)] if kind == "egress-queue-mapping" else self.profiles(kind):
+            own = self._leaves(kind, value)
+            stated = without(own, self._given.get(kind, {})) if name == GLOBAL else own
+            found += statements(kind, name, stated) or ([] if own else [f"qos {kind} {name}"])
+        return found
 
-    @staticmethod
-    def entries(values: tuple[int, ...]) -> list[tuple[str, Any]]:
-        """Return (key of all indexes of a map that have a target, the target)."""
-        return by_value(enumerate(values))
-
-    @staticmethod
-    def numbers(indexes: Iterable[int]) -> str:
-        """Spell numbers as one key."""
-        return numbers(indexes)
-
-    def congestion(self, rows: Rows) -> list[tuple[str, Any]]:
-        """Return (key of queues, their marking), None for those that must be told not to mark."""
-        marked = by_value(rows)
-        unmarked = self.unmarked(rows)
-        return sorted([*marked, *([(unmarked, None)] if unmarked else [])], key=lambda row: natural(row[0]))
+    def _leaves(self, kind: str, value: Any) -> Leaves:
+        """Return the settings of a profile, and those that undo what `default-global` or another profile does."""
+        if kind == "egress-queue-mapping":
+            return dict(queue_leaves(self._queues))
+        own = dict(leaves(kind, value))
+        if kind == "congestion-control":
+            own |= {("traffic-class", str(queue), "ecn"): "disable" for queue in self.unmarked(value)}
+        elif kind == "pfc":
+            if not value.priorities:
+                own |= {("switch-priority", str(priority)): THERE for priority in self.pausing}
+            if self._small_percent is not None:
+                own[_SMALL,] = str(self._small_percent)
+        return own
 
 
 def _maps(port: Interface) -> tuple[int | None, ...]:

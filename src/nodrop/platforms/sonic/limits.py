@@ -97,6 +97,8 @@ def _check_device(device: Device) -> Switch:
             raise refuse([name], "are written into frr.conf, which a device without BGP does not have")
     if isinstance(device.routing_tables, Unknown):
         raise refuse(["routing_tables"], UNKNOWN_FACT)
+    if known(device.qos_style) is not None:
+        raise refuse(["qos_style"], "SONiC has one way to state QoS")
     if (trimming := known(device.trimming)) is not None and trimming.queue is None:
         raise refuse(["trimming", "queue"], "trimming needs a queue")
     if (dscps := known(device.switch_dscp_to_tc)) is not None:

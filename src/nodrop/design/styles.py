@@ -1,0 +1,26 @@
+"""The style in which a tier's switches state QoS (`topology.*.style`)."""
+
+from collections.abc import Collection, Iterator
+
+from nodrop import platforms
+from nodrop.errors import Problem
+from nodrop.intent.schema import Intent, Tier
+from nodrop.model.fabric import QosStyle
+from nodrop.platforms.traits import traits
+
+
+def qos_style(tier: Tier, lossless: Collection[int]) -> QosStyle | None:
+    """Return the style of a tier's switches: the stated one, else the default for their lossless priorities."""
+    return tier.style or traits(tier.platform, tier.version).usual_style(len(lossless))
+
+
+def style_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield tiers with a style that their platform does not have."""
+    for key, tier in (("leaves", intent.topology.leaves), ("spines", intent.topology.spines)):
+        held = traits(tier.platform, tier.version)
+        if tier.style is None or tier.style in held.styles:
+            continue
+        able = [one for name in platforms.written() if (one := traits(name)).styles]
+        hint = "; ".join(f"{one.title} has the styles {' and '.join(one.styles)}" for one in able)
+        found = f"{tier.style}, but {held.title} has one way to state QoS"
+        yield intent.problem(("topology", key, "style"), found, "no style", hint)

@@ -1,0 +1,136 @@
+"""The settings of QoS profiles one by one, what the RoCE macro sets of them, and the statements of what is left."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from nodrop.model.subject import natural
+from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.read_macro import IDENTITY, Defaults
+from nodrop.platforms.nvue.spelling import Mapping as Trusted
+from nodrop.platforms.nvue.spelling import Marking, Pfc, by_value
+from nodrop.platforms.nvue.tree import Path
+
+Leaves = dict[Path, str]
+"""Values by the path below a profile."""
+_SWITCH = {True: "enable", False: "disable"}
+_INDEXED = ("traffic-class", "switch-priority", "dscp", "pcp")
+"""Words whose next word may be a list of numbers."""
+
+
+def leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the settings below a profile that say a value; none for a profile of a port that does nothing."""
+    if value is None:
+        return
+    if kind == "mapping":
+        yield ("trust",), value.trust
+        for source in ("dscp", "pcp"):
+            for index, target in enumerate(getattr(value, source) or ()):
+                if target is not None:
+                    yield (source, str(index), "switch-priority"), str(target)
+    elif kind == "pfc":
+        yield from _pfc(value)
+    elif kind == "link-pause":
+        yield from (((way,), _SWITCH[bool(value)]) for way in ("rx", "tx"))
+    elif kind == "remark":
+        yield ("rewrite",), "l3"
+        for priority, dscp in enumerate(value):
+            if dscp is not None:
+                yield ("switch-priority", str(priority), "dscp"), str(dscp)
+    else:
+        for queue, one in value:
+            for word, said in _of_queue(kind, one).items():
+                if said is not None:
+                    yield ("traffic-class", str(queue), word), str(said)
+
+
+def _of_queue(kind: str, value: Any) -> Mapping[str, object]:
+    if kind == "congestion-control":
+        return {
+            "ecn": _SWITCH[value.ecn],
+            "max-threshold": value.max_bytes,
+            "max-threshold-percent": value.max_percent,
+            "min-threshold": value.min_bytes,
+            "min-threshold-percent": value.min_percent,
+            "mode": None if value.min_percent is None else "relative",
+            "probability": value.probability_percent,
+            "red": _SWITCH[value.red],
+        }
+    if kind == "egress-scheduler":
+        return {"mode": "strict" if value is None else "dwrr", "bw-percent": value}
+    return {"max-rate": value[1], "min-rate": value[0]}
+
+
+def _pfc(value: Any) -> Iterator[tuple[Path, str]]:
+    yield ("rx",), _SWITCH[bool(value.rx)]
+    yield ("tx",), _SWITCH[bool(value.tx)]
+    for priority in sorted({*value.rx, *value.tx}):
+        yield ("switch-priority", str(priority)), THERE
+    if value.cable_length_m is not None:
+        yield ("cable-length",), str(value.cable_length_m)
+    if value.stated is not None:
+        sizes = {
+            "port-buffer": value.stated.port_buffer_bytes,
+            "xoff-threshold": value.stated.xoff_threshold_bytes,
+            "xon-threshold": value.stated.xon_threshold_bytes,
+        }
+        yield from (((word,), str(size)) for word, size in sizes.items() if size is not None)
+
+
+def queue_leaves(queues: Iterable[int | None]) -> Iterator[tuple[Path, str]]:
+    """Yield the settings of the traffic class of each switch priority."""
+    for priority, queue in enumerate(queues):
+        yield ("switch-priority", str(priority), "traffic-class"), str(queue)
+
+
+def macro_leaves(defaults: Defaults, used: Collection[int], cable_length_m: int | None) -> Mapping[str, Leaves]:
+    """Return the settings that `qos roce` makes of `default-global`, by kind.
+
+    `used` are the traffic classes that a switch priority has: the reader takes no other one for set up. The cable is
+    the macro's own.
+    """
+    shares = tuple((tc, share.percent) for tc, share in defaults.shares.items() if tc in used)
+    markings = tuple(
+        (tc, Marking(one.ecn, one.red, one.min_bytes, one.max_bytes, None, None, one.probability_percent))
+        for tc, one in defaults.markings.items()
+        if tc in used
+    )
+    paused = defaults.pfc_priorities
+    values = {
+        "congestion-control": markings,
+        "egress-scheduler": shares,
+        "mapping": Trusted(defaults.trust, defaults.dscp, IDENTITY),
+        "pfc": Pfc(paused, paused, cable_length_m, None) if paused else None,
+    }
+    return {
+        "egress-queue-mapping": dict(queue_leaves(defaults.traffic_classes)),
+        **{kind: dict(leaves(kind, value)) for kind, value in values.items()},
+    }
+
+
+def without(stated: Leaves, given: Leaves) -> Leaves:
+    """Return the settings that are not given already.
+
+    Numbers of priorities with PFC are one setting: those that are stated replace the given ones.
+    """
+    kept = {path: value for path, value in stated.items() if given.get(path) != value}
+    priorities = [{path for path in own if path[0] == "switch-priority" and len(path) == 2} for own in (stated, given)]
+    if priorities[0] != priorities[1]:
+        kept |= {path: stated[path] for path in priorities[0]}
+    return kept
+
+
+def statements(kind: str, name: str, own: Leaves) -> list[str]:
+    """Return settings of a profile as statements, in the order of a file; numbers with the same settings share one."""
+    rows: list[tuple[Path, str]] = []
+    indexed: dict[str, dict[int, list[tuple[Path, str]]]] = {}
+    for path, value in own.items():
+        if path[0] in _INDEXED:
+            indexed.setdefault(path[0], {}).setdefault(int(path[1]), []).append((path[2:], value))
+        else:
+            rows.append((path, value))
+    for word, by_index in indexed.items():
+        for key, same in by_value((index, tuple(sorted(found))) for index, found in sorted(by_index.items())):
+            rows += [((word, key, *rest), value) for rest, value in same]
+    rows.sort(key=lambda row: [natural(word) for word in row[0]])
+    head = f"qos {kind} {name}"
+    return [f"{head} {' '.join(path)}{f' = {value}' if value else ''}" for path, value in rows]
