@@ -6,7 +6,7 @@ from functools import cache
 import nodrop
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.model.fabric import Device, Fabric, Interface, Port
+from nodrop.model.fabric import Device, Fabric, Interface, Port, QosStyle
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, WredColor
 from nodrop.model.states import known
 from nodrop.platforms import port_name
@@ -20,7 +20,7 @@ def fabric(intent: str = "two-by-two") -> Fabric:
     return nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
 
 
-def as_nvue(device: Device, version: str = "5.14") -> Device:
+def as_nvue(device: Device, version: str = "5.14", style: QosStyle = "macro") -> Device:
     """A SONiC switch of an intent as NVUE can be told to be it: every port has the profile of the first host port."""
     usual = next(port.qos for port in device.interfaces if isinstance(port.qos, QosProfile))
     restoration_ms = 200 if knows(version, "a time of restoration") else None
@@ -38,7 +38,7 @@ def as_nvue(device: Device, version: str = "5.14") -> Device:
             loopbacks=tuple(replace(one, name="lo") for one in known(device.loopbacks)),
             bgp=None if bgp is None else replace(bgp, session_dscp=None),
             counters=(),
-            qos_style="macro",
+            qos_style=style,
             hash_seed=7,
             dynamic_buffers=effects.dynamic_buffers(0),
             buffer_pools=effects.buffer_pools(10, 90, memory),

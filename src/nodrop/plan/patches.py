@@ -18,7 +18,7 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, text
 from nodrop.parallel import map_chunks
 from nodrop.plan.effects import bundle, once, uncomputed
-from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Share, worst
+from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Risk, Share, worst
 from nodrop.plan.order import turns
 from nodrop.plan.outside_drift import left_outside, with_outside
 from nodrop.plan.shares import Shares
@@ -66,6 +66,8 @@ class _Task:
     """What changes in the files beside the facts."""
     exact: bool = False
     """Whether the new files are to come out, and not only what the model has of them."""
+    least: Risk = "none"
+    """The worst effect that the plan names of facts that a patch makes: a patch of whole files may have it too."""
 
 
 def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = None) -> Iterator[Patch]:
@@ -74,7 +76,7 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
     Of a switch that is changed in several passes, one for each, worked out in what the one before leaves.
     """
     tasks: list[list[_Task]] = []
-    lines = by_hand(plan)
+    lines, least = by_hand(plan), _risks_of_patches(plan)
     outer: dict[str, list[Outside]] = {}
     for part in plan.outside:
         for name in part.devices:
@@ -92,7 +94,11 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
         known = lines.get(one.name, {})
         tasks.append([_task(shares.part(one.name, share), turn, old, known) for turn, share in passes[one.name]])
         tasks[-1][-1] = replace(
-            tasks[-1][-1], new=bundle(new, one.name), outer=outer.get(one.name, ()), exact=plan.exact
+            tasks[-1][-1],
+            new=bundle(new, one.name),
+            outer=outer.get(one.name, ()),
+            exact=plan.exact,
+            least=least.get(one.name, "none"),
         )
     for made in map_chunks(_in_turn, tasks, executor=executor, chunk=_CHUNK):
         yield from made
@@ -136,6 +142,15 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
                 for change in DeviceChange(name=name, kind="changed", old=None, new=None, parts=(part,)).changes():
                     line = f"{text(change.subject)}: {'; '.join(effect.by_hand)}"
                     found.setdefault(name, {})[change.subject] = line
+    return found
+
+
+def _risks_of_patches(plan: Plan) -> Mapping[str, Risk]:
+    """Return the worst effect that the plan names of facts that a patch makes, by switch."""
+    found: dict[str, Risk] = {}
+    for block in plan.told:
+        risks = [fact.effect.risk for fact in block.facts if fact.effect.means == "patch"]
+        found |= {name: worst((found.get(name, "none"), *risks)) for name in block.devices}
     return found
 
 
@@ -197,7 +212,7 @@ def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
     if task.new is None or not (task.exact or task.outer):
         return None
     new = task.new if task.exact else with_outside(task.platform, {**old, **facts.files}, task.new, task.outer)
-    least = worst(one.effect.risk for one in task.outer)
+    least = worst((task.least, *(one.effect.risk for one in task.outer)))
     return towards(task.platform, task.name, old, new, facts, least=least)
 
 

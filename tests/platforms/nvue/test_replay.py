@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from ruamel.yaml import YAML
 
-from nodrop.model.fabric import Device
+from nodrop.model.fabric import Device, QosStyle
 from nodrop.model.index import Index
 from nodrop.platforms.nvue import writer
+from nodrop.platforms.nvue.releases import RELEASES
 from support import random_nvue
 from support.nvue_devices import as_nvue, fabric
 
@@ -67,10 +68,11 @@ def assert_replays(device: Device) -> None:
         assert in_order(replayed(together[0])) == in_order(wanted)
 
 
-@pytest.mark.parametrize("version", ["5.14", "5.16"])
+@pytest.mark.parametrize("style", ["macro", "explicit"])
+@pytest.mark.parametrize("version", RELEASES)
 @pytest.mark.parametrize("name", ["leaf1", "spine2"])
-def test_shipped_fabrics(name: str, version: str) -> None:
-    assert_replays(as_nvue(fabric("reference-256").device(name), version))
+def test_shipped_fabrics(name: str, version: str, style: QosStyle) -> None:
+    assert_replays(as_nvue(fabric("two-by-two").device(name), version, style))
 
 
 @pytest.mark.nightly

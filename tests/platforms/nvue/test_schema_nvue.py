@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from nodrop.model.fabric import Device
+from nodrop.model.fabric import Device, QosStyle
 from nodrop.model.index import Index
 from nodrop.platforms.nvue import schema_check, writer
 from nodrop.platforms.nvue.published import published
@@ -386,10 +386,11 @@ def test_the_writer_keeps_to_the_schema(device: Device) -> None:
     assert_keeps_to_the_schema(device)
 
 
+@pytest.mark.parametrize("style", ["macro", "explicit"])
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_writer_keeps_to_the_schema_in_every_release(release: str) -> None:
+def test_the_writer_keeps_to_the_schema_in_every_release(release: str, style: QosStyle) -> None:
     for device in fabric("two-by-two").devices:
-        assert_keeps_to_the_schema(as_nvue(device, release))
+        assert_keeps_to_the_schema(as_nvue(device, release, style))
 
 
 def test_what_switches_have_in_common_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:

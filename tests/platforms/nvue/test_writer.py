@@ -8,7 +8,7 @@ import pytest
 from nodrop.errors import Unsupported
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
-from nodrop.model.fabric import Collector, Device, Extra
+from nodrop.model.fabric import Collector, Device, Extra, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
@@ -18,8 +18,8 @@ from nodrop.platforms.nvue import effects, stages, writer
 from support.nvue_devices import as_nvue, fabric, profile, split
 
 
-def leaf(version: str = "5.14", intent: str = "two-by-two") -> Device:
-    return as_nvue(fabric(intent).device("leaf1"), version)
+def leaf(version: str = "5.14", intent: str = "two-by-two", style: QosStyle = "macro") -> Device:
+    return as_nvue(fabric(intent).device("leaf1"), version, style)
 
 
 def written(device: Device) -> dict[str, str]:
@@ -114,8 +114,8 @@ def test_either_dialect(version: str, path: tuple[str, ...], value: object) -> N
     assert node == value
 
 
-def test_all_dscps_and_all_priorities_are_stated() -> None:
-    qos = tree(leaf())["qos"]
+def test_the_explicit_style_states_all_dscps_and_all_priorities() -> None:
+    qos = tree(leaf(style="explicit"))["qos"]
     assert qos["mapping"]["default-global"] == {
         "dscp": {
             "0-9,11-15,17-25,27-47,49-55,57-63": {"switch-priority": "0"},
@@ -346,8 +346,8 @@ def test_bfd(version: str, router: list[str], neighbor: str) -> None:
     assert lines(device, *["vrf", "default", "router", "bgp", "peer-group", "SPINES", "bfd"]) == [neighbor]
 
 
-def test_two_lossless_classes_are_said_without_the_macro() -> None:
-    device = leaf()
+def test_two_lossless_classes_without_the_macro() -> None:
+    device = leaf(style="explicit")
     paused = with_pause(device, (3, 4))
     ports = tuple(replace(port, qos=paused) for port in device.interfaces)
     qos = tree(resolve(replace(device, interfaces=ports)))["qos"]
