@@ -67,7 +67,8 @@ class _Task:
     exact: bool = False
     """Whether the new files are to come out, and not only what the model has of them."""
     least: Risk = "none"
-    """The worst effect that the plan names of facts that a patch makes: a patch of whole files may have it too."""
+    """The worst effect that the plan names of what is in `by_hand`. A patch of whole files may have it too, if there is
+    no patch of facts."""
 
 
 def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = None) -> Iterator[Patch]:
@@ -76,7 +77,8 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
     Of a switch that is changed in several passes, one for each, worked out in what the one before leaves.
     """
     tasks: list[list[_Task]] = []
-    lines, least = by_hand(plan), _risks_of_patches(plan)
+    lines = by_hand(plan)
+    least = _risks_of(plan, lines)
     outer: dict[str, list[Outside]] = {}
     for part in plan.outside:
         for name in part.devices:
@@ -145,12 +147,16 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
     return found
 
 
-def _risks_of_patches(plan: Plan) -> Mapping[str, Risk]:
-    """Return the worst effect that the plan names of facts that a patch makes, by switch."""
+def _risks_of(plan: Plan, left: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
+    """Return the worst effect of the facts that are `left`, by switch."""
     found: dict[str, Risk] = {}
     for block in plan.told:
-        risks = [fact.effect.risk for fact in block.facts if fact.effect.means == "patch"]
-        found |= {name: worst((found.get(name, "none"), *risks)) for name in block.devices}
+        for name in (name for name in block.devices if name in left):
+            for fact in block.facts:
+                part = Part(block.ports, fact.entries)
+                changes = DeviceChange(name=name, kind="changed", old=None, new=None, parts=(part,)).changes()
+                if any(change.subject in left[name] for change in changes):
+                    found[name] = worst((found.get(name, "none"), fact.effect.risk))
     return found
 
 
@@ -212,7 +218,7 @@ def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
     if task.new is None or not (task.exact or task.outer):
         return None
     new = task.new if task.exact else with_outside(task.platform, {**old, **facts.files}, task.new, task.outer)
-    least = worst((task.least, *(one.effect.risk for one in task.outer)))
+    least = worst((*(() if facts.files else (task.least,)), *(one.effect.risk for one in task.outer)))
     return towards(task.platform, task.name, old, new, facts, least=least)
 
 

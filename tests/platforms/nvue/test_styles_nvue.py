@@ -172,7 +172,8 @@ def test_the_overrides_of_the_macro() -> None:
 def test_a_switch_with_the_macro_alone_needs_nothing_else(mode: str) -> None:
     header = "- header: {model: SN4700, version: Cumulus Linux 5.16.0}\n- set:\n"
     pool = "    traffic-pool: {default-lossy: {memory-percent: 100}}\n" if mode == "lossy" else ""
-    body = f"    interface: {{swp1-32: {{type: swp, link: {{speed: 400G, fec: rs}}}}}}\n    qos:\n      roce: {{mode: {mode}}}\n"
+    interfaces = "    interface: {swp1-32: {type: swp, link: {speed: 400G, fec: rs}}}\n"
+    body = f"{interfaces}    qos:\n      roce: {{mode: {mode}}}\n"
     read_in = read(header + body + pool.replace("    ", "      ", 1)).device
     ports = tuple(replace(port, autoneg=True, mtu_bytes=9216, enabled=True) for port in read_in.interfaces)
     device = resolve(replace(read_in, name="leaf1", interfaces=ports))

@@ -38,7 +38,7 @@ _BY_HAND: Mapping[str, str] = {
     "@platform": _SWITCH,
     "@version": "it is the release that is installed, not a setting",
     "@name": "it is the name by which the fabric knows the switch: `nv set system hostname`",
-    "@qos_style": "all settings of QoS state it: build with another `style`; `nodrop plan` of both builds writes the patch",
+    "@qos_style": "all of QoS states it: build with another `style`; `nodrop plan` of both builds writes the patch",
     "@buffer_model": "NVUE has one way of working headroom out",
     "lanes": "ports get other lanes by `link breakout`, which makes them and what is said of them anew",
     "port": "it is where the port is, not a setting",
