@@ -97,6 +97,9 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
     "tables": {
         "routing.delivery": "tables", "topology.leaves.version": "202511", "topology.spines.version": "202605",
     },
+    "style": {
+        "topology.leaves.platform": "nvue", "topology.leaves.version": "5.16", "topology.leaves.style": "explicit",
+    },
     "asns": {"routing.asn.spines": "65000+", "routing.asn.leaves": "65100+"},
     "hosts": {"hosts.rdma_mtu": "1024", "hosts.dcqcn": False},
     "control-messages": {
@@ -124,6 +127,13 @@ def test_every_kind_of_key_comes_back(case: str) -> None:
     found = assert_comes_back(build(data))
     for path in OF_TWO_BY_TWO[case]:
         assert path.rpartition(".")[2] in found.text
+
+
+@pytest.mark.parametrize(("style", "stated"), [("macro", False), ("explicit", True)])
+def test_the_style_of_a_tier_is_stated_if_it_is_not_the_default(style: str, stated: bool) -> None:
+    spines = {"platform": "nvue", "version": "5.16", "style": style}
+    found = assert_comes_back(build(shipped("two-by-two", {f"topology.spines.{key}": spines[key] for key in spines})))
+    assert ("style" in found.text) == stated
 
 
 def test_ports_of_fewer_lanes_come_back() -> None:

@@ -213,7 +213,14 @@ def _loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
     return Fault("through the NICs", "by NVLink or shared memory") if on else None
 
 
-_TOS = ("tos", "driver_traffic_class", "traffic_class", "ucx_traffic_class", "gin_traffic_class", "nvshmem_traffic_class")
+_TOS = (
+    "tos",
+    "driver_traffic_class",
+    "traffic_class",
+    "ucx_traffic_class",
+    "gin_traffic_class",
+    "nvshmem_traffic_class",
+)
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "tos": _TOS,
     "ecn_capable": (*_TOS, "nvme_rdma_tos", "lustre_o2ib_tos"),

@@ -67,8 +67,8 @@ class _Task:
     exact: bool = False
     """Whether the new files are to come out, and not only what the model has of them."""
     least: Risk = "none"
-    """The worst effect that the plan names of what is in `by_hand`. A patch of whole files may have it too, if there is
-    no patch of facts."""
+    """The worst effect of the changes in `by_hand`. A patch of whole files may have it too, if there is no patch of
+    facts."""
 
 
 def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = None) -> Iterator[Patch]:

@@ -1,4 +1,4 @@
-"""The settings of QoS profiles one by one, what the RoCE macro sets of them, and the statements of what is left."""
+"""Settings of QoS profiles: one by one, those that the RoCE macro sets, and the statements of the others."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
