@@ -385,12 +385,10 @@ def test_relative_marking_is_written_since_5_17() -> None:
     found = commands(marking_relatively(on_sn5600("5.17")))
     path = "qos congestion-control default-global traffic-class 3 "
     assert [line.removeprefix(path) for line in found if line.startswith(path)] == [
-        "ecn enable",
         "max-threshold-percent 80",
         "min-threshold-percent 20",
         "mode relative",
         "probability 5",
-        "red disable",
     ]
 
 

@@ -16,8 +16,9 @@ from nodrop.model.fabric import Fabric
 from nodrop.platforms import not_carried
 from support.designs import build, shipped
 from support.golden_outputs import digest, digested, write
+from support.places import TESTS
 
-KEPT = Path(__file__).with_name("variants.txt")
+KEPT = TESTS / "platforms" / "nvue" / "variants.txt"
 VARIANTS = (
     *(("unnumbered", release) for release in ("5.9", "5.14", "5.15", "5.19")),
     ("trim", "5.16"),

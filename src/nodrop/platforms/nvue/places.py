@@ -130,7 +130,7 @@ class _Finder:
             yield ("qos", "pfc-watchdog", "polling-interval")
             yield ("qos", "pfc-watchdog")
         elif head == "@qos_style":
-            yield from self._macro()
+            yield from (("qos", "roce", "state"), ("qos", "roce", "enable"), ("qos", "roce"))
         elif head == "@watchdog_conditions":
             yield from conditions.paths(key)
         elif head == "@buffer_pools":
