@@ -371,6 +371,8 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "routing.hash": "what the switch has",
         "services": "no servers, no telemetry",
         "topology.leaves.ports.dead": "no dead ports",
+        "topology.leaves.style": "SONiC has one way to state QoS",
+        "topology.spines.style": "SONiC has one way to state QoS",
         "topology.uplinks.lanes": "all lanes of the port",
         "topology.uplinks.split": "not broken out",
         "trimming": "trimmed in the mode trim alone",

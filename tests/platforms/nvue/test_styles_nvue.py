@@ -7,6 +7,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
+from nodrop.design.defaults import defaulted
 from nodrop.errors import InputProblems
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.compare import differences, project
@@ -18,7 +19,7 @@ from nodrop.platforms import not_carried
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
-from support.designs import Data, build, changed, shipped
+from support.designs import Data, build, changed, load, shipped
 from support.nvue_devices import as_nvue, fabric, profile
 from support.nvue_startup import read
 
@@ -221,6 +222,13 @@ def test_the_macro_with_pfc_on_two_priorities_states_both() -> None:
 )
 def test_the_default_style(data: Data, style: QosStyle | None) -> None:
     assert {device.qos_style for device in build(data).devices} == {style}
+
+
+def test_show_names_the_default_style_and_not_a_stated_one() -> None:
+    cases: list[tuple[QosStyle | None, list[str]]] = [(None, ["macro"]), ("explicit", [])]
+    for style, wanted in cases:
+        found = defaulted(load(on_nvue("two-by-two", "5.16", style)))
+        assert [one.value for one in found if one.key == "topology.leaves.style"] == wanted
 
 
 def test_a_platform_without_styles_refuses_one() -> None:
