@@ -11,10 +11,11 @@ from nodrop import platforms, stated
 from nodrop.cache import Store
 from nodrop.errors import InputProblems
 from nodrop.inputs import Bundle, Inputs, Text
+from nodrop.inputs.contents import DEVICE_NOT_READ, is_blank
 from nodrop.model.assemble import Shared, assemble
 from nodrop.model.declared import Declared
 from nodrop.model.reading import DeviceReading, HostReading, Note, Reading, Source
-from nodrop.opening import heard, opened
+from nodrop.opening import cut_short, heard, opened
 from nodrop.platforms import hosts
 from nodrop.platforms.artifact import Artifact
 from nodrop.rereading import Runs
@@ -59,15 +60,26 @@ def read_inputs(
             continue
         readings.append(reading)
         if not reading.device.interfaces:
-            file = bundle.files[0][1].display
-            notes.append(Note(kind="no-ports", message="names no port, so nothing about ports is judged", file=file))
-    found = assemble(readings, declared, read_hosts(inputs.hosts), shared)
+            notes += _without_ports(bundle)
+    hosts_read = read_hosts(inputs.hosts)
+    notes += [note for host in hosts_read for note in host.notes]
+    found = assemble(readings, declared, hosts_read, shared)
     return replace(
         found,
         notes=(*notes, *found.notes),
         problems=(*problems, *found.problems),
         assumed=found.assumed if readings or inputs.hosts else (),
     )
+
+
+def _without_ports(bundle: Bundle) -> list[Note]:
+    """Return the notes on a device that names no port: its files are not read where they state nothing at all."""
+    found, _ = opened(bundle.files)
+    if all(is_blank(raw) for _, raw in found):
+        message = "empty: it states nothing"
+        return [Note(kind=DEVICE_NOT_READ, message=message, file=source.display) for source, _ in found]
+    file = bundle.files[0][1].display
+    return [Note(kind="no-ports", message="names no port, so nothing about ports is judged", file=file)]
 
 
 def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
@@ -88,7 +100,7 @@ def _numbered(name: str, number: int) -> str:
 def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
     read, problems = opened(files.items(), hosts.MAX_BYTES)
     reading = heard(hosts.read(host, read), platforms.HOSTS, read)
-    return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
+    return replace(reading, problems=(*problems, *reading.problems), notes=tuple(cut_short(read)))
 
 
 def host_artifacts(artifacts: Iterable[Artifact], below: str) -> list[HostReading]:

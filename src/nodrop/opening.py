@@ -9,6 +9,7 @@ from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Text
+from nodrop.inputs.contents import CUT_SHORT, is_json
 from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
 from nodrop.model.allowing import allowing
 from nodrop.model.reading import NOT_LISTED, Allow, DeviceReading, HostReading, Note, Remark, Source
@@ -49,7 +50,22 @@ def read_bundle(bundle: Bundle) -> DeviceReading:
 def read_opened(bundle: Bundle, found: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]) -> DeviceReading:
     """Read one device of which the files are open."""
     reading = heard(_noted(platforms.reader(bundle.platform).read(bundle.name, found)), bundle.platform, found)
+    if cut := cut_short(found):
+        reading = replace(reading, notes=(*reading.notes, *cut))
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
+
+
+def cut_short(found: Iterable[tuple[Source, bytes]]) -> list[Note]:
+    """Return a note for each text of lines whose last line has no end: what comes after it may be lost.
+
+    Every program that prints a configuration ends its last line; JSON that is cut short cannot be parsed.
+    """
+    message = "its end: the last line has no line end, so the file may be cut short"
+    return [
+        Note(kind=CUT_SHORT, message=message, file=source.display)
+        for source, raw in found
+        if raw and raw[-1:] not in (b"\n", b"\r") and not source.name.endswith(".json") and not is_json(raw)
+    ]
 
 
 def _noted(reading: DeviceReading) -> DeviceReading:

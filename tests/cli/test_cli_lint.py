@@ -353,7 +353,7 @@ def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
         (
             "policy.yaml",
             "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\n---\napiVersion: v1\nkind: ConfigMap\n",
-            "Kubernetes NicClusterPolicy, ConfigMap: not read; expected settings of NICs, or an intent",
+            "Kubernetes NicClusterPolicy, ConfigMap, which nodrop does not read; expected a configuration of",
         ),
         ("intent.yaml", "fabric: x\n", "YAML that is no intent; expected an intent, with the key `nodrop: 1`"),
         ("switch.json", "{}", ""),

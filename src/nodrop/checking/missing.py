@@ -21,7 +21,7 @@ from nodrop.formats.places import Span
 from nodrop.former import Former
 from nodrop.former.git import submodules_here
 from nodrop.inputs import PATCHES, Disk, Inputs, Text
-from nodrop.inputs.finder import SKIPPED_FOLDERS
+from nodrop.inputs.known import file_reason, folder_reason
 from nodrop.lint.finding import Finding, Located
 from nodrop.model.reading import Reading, Source
 from nodrop.model.subject import FABRIC, natural
@@ -242,10 +242,8 @@ class _Unread:
                 continue
             if here.is_symlink():
                 return f"{here} is a link, which is not followed" if here != path else f"{here} is a link"
-            if here.name.startswith("."):
-                return f"names that begin with a dot are not searched ({here.name})"
-            if here != path and here.name in SKIPPED_FOLDERS:
-                return f"folders called {here.name} are not searched"
+            if why := file_reason(here.parent.name, here.name) if here == path else folder_reason(here.name):
+                return f"{here} is ignored as {why}"
             if here != path and os.path.lexists(here / PATCHES):
                 return f"a folder with {PATCHES} is not searched ({here})"
             if self._excludes is not None and self._excludes(here):

@@ -49,6 +49,7 @@ def command(
     from nodrop.cli.working import keeping
     from nodrop.judging import chosen_rules, concluded, read
     from nodrop.report.merged import merged
+    from nodrop.report.outcome import Files
     from nodrop.several import with_others
 
     with keeping(paths, nothing=no_cache, verbose=choices.verbose) as store:
@@ -62,6 +63,7 @@ def command(
             one_site = settings.config.path is not None
             outcomes = with_others(outcomes, reads, chosen_rules(settings), settings, one_site=one_site)
         outcome = concluded(merged(outcomes), settings)
+        outcome = replace(outcome, files=Files.of(inputs))
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 

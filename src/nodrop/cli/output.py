@@ -185,8 +185,8 @@ def save(file: str, data: bytes) -> None:
 
 
 def reaches(outcome: "Outcome", fail_on: str) -> bool:
-    """Whether a finding, or an unknown verdict where that was asked for, reaches the threshold."""
-    if fail_on == "unknown" and outcome.unknown:
+    """Whether a finding reaches the threshold; `unknown` has unknown verdicts and files that are not read, too."""
+    if fail_on == "unknown" and (outcome.unknown or outcome.unread):
         return True
     from nodrop.lint.finding import as_bad
 
@@ -201,4 +201,4 @@ def exit_code(outcome: "Outcome", fail_on: str) -> int:
         return WRONG
     if reaches(outcome, fail_on):
         return FOUND
-    return 0 if outcome.devices or outcome.hosts else NOTHING
+    return NOTHING if outcome.lacks_devices else 0

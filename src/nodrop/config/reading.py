@@ -250,6 +250,8 @@ def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
     while pending:
         here = pending.pop()
         for entry in disk.entries(here):
+            if entry.name.startswith("."):
+                continue
             if entry.kind == "folder":
                 pending.append(here / entry.name)
             elif entry.kind == "file" and is_rule_file(entry.name):

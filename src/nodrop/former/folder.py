@@ -67,7 +67,7 @@ class _Folder(Former):
         return self._disk.is_file(there)
 
     def entries(self, folder: Path) -> list[Entry]:
-        """Return what a folder held, by name, without what begins with a dot; OSError where it cannot be read."""
+        """Return what a folder held, by name; OSError where it cannot be read."""
         there = self.there(folder)
         return [] if there is None else self._disk.entries(there)
 

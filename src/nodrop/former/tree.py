@@ -93,16 +93,15 @@ class _Tree(Former):
         return key in self._files if there is None else there in self._files
 
     def entries(self, folder: Path) -> list[Entry]:
-        """Return what a folder held, by name, without what begins with a dot."""
+        """Return what a folder held, by name."""
         key = self._resolved(self.key(folder) or "")
         if not isinstance(key, str):
             return []
         found = []
         for name, is_folder in sorted(self._below.get(key, {}).items()):
-            if not name.startswith("."):
-                own = f"{key}/{name}" if key else name
-                leads = not is_folder and self._resolved(own) in self._below
-                found.append(Entry(name, "folder" if is_folder else "link" if leads else "file"))
+            own = f"{key}/{name}" if key else name
+            leads = not is_folder and self._resolved(own) in self._below
+            found.append(Entry(name, "folder" if is_folder else "link" if leads else "file"))
         return found
 
     def head(self, path: Path) -> bytes:

@@ -72,15 +72,11 @@ class Disk:
             return False
 
     def entries(self, folder: Path) -> list[Entry]:
-        """Return what a folder holds, by name, without what begins with a dot; OSError where it cannot be read."""
+        """Return what a folder holds, by name; OSError where it cannot be read."""
         handle = self.root(folder).open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with os.scandir(handle) as found:
-                entries = [
-                    (entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False))
-                    for entry in found
-                    if not entry.name.startswith(".")
-                ]
+                entries = [(entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in found]
         finally:
             os.close(handle)
         return [

@@ -1,14 +1,19 @@
-"""Looks at paths and says what lies there: intents, the files of each device, and what is stated beside them."""
+"""Looks at paths and classifies what lies there: devices, intents, what is stated, ignored, or not read and why.
+
+Every file below a named folder is in exactly one of: a bundle, an intent, a fabric.yaml, `ignored`, a note that it is
+not read, or a problem.
+"""
 
 import os
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from nodrop import platforms, stated
-from nodrop.errors import Problem
+from nodrop.errors import InputProblems, Problem
+from nodrop.inputs.contents import DEVICE_NOT_READ, NOT_READ, Unread, by_content, by_name, decoded, yaml_kind
 from nodrop.inputs.disk import HEAD_BYTES, Disk
+from nodrop.inputs.known import FOLDERS, Ignored, file_reason, folder_reason
 from nodrop.inputs.model import Bundle, Inputs, Text
 from nodrop.model.reading import Note
 from nodrop.paths import reason
@@ -16,15 +21,16 @@ from nodrop.platforms import HOSTS
 from nodrop.platforms import hosts as host_files
 
 _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
-_YAML = (".yaml", ".yml")
-_API, _KIND = (
-    re.compile(rb"^apiVersion\s*:", re.MULTILINE),
-    re.compile(rb"^kind\s*:\s*[\"']?([A-Za-z]{1,63})\b", re.MULTILINE),
+_INTENT_ANYWHERE = re.compile(
+    rb"""^(?:\xef\xbb\xbf)?[ \t]*["']?nodrop["']?[ \t]*:[ \t]*["']?1["']?[ \t\r]*$""", re.MULTILINE
 )
-SKIPPED_FOLDERS = ("plan", "apply")
-"""Folders of a build that hold no device's state."""
+_YAML = (".yaml", ".yml")
 PATCHES = "PATCHES.txt"
 """What lies in a folder of patches, in which no device's state is."""
+_OF_PATCHES = b"Patches of nodrop:"
+_OF_BUILD = re.compile(r"\.[^/]*\.nodrop-(?:old|new)")
+"""What a build that was interrupted leaves behind."""
+_OPENING = re.compile(rb"^\{", re.MULTILINE)
 
 
 def stated_beside(disk: Disk, path: Path) -> Path | None:
@@ -74,7 +80,7 @@ class Finder:
     def held(self, inputs: Inputs, raw: bytes) -> None:
         """Look at the text of standard input."""
         text = Text(display="<stdin>", held=raw)
-        head = raw[:HEAD_BYTES]
+        head = decoded(raw[:HEAD_BYTES])
         if is_intent(head):
             inputs.intents.append(text)
             return
@@ -83,32 +89,21 @@ class Finder:
             inputs.hosts.append(Bundle(name="stdin", platform=HOSTS, files=(("stdin", text),)))
             return
         platform = platform or self._platform_of_json()
-        files = ((_canonical(platform, Path("stdin")), text),)
+        files = ((_canonical(platform, Path("stdin"), head), text),)
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
     def _nothing_in(self, folder: Path) -> Note:
         every = [(one, name) for one in self._platforms for name in platforms.reader(one).FILES]
         canonical = sorted({name for one, name in every if _canonical(one, Path(name)) == name})
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
-        if named := self._read_by_name(folder):
-            message += f"; {named[0]}{f' and {len(named) - 1} more' if named[1:] else ''}: read where they are named"
         return Note(kind="nothing", message=message, file=str(folder))
 
-    def _read_by_name(self, folder: Path) -> list[str]:
-        """Return the files of a folder that are a device's where they are named, such as lists of commands."""
-        _, files = _listed(self._disk, Inputs(), folder, self._excluded, lambda *_: None)
-        return [name for name in files if self._platform_of(name, self._disk.head(folder / name))]
-
     def _platform_of(self, name: str, head: bytes) -> str | None:
-        if self._forced is not None:
-            return self._forced
-        return next((one for one in self._platforms if platforms.reader(one).detect(name, head)), None)
+        return self._forced if self._forced is not None else self._detected(name, head)
 
-    def _detected(self, path: Path) -> str | None:
-        """Return the platform whose kind of file this is and that it shows itself to be of, whichever is forced."""
-        candidates = [one for one in self._platforms if path.suffix in platforms.reader(one).SUFFIXES]
-        head = self._disk.head(path) if candidates else b""
-        return next((one for one in candidates if head and platforms.reader(one).detect(path.name, head)), None)
+    def _detected(self, name: str, head: bytes) -> str | None:
+        """Return the platform of which a text shows itself to be, whichever is forced."""
+        return next((one for one in self._platforms if head and platforms.reader(one).detect(name, head)), None)
 
     def _platform_of_json(self) -> str:
         """Return the platform whose files are JSON, the first where there are several or none."""
@@ -123,30 +118,30 @@ class Finder:
         return new
 
     def _named_file(self, inputs: Inputs, path: Path) -> None:
-        head = self._disk.head(path)
-        if path.suffix in _YAML and is_intent(head):
+        head = decoded(self._disk.head(path))
+        if _may_be_intent(path.name, head):
             self._intent(inputs, path)
             return
         platform = self._platform_of(path.name, head)
-        if platform is None and self._is_of_host(path):
+        if platform is None and self._is_of_host(path, head):
             self._host(inputs, path)
             return
-        if platform is None and path.suffix == ".json":
+        unread = self._unread_by_content(path.name, head) if platform is None else None
+        if unread is not None and path.suffix.lower() == ".json" and not unread.is_known:
             platform = self._platform_of_json()  # its reader says where the JSON is broken
         if platform is None:
-            inputs.problems.append(_unrecognised(path, head))
+            inputs.problems.append(_unrecognised(path, unread))
         elif path.name in (files := platforms.reader(platform).FILES):
             both = (*files, *platforms.reader(platform).BESIDE)
             self._device(
                 inputs, path.parent, sorted(one for one in both if self._disk.is_file(path.parent / one)), platform
             )
         else:
-            self._other_file(inputs, path, platform)
+            self._other_file(inputs, path, platform, head)
 
-    def _is_of_host(self, path: Path) -> bool:
+    def _is_of_host(self, path: Path, head: bytes) -> bool:
         """Whether a file says how NICs are set."""
-        looked_at = self._forced is None and host_files.may_be(path.suffix)
-        return looked_at and host_files.detect(self._disk.head(path))
+        return self._forced is None and host_files.may_be(path.suffix.lower()) and host_files.detect(head)
 
     def _host(self, inputs: Inputs, path: Path) -> None:
         if self._is_new(path):
@@ -165,24 +160,79 @@ class Finder:
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
             inputs.bundles.append(Bundle(name=_safe(name), platform=platform, files=files))
 
-    def _other_file(self, inputs: Inputs, path: Path, platform: str) -> None:
+    def _other_file(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
         """Add a file of any other name as a device of its own."""
         if self._is_new(path):
-            files = ((_canonical(platform, path), self._disk.text(path)),)
+            files = ((_canonical(platform, path, head), self._disk.text(path)),)
             inputs.bundles.append(Bundle(name=_safe(path.stem), platform=platform, files=files))
 
     def _tree(self, inputs: Inputs, top: Path) -> None:
         """Look at a folder and all below it; one with a fabric.yaml of its own is another fabric."""
-        pending = [(top, inputs)]
+        pending = [(top, inputs, "")]
         while pending:
-            here, into = pending.pop()
-            folders, files = _listed(self._disk, into, here, self._excluded, partial(self._astray, into))
-            if PATCHES in files and here != top:
-                continue
-            self._files(into, here, files)
+            here, into, why = pending.pop()
+            folders, files = self._listed(into, here, top)
+            if PATCHES in files and here != top and self._disk.head(here / PATCHES).startswith(_OF_PATCHES):
+                why = f"in a folder of patches ({here})"
+                self._ignore(into, here / PATCHES, "the description of patches")
+                files.remove(PATCHES)
+            if why:
+                for name in files:
+                    self._leave(into, here / name, Unread(why))
+            else:
+                self._files(into, here, files)
             pending += reversed(
-                [(folder, own) for folder in folders if (own := _whose(self._disk, folder, into)) is not None]
+                [
+                    (folder, into if why or below else self._whose(folder, into), why or below)
+                    for folder, below in folders
+                ]
             )
+
+    def _whose(self, folder: Path, around: Inputs) -> Inputs:
+        """Return the inputs to which what lies in a folder belongs."""
+        fabric = folder / stated.FILE
+        if not states(self._disk, fabric):
+            return around
+        own = Inputs(stated=[self._disk.text(fabric)])
+        around.nested.append(own)
+        return own
+
+    def _listed(self, inputs: Inputs, here: Path, top: Path) -> tuple[list[tuple[Path, str]], list[str]]:
+        """Return the folders to search, each with the reason why nothing in it is read, and the names of files.
+
+        What is ignored, excluded or no link to a file is added to the inputs.
+        """
+        try:
+            entries = self._disk.entries(here)
+        except OSError as error:
+            inputs.problems.append(Problem(path=str(here), found=reason(error), expected="a readable folder"))
+            return [], []
+        folders: list[tuple[Path, str]] = []
+        files: list[str] = []
+        for entry in entries:
+            path = here / entry.name
+            if self._excluded is not None and self._excluded(path):
+                self._ignore(inputs, path, "excluded by the configuration file", is_excluded=True)
+            elif entry.kind == "folder":
+                if ignored := folder_reason(entry.name):
+                    self._ignore(inputs, path, ignored)
+                else:
+                    folders.append((path, "left by an interrupted build" if _OF_BUILD.fullmatch(entry.name) else ""))
+            elif entry.kind == "outside":
+                self._astray(inputs, path, f"a link that leads out of {entry.root}")
+            elif entry.kind == "link":
+                self._linked(inputs, path, top)
+            else:
+                files.append(entry.name)
+        return folders, files
+
+    def _linked(self, inputs: Inputs, path: Path, top: Path) -> None:
+        """Add a link to a folder: ignored where that folder is searched itself, else not read."""
+        target, searched = Path(os.path.realpath(path)), Path(os.path.realpath(top))
+        if target.is_relative_to(searched) and FOLDERS.keys().isdisjoint(target.relative_to(searched).parts):
+            self._ignore(inputs, path, "a link to a folder that is searched itself")
+        else:
+            self._leave(inputs, path, Unread("a link to a folder, which is not followed; name it to read it", True))
 
     def _astray(self, inputs: Inputs, path: Path, found: str) -> None:
         """Note a link that leads out of the root; it is a problem where a file of its name would be read.
@@ -192,10 +242,10 @@ class Finder:
         if self._is_looked_at(path):
             inputs.problems.append(Problem(path=str(path), found=found, hint="name the file itself to read it"))
         else:
-            inputs.notes.append(Note(kind="link", message=f"{found}, which is not followed", file=str(path)))
+            self._leave(inputs, path, Unread(f"{found}, which is not followed"))
 
     def _is_looked_at(self, path: Path) -> bool:
-        """Whether a file of this name in a folder would be opened."""
+        """Whether the name of a file says that it is a configuration."""
         readers = [platforms.reader(one) for one in self._platforms]
         if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
             return True
@@ -212,89 +262,95 @@ class Finder:
                 canonical = [name for name in free if name in (*reader.FILES, *reader.BESIDE)]
                 taken |= set(canonical)
                 self._device(inputs, here, canonical, platform)
-        for path in (here / name for name in files if name not in taken):
-            if path.suffix in _YAML and is_intent(self._disk.head(path)):
-                self._intent(inputs, path)
-            elif path.name == stated.FILE:
-                continue
-            elif path.suffix == ".json" and self._disk.is_file(path):
-                self._json(inputs, path)
-            elif (detected := self._detected(path)) is not None:
-                self._other_file(inputs, path, detected)
-            elif self._is_of_host(path):
-                self._host(inputs, path)
+        for name in files:
+            if name not in taken:
+                self._file(inputs, here / name, of_device=bool(taken))
+
+    def _file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
+        """Classify a file in a folder that is no canonical one; `of_device`: whether the folder has canonical ones."""
+        if path.name == stated.FILE and states(self._disk, path):
+            return
+        if ignored := file_reason(path.parent.name, path.name):
+            self._ignore(inputs, path, ignored)
+            return
+        head = self._disk.head(path)
+        text = decoded(head)
+        if why := by_name(path.name):
+            self._leave(inputs, path, Unread(why, not of_device and self._detected("", text) is not None))
+        elif _may_be_intent(path.name, text):
+            self._intent(inputs, path)
+        elif (platform := self._in_folder(path, text)) is not None:
+            self._other_file(inputs, path, platform, text)
+        elif self._is_of_host(path, text):
+            self._host(inputs, path)
+        elif kind := yaml_kind(text) if path.suffix.lower() in _YAML else "":
+            self._ignore(inputs, path, f"a {kind} of nodrop")
+        else:
+            unread = self._closed(path) or self._unread_by_content(path.name, head)
+            self._leave(inputs, path, unread._replace(is_device=unread.is_device and not of_device))
+
+    def _in_folder(self, path: Path, text: bytes) -> str | None:
+        """Return the platform by which a file in a folder is read: a forced one where it is JSON, else its own."""
+        is_json = path.suffix.lower() == ".json" and self._disk.is_file(path)
+        return self._forced if self._forced is not None and is_json else self._detected(path.name, text)
+
+    def _closed(self, path: Path) -> Unread | None:
+        """Return why a file cannot be opened; None where it can."""
+        if not self._disk.is_file(path):
+            return Unread("a link that leads nowhere, or no regular file")
+        try:
+            with self._disk.text(path).opened():
+                return None
+        except InputProblems as error:
+            return Unread(error.problems[0].found, is_device=True)
+
+    def _unread_by_content(self, name: str, head: bytes) -> Unread:
+        def is_switch(name: str, text: bytes) -> bool:
+            return self._detected(name, text) is not None
+
+        return by_content(name, head, is_whole=len(head) < HEAD_BYTES, is_switch=is_switch)
+
+    def _ignore(self, inputs: Inputs, path: Path, why: str, *, is_excluded: bool = False) -> None:
+        if str(path) not in self._seen:
+            self._seen.add(str(path))
+            inputs.ignored.append(Ignored(str(path), why, is_excluded))
+
+    def _leave(self, inputs: Inputs, path: Path, unread: Unread) -> None:
+        """Note that a file is not read."""
+        if str(path) not in self._seen:
+            self._seen.add(str(path))
+            kind = DEVICE_NOT_READ if unread.is_device else NOT_READ
+            inputs.notes.append(Note(kind=kind, message=unread.reason, file=str(path)))
 
     def _is_beside_others(self, platform: str) -> bool:
         """Whether files of a platform may lie beside those of another, to which they then belong."""
         files = platforms.reader(platform).FILES
         return any(set(files).intersection(platforms.reader(one).BESIDE) for one in self._platforms if one != platform)
 
-    def _json(self, inputs: Inputs, path: Path) -> None:
-        platform = self._platform_of(path.name, self._disk.head(path))
-        if platform is not None:
-            self._other_file(inputs, path, platform)
-        else:
-            message = "JSON of no known platform, which is not read"
-            inputs.notes.append(Note(kind="not-recognised", message=message, file=str(path)))
-
 
 def _is_json(name: str) -> bool:
     return name.endswith(".json")
 
 
-def _canonical(platform: str, path: Path) -> str:
+def _may_be_intent(name: str, text: bytes) -> bool:
+    """Whether a file is an intent: YAML with the key `nodrop`, or any other text with the line `nodrop: 1`."""
+    if b"nodrop" not in text:
+        return False
+    return (name.lower().endswith(_YAML) and is_intent(text)) or bool(_INTENT_ANYWHERE.search(text))
+
+
+def _canonical(platform: str, path: Path, head: bytes = b"") -> str:
     """Return the canonical name under which a file of another name is read: one of its kind, else the first."""
     names = platforms.reader(platform).FILES
+    if _is_json(names[0]) and _OPENING.search(head):
+        return names[0]
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 
-def _whose(disk: Disk, folder: Path, around: Inputs) -> Inputs | None:
-    """Return the inputs to which what lies in a folder belongs; None where it is no device's state."""
-    fabric = folder / stated.FILE
-    if states(disk, fabric):
-        own = Inputs(stated=[disk.text(fabric)])
-        around.nested.append(own)
-        return own
-    return None if folder.name in SKIPPED_FOLDERS else around
-
-
-def _listed(
-    disk: Disk,
-    inputs: Inputs,
-    here: Path,
-    excluded: Callable[[Path], bool] | None,
-    astray: Callable[[Path, str], None],
-) -> tuple[list[Path], list[str]]:
-    """Return the folders in a folder, and the names of its files, sorted, without those that begin with a dot.
-
-    `astray` takes each link that leads out of the root, and what is said of it.
-    """
-    try:
-        entries = disk.entries(here)
-    except OSError as error:
-        inputs.problems.append(Problem(path=str(here), found=reason(error), expected="a readable folder"))
-        return [], []
-    folders, files = [], []
-    for entry in entries:
-        if excluded is not None and excluded(here / entry.name):
-            continue
-        if entry.kind == "folder":
-            folders.append(here / entry.name)
-        elif entry.kind == "outside":
-            astray(here / entry.name, f"a link that leads out of {entry.root}")
-        elif entry.kind == "link":
-            message = "a link to a folder, which is not followed; name it to have it read"
-            inputs.notes.append(Note(kind="link", message=message, file=str(here / entry.name)))
-        else:
-            files.append(entry.name)
-    return folders, files
-
-
-def _unrecognised(path: Path, head: bytes) -> Problem:
-    if path.suffix in _YAML and _API.search(head) and (kinds := dict.fromkeys(_KIND.findall(head))):
-        found = f"Kubernetes {', '.join(kind.decode() for kind in kinds)}: not read"
-        hint = "files that are read: NicConfigurationTemplate, SriovNetworkNodePolicy, and environments of containers"
-        return Problem(path=str(path), found=found, expected="settings of NICs, or an intent", hint=hint)
+def _unrecognised(path: Path, unread: Unread | None) -> Problem:
+    if unread is not None and unread.is_known:
+        expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
+        return Problem(path=str(path), found=unread.reason, expected=expected)
     if path.suffix in _YAML:
         hint = "a configuration in YAML is a list of `header` and `set`"
         return Problem(

@@ -1,6 +1,7 @@
 """What there is to read: texts, the files of each device, and what makes up one fabric."""
 
 import os
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -10,6 +11,7 @@ from typing import BinaryIO
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import read_limited, regular
 from nodrop.formats.root import Root, around
+from nodrop.inputs.known import Ignored
 from nodrop.model.reading import Note
 from nodrop.paths import fault
 
@@ -63,6 +65,8 @@ class Inputs:
     stated: list[Text] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    ignored: list[Ignored] = field(default_factory=list)
+    """Files and folders that are known to be no configuration, or excluded."""
     nested: list["Inputs"] = field(default_factory=list)
 
     def fabrics(self) -> list["Inputs"]:
@@ -93,6 +97,12 @@ class Inputs:
             whole.take(one)
         return whole
 
+    def every(self) -> Iterator["Inputs"]:
+        """Yield these inputs and those of all folders below with a fabric.yaml of their own."""
+        yield self
+        for nested in self.nested:
+            yield from nested.every()
+
     def all_intents(self) -> list[Text]:
         """Return every intent."""
         return [*self.intents, *(intent for nested in self.nested for intent in nested.all_intents())]
@@ -105,4 +115,5 @@ class Inputs:
         self.stated += other.stated
         self.problems += other.problems
         self.notes += other.notes
+        self.ignored += other.ignored
         self.nested += other.nested

@@ -1,6 +1,5 @@
 """What kind of file a text is: what nodrop reads, by name, place and beginning."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -10,6 +9,7 @@ from nodrop.config import FILE
 from nodrop.config.toml import table
 from nodrop.errors import InputProblems
 from nodrop.inputs import is_intent
+from nodrop.inputs.contents import yaml_kind
 from nodrop.lint.areas import areas
 from nodrop.platforms import hosts
 
@@ -18,9 +18,6 @@ YAML_KINDS: tuple[Kind, ...] = ("intent", "fabric", "config", "profile", "rule")
 """Kinds that have a schema."""
 _YAML = (".yaml", ".yml")
 _RULES, _PROFILES = "rules", "profiles"
-_KEY = re.compile(rb"^([a-z_]+):", re.MULTILINE)
-_RULE_KEYS = {b"scope", b"message", b"examples"}
-_BANDS = {b"ecn", b"watchdog", b"shares"}
 
 
 def kind_of(path: Path, text: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
@@ -33,10 +30,10 @@ def kind_of(path: Path, text: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
             return "intent"
         if path.name in (stated.FILE, FILE):
             return "fabric" if path.name == stated.FILE else "config"
-        keys = set(_KEY.findall(head))
-        if _lies_with_rules(path, rule_folders) or keys > _RULE_KEYS:
+        kind = yaml_kind(head)
+        if _lies_with_rules(path, rule_folders) or kind == "rule":
             return "rule"
-        if (b"about" in keys and keys & _BANDS) or path.parent.name == _PROFILES:
+        if kind == "profile" or path.parent.name == _PROFILES:
             return "profile"
     return "device" if _is_device(path, head) else "other"
 

@@ -28,12 +28,29 @@ def render(outcome: Outcome) -> bytes:
         "unknown": [_unknown(verdict) for verdict in outcome.unknown],
         "notes": [of_note(note) for note in outcome.notes],
         "problems": [of_problem(problem) for problem in outcome.problems],
+        "files": _files(outcome),
         "assumed": [_assumption(assumption) for assumption in outcome.assumed],
         "statistics": None if outcome.work is None else [dataclasses.asdict(each) for each in statistics(outcome)],
         "validations": [dataclasses.asdict(each) for each in outcome.validations] or None,
         "summary": dataclasses.asdict(summary(outcome)),
     }
     return dumped(document)
+
+
+def _files(outcome: Outcome) -> dict[str, Any] | None:
+    """Return which files were read, ignored and not read, the latter two with the reason; None where none are listed.
+
+    A file with a problem was not read.
+    """
+    if outcome.files is None:
+        return None
+    broken = {problem.path: dataclasses.replace(problem, hint="").message for problem in outcome.problems}
+    unread = {note.file: note.message for note in outcome.unread if note.file is not None} | broken
+    return {
+        "read": [file for file in outcome.files.read if file not in unread],
+        "ignored": [{"file": row.file, "reason": row.reason} for row in outcome.files.ignored],
+        "unread": [{"file": file, "reason": reason} for file, reason in sorted(unread.items())],
+    }
 
 
 def dumped(document: Mapping[str, Any] | Sequence[Any]) -> bytes:

@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from nodrop.errors import Problem
+from nodrop.inputs import Inputs
+from nodrop.inputs.contents import DEVICE_NOT_READ, UNREAD
+from nodrop.inputs.known import Ignored
 from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
@@ -20,6 +23,23 @@ LineOf = Callable[[str, int], str | None]
 
 def _no_line(_file: str, _line: int) -> str | None:
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """Files below the paths of a command: those that were read, and those ignored, each with the reason."""
+
+    read: tuple[str, ...]
+    ignored: tuple[Ignored, ...]
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> "Files":
+        """List what lies at the paths of a command."""
+        every = tuple(inputs.every())
+        devices = (text for one in every for bundle in (*one.bundles, *one.hosts) for _, text in bundle.files)
+        others = (text for one in every for text in (*one.intents, *one.stated))
+        read = dict.fromkeys(text.display for text in (*devices, *others))
+        return cls(read=tuple(read), ignored=tuple(row for one in every for row in one.ignored))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +89,8 @@ class Outcome:
     """What other fabrics of the command may not have too, where several are compared."""
     an_intent: bool = False
     """Whether that is what an intent is built into."""
+    files: Files | None = None
+    """Which files were read and which were ignored, where a command lists them; those not read are in the notes."""
 
     def __post_init__(self) -> None:
         for name, key in (
@@ -112,6 +134,17 @@ class Outcome:
             crashed=any(is_shipped(problem.path) for problem in verdict.problems),
             line=line,
         )
+
+    @property
+    def unread(self) -> tuple[Note, ...]:
+        """The notes about files that nothing read."""
+        return tuple(note for note in self.notes if note.kind in UNREAD)
+
+    @property
+    def lacks_devices(self) -> bool:
+        """Whether a device has only files that nothing read, or no port and no file of a host was found at all."""
+        unread = any(note.kind == DEVICE_NOT_READ for note in self.notes)
+        return unread or not (self.interfaces or self.hosts)
 
     @property
     def every(self) -> tuple[Finding, ...]:

@@ -47,11 +47,17 @@ def findings_schema() -> Schema:
         unknown=list_of(_unknown()),
         notes=list_of(note()),
         problems=list_of(problem()),
+        files=or_null(_files()),
         assumed=list_of(object_of(fact=TEXT, value=TEXT, because=TEXT)),
         validations=or_null(list_of(_validation())),
         statistics=or_null(list_of(_statistic())),
         summary=object_of(**dict.fromkeys(_COUNTED, COUNT)),
     )
+
+
+def _files() -> Schema:
+    row = object_of(file=TEXT, reason=TEXT)
+    return object_of(read=TEXTS, ignored=list_of(row), unread=list_of(row))
 
 
 def _validation() -> Schema:

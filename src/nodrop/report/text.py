@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from nodrop.inputs.contents import UNREAD
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.agreement import text as text_of
@@ -13,6 +14,7 @@ from nodrop.report.links import Links
 from nodrop.report.names import count, listing, name
 from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
 from nodrop.report.statistics import table
+from nodrop.report.unread import ignored, last, not_read
 
 _NOTES_OF_A_KIND = 5
 
@@ -29,7 +31,8 @@ def render(
     """Write an outcome as text.
 
     Of more than `SHOWN` groups the foremost are shown, and all are counted by rule. `verbose` adds every group, every
-    finding of a group, what is hidden and every note, each with its place; `quiet` leaves only findings and problems.
+    finding of a group, what is hidden and every note, each with its place; `quiet` leaves only findings, problems
+    and files that were not read.
     Quoted lines and fixes are fitted into `width` columns. Nothing but ASCII is added to what the findings say, and no
     colors unless `color` is set.
     """
@@ -41,18 +44,21 @@ def render(
         _by_rule(every, page) if len(shown) < len(every) else [],
     ]
     problems = [page.problem(problem) for problem in outcome.problems]
+    others = [note for note in outcome.notes if note.kind not in UNREAD]
     besides = [
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
-        [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
+        [page.said("note", "note", text) for text in _notes(others, page)],
     ]
+    unread = not_read(outcome.unread, page)
+    besides.append(ignored(outcome, page) if verbose else [])
     besides.append(hidden(outcome.hidden, page) if verbose else [])
     seen = [[*text_of(one)] for one in outcome.validations]
     cost = table(outcome, verbose=verbose)
-    last = [page.paint("strong", totals(outcome))]
+    summed = [page.paint("strong", line) for line in (last(outcome), totals(outcome)) if line]
     paragraphs = (
-        [*findings, problems, *seen, cost]
+        [*findings, unread, problems, *seen, cost]
         if quiet
-        else [_assumed(outcome.assumed, page), *findings, *besides, problems, *seen, cost, last]
+        else [_assumed(outcome.assumed, page), *findings, *besides, unread, problems, *seen, cost, summed]
     )
     text = "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
     return text + "\n" if text else ""
@@ -64,7 +70,9 @@ def totals(outcome: Outcome) -> str:
     looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
     if not total.devices and outcome.hosts:
         looked_at = [f"files of {count(outcome.hosts, 'host')}", count(total.rules, "rule")]
-    nothing = "no findings in " if total.rules else "nothing checked in "
+    nothing = "no findings in " if total.rules and (total.interfaces or outcome.hosts) else "nothing checked in "
+    if outcome.lacks_devices and total.interfaces:
+        nothing = f"incomplete: {nothing}"
     besides = (
         (total.unknown, "unknown"),
         (total.suppressed, "suppressed"),

@@ -21,6 +21,7 @@ from nodrop.platforms.nvue.adaptive_routing import of_switch
 from nodrop.platforms.nvue.ageing import mac_ageing
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.hashing import hash_fields
+from nodrop.platforms.nvue.other_systems import other_system
 from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
@@ -92,6 +93,9 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
             continue
         try:
             tree = Tree(raw, source.display)
+            if other := other_system(tree.header, tree.root):
+                tree, found = None, f"a configuration of {other}, which nodrop does not read"
+                problems.append(Problem(path=source.display, found=found, expected="one of Cumulus Linux"))
         except InputProblems as error:
             problems.extend(error.problems)
     try:

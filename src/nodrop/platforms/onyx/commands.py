@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodrop.formats.places import Span
+from nodrop.formats.places import Span, split_lines
 
 KINDS = {
     "ethernet": "Eth",
@@ -61,7 +61,7 @@ def parse(text: str) -> Script:
     commands: list[Command] = []
     opened: tuple[str, tuple[str, ...]] | None = None
     depth = -1
-    rows = text.split("\n")
+    rows = split_lines(text)
     for number, row in enumerate(rows, 1):
         line = row.rstrip()
         body = line.lstrip()

@@ -1,0 +1,163 @@
+"""What a file is that no reader takes: recognised by its name and its first bytes, so that reports can name it."""
+
+import re
+import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable
+from typing import NamedTuple
+
+import orjson
+
+NOT_READ = "not-read"
+"""The kind of the note about a file that nothing reads."""
+DEVICE_NOT_READ = "device-not-read"
+"""The kind of such a note where the file is all that there is of a device: exit 3."""
+CUT_SHORT = "cut-short"
+"""The kind of such a note where the end of a file may be missing."""
+UNREAD = (NOT_READ, DEVICE_NOT_READ, CUT_SHORT)
+
+
+class Unread(NamedTuple):
+    """Why a file is not read, and whether it is, or may be, the configuration of a switch."""
+
+    reason: str
+    is_device: bool = False
+    is_known: bool = False
+    """Whether it is recognised as something that nodrop does not read."""
+
+
+_TEMPLATES = (".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".erb", ".mustache", ".in")
+_COPIES = re.compile(r"(?:~|\.(?:bak|orig|old|save|backup|rej|rpmsave|rpmnew|dpkg-old|dpkg-dist|disabled))\Z")
+_NUMBERED = re.compile(r"\.[A-Za-z]+\.[0-9]{1,4}\Z")
+_INSIDE_TEMPLATE = re.compile(rb"\{%-?[ \t]|\{\{-?[ \t]*[A-Za-z_.]")
+_GZIP = b"\x1f\x8b"
+_ARCHIVES = (b"PK\x03\x04", b"\xfd7zXZ\x00", b"BZh", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!")
+_TAR, _TAR_AT = b"ustar", 257
+_INFLATED = 65_536
+
+_FOREIGN: tuple[tuple[str, re.Pattern[bytes]], ...] = tuple(
+    (name, re.compile(expression, re.MULTILINE))
+    for name, expression in (
+        ("Arista EOS", rb"^! device: [^\n]*EOS-|^daemon TerminAttr|^service routing protocols model"),
+        ("Cisco IOS XR", rb"^!! IOS XR"),
+        ("Cisco NX-OS", rb"^feature (?:bgp|lldp|interface-vlan|nxapi|vpc|bfd)[ \t\r]*$|^policy-map type network-qos "),
+        ("Cisco IOS", rb"^service timestamps |^boot-start-marker|^interface \w*Gig(?:abitEthernet|E)\S"),
+        ("Dell OS10", rb"^! Version 10\.[0-9]|^dcbx enable|^os10# "),
+        ("Juniper Junos", rb"^(?:system|chassis|interfaces|protocols) \{|^set (?:version [0-9]|system host-name )"),
+        ("Nokia SR OS", rb"TiMOS-[A-Z]"),
+        ("Huawei VRP or H3C Comware", rb"^\s*sysname \S"),
+        ("FRR under a name of its own (its file is frr.conf)", rb"^frr (?:version|defaults) |^router bgp [0-9]"),
+    )
+)  # fmt: skip
+_NVUE_MAPPING = re.compile(rb"^(?:set|header):[ \t]*\r?\n[ \t]+\S", re.MULTILINE)
+_KEY = re.compile(rb"^([a-z_]+):", re.MULTILINE)
+_RULE_KEYS = {b"scope", b"message", b"examples"}
+_BANDS = {b"ecn", b"watchdog", b"shares"}
+_LAB = re.compile(rb"^topology:", re.MULTILINE)
+_API = re.compile(rb"^apiVersion[ \t]*:", re.MULTILINE)
+_KIND = re.compile(rb"^kind[ \t]*:[ \t]*[\"']?([A-Za-z]{1,63})\b", re.MULTILINE)
+_PORT_TABLE = re.compile(rb"^#?[ \t]*name[ \t]+lanes[ \t]", re.MULTILINE)
+_MARKS = re.compile(rb"^[ \t]*(?:#|!|//)[^\n]*$", re.MULTILINE)
+
+
+def decoded(head: bytes) -> bytes:
+    """Return the beginning of a file as UTF-8 with line feeds, as far as its encoding can be seen."""
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        head = head.decode("utf-16", "ignore").encode()
+    elif head[:4].count(0) and len(head) > 3:
+        for codec, zeros in (("utf-16-le", (1, 3)), ("utf-16-be", (0, 2))):
+            if tuple(at for at in range(4) if head[at] == 0) == zeros:
+                head = head.decode(codec, "ignore").encode()
+    return head if b"\n" in head or b"\r" not in head else head.replace(b"\r", b"\n")
+
+
+def is_json(text: bytes) -> bool:
+    """Whether a text begins as a JSON object or list does."""
+    return text[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+
+
+def is_blank(text: bytes) -> bool:
+    """Whether a text states nothing: it is empty, or has only comments, brackets, or an NVUE header."""
+    left = _MARKS.sub(b"", decoded(text).removeprefix(b"\xef\xbb\xbf")).strip()
+    if left in (b"", b"{}", b"[]", b"null", b"---"):
+        return True
+    return left.startswith(b"- header:") and re.search(rb"^- (?!header:)", left, re.MULTILINE) is None
+
+
+def yaml_kind(head: bytes) -> str:
+    """Return whether a YAML text is a `rule` or a `profile` of nodrop, by its keys; else nothing."""
+    keys = set(_KEY.findall(head))
+    if keys > _RULE_KEYS:
+        return "rule"
+    return "profile" if b"about" in keys and keys & _BANDS else ""
+
+
+def by_name(name: str) -> str:
+    """Return why a file of that name is no configuration in use; nothing where its name does not say so."""
+    low = name.lower()
+    if low.endswith(_TEMPLATES):
+        return "a template, which is not rendered"
+    if _COPIES.search(low) or _NUMBERED.search(low):
+        return "a copy by its name"
+    return ""
+
+
+def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]) -> Unread:
+    """Return why a file with this beginning is not read; `is_switch` says whether a reader takes a name and a text."""
+    text = decoded(head)
+    if is_blank(text) and is_whole:
+        return Unread("empty: it states nothing", is_device=True)
+    if head.startswith(_GZIP):
+        inner = _inflated(head)
+        return Unread("compressed with gzip; decompress it", is_switch(name.removesuffix(".gz"), decoded(inner)))
+    if head.startswith(_ARCHIVES) or head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return Unread("an archive, which is not opened")
+    if b"\0" in text:
+        return Unread("no text")
+    foreign = next((one for one, pattern in _FOREIGN if pattern.search(text)), "")
+    if foreign:
+        return Unread(f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True)
+    if _INSIDE_TEMPLATE.search(text):
+        return Unread("a template, which is not rendered")
+    if name.lower().endswith(".json") or is_json(text):
+        return _json(text, is_whole=is_whole)
+    if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
+        return Unread("XML, which nodrop does not read")
+    if _NVUE_MAPPING.search(text):
+        return Unread(
+            "NVUE settings outside of a list; expected `- header:` and `- set:`", is_device=True, is_known=True
+        )
+    if name.lower().endswith((".yaml", ".yml")):
+        if _API.search(text) and (kinds := dict.fromkeys(_KIND.findall(text))):
+            return Unread(f"Kubernetes {b', '.join(kinds).decode()}, which nodrop does not read", is_known=True)
+        return Unread("a containerlab topology" if _LAB.search(text) else "YAML of no known form")
+    if _PORT_TABLE.search(text):
+        return Unread("SONiC's table of ports (port_config.ini), which nodrop does not read")
+    return Unread("text of no known form")
+
+
+def _inflated(head: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, _INFLATED)
+    except zlib.error:
+        return b""
+
+
+def _json(text: bytes, *, is_whole: bool) -> Unread:
+    """Return what a JSON text is that is no configuration."""
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        found = None
+        if is_whole:
+            return Unread("JSON that cannot be parsed; it may be cut short", is_device=True)
+    keys = found.keys() if isinstance(found, dict) else set()
+    if {"edges"} <= keys or {"nodes", "links"} <= keys:
+        return Unread("a topology in JSON, which nodrop does not read", is_known=True)
+    if "hostInterfaces" in keys or "iptablesFile" in keys:
+        return Unread("a host of a Batfish snapshot", is_known=True)
+    if "hosts" in keys:
+        return Unread("a list of hosts in JSON, which nodrop does not read", is_known=True)
+    if isinstance(found, list) and found and all(isinstance(one, dict) and "op" in one for one in found):
+        return Unread("a JSON patch, which is no state", is_known=True)
+    return Unread("JSON of no known form")

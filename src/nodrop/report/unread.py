@@ -1,0 +1,50 @@
+"""What the text says of files: those that were not read, those ignored, and how many of each."""
+
+from collections.abc import Iterable, Sequence
+
+from nodrop.inputs.known import Ignored
+from nodrop.model.reading import Note
+from nodrop.report.block import Page
+from nodrop.report.names import count
+from nodrop.report.outcome import Outcome
+
+_NAMED = 20
+"""Files of one reason that are named, unless the report is verbose."""
+_NAMED_LAST = 3
+"""Files that the last line names."""
+
+
+def not_read(notes: Sequence[Note], page: Page) -> list[str]:
+    """Return a line for each reason why files were not read, with their names."""
+    rows = ((note.file or "", note.message) for note in notes)
+    return [page.said("unknown", "not read", text) for text in _by_reason(rows, page)]
+
+
+def ignored(outcome: Outcome, page: Page) -> list[str]:
+    """Return a line for each reason why files are ignored, with their names."""
+    rows = outcome.files.ignored if outcome.files is not None else ()
+    return [page.said("note", "ignored", text) for text in _by_reason(rows, page)]
+
+
+def last(outcome: Outcome) -> str:
+    """Return how many files were read, and which were not or are excluded; nothing where there are none of these."""
+    unread = list(dict.fromkeys(note.file or "" for note in outcome.unread))
+    excluded = [row.file for row in outcome.files.ignored if row.is_excluded] if outcome.files is not None else []
+    said = [f"{len(unread):,} not read ({_first(unread, _NAMED_LAST)})"] if unread else []
+    said += [f"{len(excluded):,} excluded ({_first(excluded, _NAMED_LAST)})"] if excluded else []
+    if not said:
+        return ""
+    read = [] if outcome.files is None else [f"{count(len(outcome.files.read), 'file')} read"]
+    return "files: " + ", ".join([*read, *said])
+
+
+def _by_reason(rows: Iterable[tuple[str, str] | Ignored], page: Page) -> list[str]:
+    files: dict[str, list[str]] = {}
+    for row in rows:
+        files.setdefault(row[1], []).append(row[0])
+    return [f"{_first(of, len(of) if page.verbose else _NAMED)}: {reason}" for reason, of in files.items()]
+
+
+def _first(files: Sequence[str], most: int) -> str:
+    left = len(files) - most
+    return ", ".join(files[:most]) + (f" and {left:,} more; -v lists them" if left > 0 else "")
