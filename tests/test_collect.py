@@ -53,7 +53,6 @@ def test_files_of_a_folder_are_a_device_and_others_are_their_own() -> None:
     write("site/leaf1/frr.conf", FRR)
     write("site/leaf3/frr.conf", FRR)
     write("site/leaf1/other.conf", "not ours")
-    write("site/.hidden/config_db.json")
     write("site/leaf1/.hidden.json")
     assert shape(find(["site"])) == {
         "devices": {
@@ -63,9 +62,11 @@ def test_files_of_a_folder_are_a_device_and_others_are_their_own() -> None:
             ],
             "leaf2": [("config_db.json", "site/leaf2/config_db.json")],
             "leaf3": [("frr.conf", "site/leaf3/frr.conf")],
+            "hidden": [("config_db.json", "site/leaf1/.hidden.json")],
             "spine7": [("config_db.json", "site/old/spine7.json")],
             "x-y": [("config_db.json", "site/old/x y.json")],
-        }
+        },
+        "notes": ["site/leaf1/other.conf: text of no known form"],
     }
 
 
@@ -114,8 +115,13 @@ def test_intents_are_told_from_other_yaml() -> None:
     write("a/bom.yaml", b"\xef\xbb\xbfnodrop: 1\n")
     write("a/other.yaml", "services:\n  nodrop: 1\n")
     write("a/README.md", INTENT)
-    assert shape(find(["a"])) == {"intents": ["a/bom.yaml", "a/one.yaml", "a/two.yml"]}
-    assert shape(find(["a/one.yaml", "a", "a/../a/one.yaml"])) == {"intents": ["a/one.yaml", "a/bom.yaml", "a/two.yml"]}
+    notes = ["a/other.yaml: YAML of no known form"]
+    assert shape(find(["a"])) == {"intents": ["a/bom.yaml", "a/one.yaml", "a/two.yml"], "notes": notes}
+    assert shape(find(["a/one.yaml", "a", "a/../a/one.yaml"])) == {
+        "intents": ["a/one.yaml", "a/bom.yaml", "a/two.yml"],
+        "notes": notes,
+    }
+    assert [row.file for row in find(["a"]).ignored] == ["a/README.md"]
     assert shape(find(["a/other.yaml"])) == {
         "problems": [
             "a/other.yaml: YAML that is no intent; expected an intent, with the key `nodrop: 1` "
@@ -222,11 +228,12 @@ def test_one_fabric_below_a_folder_is_read_with_what_else_is_to_be_said() -> Non
     )
 
 
-def test_a_device_called_plan_or_apply_is_not_read_but_a_fabric_is() -> None:
+def test_folders_called_plan_and_apply_are_searched_like_others() -> None:
     for folder in ("plan", "apply", "leaf1/apply"):
         write(f"site/{folder}/config_db.json")
     write("site/leaf1/config_db.json")
-    assert list(shape(find(["site"]))["devices"]) == ["leaf1"]  # type: ignore[call-overload]
+    devices = [bundle.files[0][1].display for bundle in find(["site"]).bundles]
+    assert devices == [f"site/{folder}/config_db.json" for folder in ("apply", "leaf1", "leaf1/apply", "plan")]
     assert list(shape(find(["site/apply"]))["devices"]) == ["apply"]  # type: ignore[call-overload]
     write("site/plan/fabric.yaml")
     assert len(find(["site"]).nested) == 1
@@ -240,9 +247,16 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
     Path("site/gone.json").symlink_to("nowhere")
     Path("site/leaf2").mkdir()
     Path("site/leaf2/config_db.json").symlink_to("../leaf1/config_db.json")
-    told = "a link to a folder, which is not followed; name it to have it read"
-    found = shape(find(["site"]))
-    assert found["notes"] == [f"site/loop: {told}", f"site/leaf1/up: {told}"]
+    Path("elsewhere").mkdir()
+    Path("site/out").symlink_to("../elsewhere")
+    inputs = find(["site"])
+    found, nowhere = shape(inputs), "a link that leads nowhere, or no regular file"
+    assert found["notes"] == [
+        "site/out: a link to a folder, which is not followed; name it to read it",
+        f"site/gone.json: {nowhere}",
+        f"site/self: {nowhere}",
+    ]
+    assert {row.file for row in inputs.ignored} == {"site/loop", "site/leaf1/up"}
     assert list(found["devices"]) == ["leaf1", "leaf2"]  # type: ignore[call-overload]
     assert "problems" not in found
     Path("entry").symlink_to("site/leaf1")
@@ -342,7 +356,7 @@ def test_forcing_a_platform_reads_what_is_not_recognised() -> None:
     assert "problems" in shape(find(["odd.txt"]))
     assert shape(find(["odd.txt"], "sonic")) == {"devices": {"odd": [("config_db.json", "odd.txt")]}}
     assert shape(find(["a"]))["notes"] == [
-        "a/odd.json: JSON of no known platform, which is not read",
+        "a/odd.json: empty: it states nothing",
         "a: holds neither configurations (config_db.json, frr.conf, interfaces, nclu.txt, qos_features.conf, "
         "running-config.txt, startup.yaml, other JSON) nor intents (YAML)",
     ]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from nodrop import platforms, stated
 from nodrop.cache import Store
-from nodrop.errors import InputProblems
+from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Bundle, Inputs, Text
 from nodrop.inputs.contents import DEVICE_NOT_READ, is_blank
+from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.assemble import Shared, assemble
 from nodrop.model.declared import Declared
 from nodrop.model.reading import DeviceReading, HostReading, Note, Reading, Source
@@ -70,6 +71,21 @@ def read_inputs(
         problems=(*problems, *found.problems),
         assumed=found.assumed if readings or inputs.hosts else (),
     )
+
+
+def stages_unlike(inputs: Inputs) -> list[Problem]:
+    """Return why stages beside devices result in other settings than the files of these state."""
+    problems: list[Problem] = []
+    for one in inputs.stages:
+        staged = platforms.staged(one.platform)
+        try:
+            state = one.state.read(MAX_TEXT_BYTES)
+            texts = {text.display: text.read(MAX_TEXT_BYTES) for text in one.texts}
+        except InputProblems as error:
+            problems += error.problems
+        else:
+            problems += staged.unlike(state, one.state.display, texts) if staged is not None else ()
+    return problems
 
 
 def _without_ports(bundle: Bundle) -> list[Note]:

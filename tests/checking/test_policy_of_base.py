@@ -155,10 +155,11 @@ def test_a_policy_that_stays_costs_no_second_run_of_the_rules(
 def test_every_format_has_the_verdicts(configurations: Git, form: str) -> None:
     unwatched("Ethernet0")
     Path("nodrop.yaml").write_text("fail_on: never\n")
-    shutil.move("build/leaf2", "build/.leaf2")
+    Path("build/.venv").mkdir()
+    shutil.move("build/leaf2", "build/.venv/leaf2")
     ended = nodrop("check", "--base", "main", "--format", form)
     assert ended.code == 1
-    for rule, file in ((POLICY, "nodrop.yaml"), (MISSING, "build/.leaf2/config_db.json")):
+    for rule, file in ((POLICY, "nodrop.yaml"), (MISSING, "build/.venv/leaf2/config_db.json")):
         assert rule in ended.out
         assert file in ended.out
 

@@ -64,13 +64,6 @@ def test_what_is_excluded_is_passed_over_unless_it_is_named() -> None:
     assert bundles(find(["build/old"], exclude=excluded)) == {"old": ["config_db.json"]}
 
 
-@pytest.mark.parametrize("folder", ["plan", "apply"])
-def test_folders_of_a_build_without_a_state(folder: str) -> None:
-    lay({f"build/{folder}/config_db.json": CONFIG})
-    found = find(["build"])
-    assert (found.bundles, [note.kind for note in found.notes]) == ([], ["nothing"])
-
-
 def test_texts_that_are_held_stand_for_files() -> None:
     lay({"leaf1/config_db.json": CONFIG})
     found = find(["leaf1"], held={"leaf1/config_db.json": b"{}"})

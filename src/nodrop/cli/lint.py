@@ -103,6 +103,7 @@ def _done(
     task: _Task, executor: "Executor | None" = None, progress: "Callable[[str], None] | None" = None
 ) -> "Outcome":
     """Judge one fabric; its devices are read by the executor if there is one."""
+    from nodrop.collect import stages_unlike
     from nodrop.inputs import Inputs
     from nodrop.judging import collecting
     from nodrop.remembering import outcome_of
@@ -112,4 +113,6 @@ def _done(
     with collecting(outcomes):
         outcomes.append(outcome_of(what, settings, executor, progress))
     (outcome,) = outcomes
+    if isinstance(what, Inputs) and what.stages:
+        outcome = replace(outcome, problems=(*outcome.problems, *stages_unlike(what)))
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)

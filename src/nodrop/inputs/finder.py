@@ -13,17 +13,19 @@ from nodrop import platforms, stated
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs.contents import DEVICE_NOT_READ, NOT_READ, Unread, by_content, by_name, decoded, yaml_kind
 from nodrop.inputs.disk import HEAD_BYTES, Disk
-from nodrop.inputs.known import FOLDERS, Ignored, file_reason, folder_reason
-from nodrop.inputs.model import Bundle, Inputs, Text
+from nodrop.inputs.known import APPLY, FOLDERS, Ignored, file_reason, folder_reason
+from nodrop.inputs.model import Bundle, Inputs, Stages, Text
 from nodrop.model.reading import Note
 from nodrop.paths import reason
 from nodrop.platforms import HOSTS
 from nodrop.platforms import hosts as host_files
 
 _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
-_INTENT_ANYWHERE = re.compile(
-    rb"""^(?:\xef\xbb\xbf)?[ \t]*["']?nodrop["']?[ \t]*:[ \t]*["']?1["']?[ \t\r]*$""", re.MULTILINE
+_INTENT_LINE = re.compile(
+    rb"""(?:^["']?nodrop["']?|\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]+nodrop)[ \t]*:[ \t]*["']?1["']?[ \t\r]*$""",
+    re.MULTILINE,
 )
+"""Of a file under any name: the key at the beginning of a line, or in the first line behind blanks."""
 _YAML = (".yaml", ".yml")
 PATCHES = "PATCHES.txt"
 """What lies in a folder of patches, in which no device's state is."""
@@ -169,9 +171,12 @@ class Finder:
     def _tree(self, inputs: Inputs, top: Path) -> None:
         """Look at a folder and all below it; one with a fabric.yaml of its own is another fabric."""
         pending = [(top, inputs, "")]
+        states: dict[Path, tuple[str, Text]] = {}
         while pending:
             here, into, why = pending.pop()
             folders, files = self._listed(into, here, top)
+            if here in states:
+                files = self._stages(into, here, files, *states.pop(here))
             if PATCHES in files and here != top and self._disk.head(here / PATCHES).startswith(_OF_PATCHES):
                 why = f"in a folder of patches ({here})"
                 self._ignore(into, here / PATCHES, "the description of patches")
@@ -180,7 +185,9 @@ class Finder:
                 for name in files:
                     self._leave(into, here / name, Unread(why))
             else:
-                self._files(into, here, files)
+                state = self._files(into, here, files)
+                if state is not None:
+                    states[here / APPLY] = state
             pending += reversed(
                 [
                     (folder, into if why or below else self._whose(folder, into), why or below)
@@ -253,7 +260,17 @@ class Finder:
         of_host = self._forced is None and host_files.may_be(path.suffix)
         return path.suffix != "" and (of_host or path.suffix in own)
 
-    def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
+    def _stages(self, inputs: Inputs, here: Path, files: list[str], platform: str, state: Text) -> list[str]:
+        """Add the stages of a device that lie in a folder, and return the names of the other files there."""
+        forms = staged.FORMS if (staged := platforms.staged(platform)) else ()
+        texts = tuple(self._disk.text(here / name) for name in files if name.endswith(forms))
+        if texts:
+            inputs.stages.append(Stages(platform=platform, state=state, texts=texts))
+        return [name for name in files if not name.endswith(forms)]
+
+    def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> tuple[str, Text] | None:
+        """Classify the files of a folder, and return platform and state of its device, if that may have stages."""
+        state: tuple[str, Text] | None = None
         taken: set[str] = set()
         for platform in self._in_turn:
             reader = platforms.reader(platform)
@@ -262,9 +279,12 @@ class Finder:
                 canonical = [name for name in free if name in (*reader.FILES, *reader.BESIDE)]
                 taken |= set(canonical)
                 self._device(inputs, here, canonical, platform)
+                if platforms.staged(platform) is not None:
+                    state = platform, self._disk.text(here / reader.FILES[0])
         for name in files:
             if name not in taken:
                 self._file(inputs, here / name, of_device=bool(taken))
+        return state
 
     def _file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
         """Classify a file in a folder that is no canonical one; `of_device`: whether the folder has canonical ones."""
@@ -336,7 +356,7 @@ def _may_be_intent(name: str, text: bytes) -> bool:
     """Whether a file is an intent: YAML with the key `nodrop`, or any other text with the line `nodrop: 1`."""
     if b"nodrop" not in text:
         return False
-    return (name.lower().endswith(_YAML) and is_intent(text)) or bool(_INTENT_ANYWHERE.search(text))
+    return (name.lower().endswith(_YAML) and is_intent(text)) or bool(_INTENT_LINE.search(text))
 
 
 def _canonical(platform: str, path: Path, head: bytes = b"") -> str:

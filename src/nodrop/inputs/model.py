@@ -54,6 +54,15 @@ class Bundle:
     files: tuple[tuple[str, Text], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """The stages that lead to the state of a device, beside the file with that."""
+
+    platform: str
+    state: Text
+    texts: tuple[Text, ...]
+
+
 @dataclass(slots=True)
 class Inputs:
     """What makes up one fabric; `intents` and `nested`, folders with a fabric.yaml of their own, are fabrics too."""
@@ -67,6 +76,7 @@ class Inputs:
     notes: list[Note] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
     """Files and folders that are known to be no configuration, or excluded."""
+    stages: list[Stages] = field(default_factory=list)
     nested: list["Inputs"] = field(default_factory=list)
 
     def fabrics(self) -> list["Inputs"]:
@@ -116,4 +126,5 @@ class Inputs:
         self.problems += other.problems
         self.notes += other.notes
         self.ignored += other.ignored
+        self.stages += other.stages
         self.nested += other.nested

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from nodrop.errors import Problem
 from nodrop.formats.comments import Comment, Syntax
 from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
@@ -235,6 +236,22 @@ def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[
         return None
     module = _module(platform, "frr_text")
     return cast("tuple[str, Callable[[int], Place | None]] | None", module.stated(bundle))
+
+
+class Staged(Protocol):
+    """A platform's `staged.py`: files beside a device's state that lead to it, one after the other."""
+
+    FORMS: tuple[str, ...]
+    """How the names of these files end, in a folder `apply`."""
+
+    def unlike(self, state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
+        """Return why stages, given by path, result in other settings than a state."""
+
+
+@cache
+def staged(platform: str) -> Staged | None:
+    """Return how a platform's stages are compared with its state; None where it has none."""
+    return cast("Staged", _module(platform, "staged")) if (_HERE / platform / "staged.py").exists() else None
 
 
 def supplied(platform: str, bundle: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:

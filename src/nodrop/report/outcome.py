@@ -37,7 +37,8 @@ class Files:
         """List what lies at the paths of a command."""
         every = tuple(inputs.every())
         devices = (text for one in every for bundle in (*one.bundles, *one.hosts) for _, text in bundle.files)
-        others = (text for one in every for text in (*one.intents, *one.stated))
+        stages = (text for one in every for stages in one.stages for text in stages.texts)
+        others = (*stages, *(text for one in every for text in (*one.intents, *one.stated)))
         read = dict.fromkeys(text.display for text in (*devices, *others))
         return cls(read=tuple(read), ignored=tuple(row for one in every for row in one.ignored))
 

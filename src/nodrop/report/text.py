@@ -70,8 +70,8 @@ def totals(outcome: Outcome) -> str:
     looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
     if not total.devices and outcome.hosts:
         looked_at = [f"files of {count(outcome.hosts, 'host')}", count(total.rules, "rule")]
-    nothing = "no findings in " if total.rules and (total.interfaces or outcome.hosts) else "nothing checked in "
-    if outcome.lacks_devices and total.interfaces:
+    nothing = "no findings in " if total.rules else "nothing checked in "
+    if outcome.lacks_devices and total.rules:
         nothing = f"incomplete: {nothing}"
     besides = (
         (total.unknown, "unknown"),

@@ -1,0 +1,86 @@
+"""The stages beside a `startup.yaml`, `apply/*.nv` and `apply/*.yaml`: whether they result in what that file states.
+
+Stages are applied in the order of their names, each over the ones before, so that together they set what the state
+sets. Texts that nodrop wrote are compared statement by statement; only where those differ are all of them parsed.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.platforms.nvue.read_values import FILE
+from nodrop.platforms.nvue.settings import laid
+
+FORMS = (".nv", ".yaml")
+"""How the names of stages end; each form has all stages."""
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./ -]*")
+_LINE = re.compile(r"( *)((?:'[^']*'|[^\s:'?-][^:']*)+): ?(.*)")
+_Statement = tuple[str, ...]
+
+
+def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
+    """Return a problem for each form of the stages, given by path, that results in other settings than the state."""
+    problems: list[Problem] = []
+    for form in FORMS:
+        own = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
+        if own and not _is_same_text(state, own.values(), form):
+            try:
+                found = _difference(laid({FILE: state})[1], laid({FILE: b"\n".join(own.values())})[1])
+            except InputProblems as error:
+                found = error.problems[0].found
+            if found:
+                expected = f"what {display} sets; write both anew with `nodrop build`"
+                problems.append(Problem(path=next(iter(own)), found=found, expected=expected))
+    return problems
+
+
+def _is_same_text(state: bytes, stages: Iterable[bytes], form: str) -> bool:
+    texts = [raw.decode("utf-8", "replace") for raw in stages]
+    said = set().union(*(map(set, map(_of_commands if form == ".nv" else _of_yaml, texts))))
+    return said == set(_of_yaml(state.decode("utf-8", "replace")))
+
+
+def _of_commands(text: str) -> Iterator[_Statement]:
+    for line in text.splitlines():
+        words = line.removeprefix("nv set ")
+        yield tuple(words.split(" ") if _PLAIN.fullmatch(words) else _split(words))
+
+
+def _split(words: str) -> list[str]:
+    try:
+        return shlex.split(words)
+    except ValueError:
+        return [words]
+
+
+def _of_yaml(text: str) -> Iterator[_Statement]:
+    """Yield each leaf below `- set:` as the words of its path; a line of another shape stands for itself."""
+    path: list[str] = []
+    _, _, body = text.partition("- set:\n")
+    for line in body.splitlines():
+        found = _LINE.fullmatch(line)
+        if found is None:
+            yield ("", line)
+            continue
+        depth, (key, value) = len(found[1]) // 2 - 2, (_bare(found[2]), found[3])
+        path[depth:] = [key]
+        if value:
+            yield (*path, *(() if value == "{}" else (_bare(value),)))
+
+
+def _bare(word: str) -> str:
+    return word[1:-1].replace("''", "'") if len(word) > 1 and word[0] == word[-1] == "'" else word
+
+
+def _difference(state: object, stages: object, path: _Statement = ()) -> str:
+    """Return the first setting that differs, and how; nothing where none does."""
+    if isinstance(state, dict) and isinstance(stages, dict):
+        for key in sorted(state.keys() | stages.keys()):
+            below = path if key == FILE and not path else (*path, str(key))
+            if key not in stages or key not in state:
+                return f"`{' '.join(below)}` {'is not set' if key in state else 'is set'}"
+            if found := _difference(state[key], stages[key], below):
+                return found
+        return ""
+    return "" if state == stages else f"`{' '.join(path)} {stages}`, and not {state}"
