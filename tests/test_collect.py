@@ -252,7 +252,7 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
     inputs = find(["site"])
     found, nowhere = shape(inputs), "a link that leads nowhere, or no regular file"
     assert found["notes"] == [
-        "site/out: a link to a folder, which is not followed; name it to read it",
+        "site/out: a link that leads out of site, which is not followed",
         f"site/gone.json: {nowhere}",
         f"site/self: {nowhere}",
     ]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from nodrop.errors import Problem
+from nodrop.inputs.known import Ignored
 from nodrop.lint.finding import Fix, Located, UnknownVerdict
 from nodrop.model.change import Change
 from nodrop.model.fabric import End, Port
@@ -14,7 +15,7 @@ from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import UNKNOWN
 from nodrop.report.json import plain, render
-from nodrop.report.outcome import Outcome
+from nodrop.report.outcome import Files, Outcome
 from nodrop.report.schema import findings_schema
 from support.report_samples import at, finding, outcome, related
 
@@ -51,6 +52,7 @@ WHOLE = outcome(
         Problem(path="c.yaml", found="a pipe"),
     ),
     assumed=(Assumption(fact="mode", value="lossless", because="PFC is on"),),
+    files=Files(read=("a.json", "c.yaml"), ignored=(Ignored("README.md", "documentation"),)),
     suppressed=3,
     baseline=12,
 )
@@ -188,6 +190,27 @@ def test_a_whole_report() -> None:
       "hint": null
     }
   ],
+  "files": {
+    "read": [
+      "a.json"
+    ],
+    "ignored": [
+      {
+        "file": "README.md",
+        "reason": "documentation"
+      }
+    ],
+    "unread": [
+      {
+        "file": "b.yaml",
+        "reason": "'x'; expected a mode"
+      },
+      {
+        "file": "c.yaml",
+        "reason": "a pipe"
+      }
+    ]
+  },
   "assumed": [
     {
       "fact": "mode",

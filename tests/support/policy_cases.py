@@ -459,7 +459,7 @@ CASES = (
     Case(
         name="moved-to-apply",
         change=(Move("build/leaf1", "build/apply"),),
-        rules=(HOST, "hostname-unlike-siblings"),
+        rules=(HOST, "name-unlike-file"),
         severity="",
     ),
     Case(name="moved-below-plan", change=(Move("build/leaf1", "build/plan/leaf1"),), rules=(HOST,), severity=""),
