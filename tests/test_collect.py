@@ -423,8 +423,8 @@ def test_a_device_without_ports_is_told() -> None:
     write("leaf3/config_db.json")
     reading = read_inputs(find(["."]), Declared())
     assert [(note.file, note.message) for note in reading.notes if note.kind == "no-ports"] == [
-        ("leaf1/frr.conf", "names no port, so nothing about ports is judged"),
-        ("leaf2/config_db.json", "names no port, so nothing about ports is judged"),
+        ("leaf1/frr.conf", "names no port, so nothing about ports is checked"),
+        ("leaf2/config_db.json", "names no port, so nothing about ports is checked"),
     ]
     assert len(reading.fabric.devices) == 3
 

@@ -95,7 +95,7 @@ def _without_ports(bundle: Bundle) -> list[Note]:
         message = "empty: it states nothing"
         return [Note(kind=DEVICE_NOT_READ, message=message, file=source.display) for source, _ in found]
     file = bundle.files[0][1].display
-    return [Note(kind="no-ports", message="names no port, so nothing about ports is judged", file=file)]
+    return [Note(kind="no-ports", message="names no port, so nothing about ports is checked", file=file)]
 
 
 def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:

@@ -133,8 +133,11 @@ def test_a_configuration_in_another_encoding_is_found(configurations: Git, encod
     raw = Path(LEAF).read_text().encode(encoding)
     shutil.rmtree(FOLDER)
     Path("leaf1.txt").write_bytes(raw)
-    code, stops, _ = told()
-    assert (code, stops[0][0], "leaf1.txt holds its configuration" in stops[0][1]) == (1, "error", True)
+    code, stops, problems = told()
+    if encoding == "utf-32":
+        assert (code, stops[0][0], "leaf1.txt holds its configuration" in stops[0][1]) == (1, "error", True)
+    else:
+        assert (code, any("leaf1.txt" in one for one in problems)) == (2, True)
 
 
 def test_a_file_that_is_no_text_is_no_sign_of_a_deletion(configurations: Git) -> None:

@@ -296,7 +296,7 @@ def test_files_of_other_names_are_devices_of_their_own() -> None:
     shutil.copy("small/leaf1/frr.conf", "dump/leaf1.conf")
     done = nodrop("lint", "dump")
     assert (done.code, "incomplete: no findings in 2 devices, 64 interfaces" in done.out) == (3, True)
-    assert "not read: dump/leaf1.conf: a configuration of FRR under a name of its own" in done.out
+    assert "not read: dump/leaf1.conf: a configuration of FRR under another name than frr.conf" in done.out
     assert "2 devices, 64 interfaces" in nodrop("lint", "dump/leaf1.json", "dump/spine1.json").out
     assert nodrop("lint", "dump/leaf1.conf").code == 2
     assert "1 device, 0 interfaces" in nodrop("lint", "dump/leaf1.conf", "--platform", "sonic").out

@@ -42,6 +42,9 @@ def command(
     NicConfigurationTemplate, NCCL environment) are judged with the switches. Intents are built first, and what is
     judged is what the switches would be given. A fabric.yaml beside a path states what the files cannot say.
 
+    Every file below a folder is read, known to be no configuration (-v lists these), or named as not read. The exit
+    code is 3 where a device has only files that are not read, and where no port and no host was found.
+
     Profiles that are shipped are called nvidia, sonic, sonic-lossy and dell; `nodrop schema profile` says what a file
     of your own has. Without one, the rules about profiles are silent.
     """

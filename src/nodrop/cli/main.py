@@ -1,7 +1,7 @@
 """`nodrop`: finds the command, runs it, and turns what was raised into words and an exit code.
 
 Exit codes, one set for every command: 0 nothing at or above the threshold, 1 findings or drift, 2 the input or the
-command is wrong, 3 nothing to look at, 70 nodrop itself failed.
+command is wrong, 3 nothing to check or a device without a file that is read, 70 nodrop itself failed.
 """
 
 import atexit

@@ -176,7 +176,8 @@ _BEFORE = (
         RULES,
         "--fail-on",
         type=Word(THRESHOLDS),
-        help="Exit 1 from this severity up; unknown: from warning up, and where a rule lacks a fact."
+        help="Exit 1 from this severity up; unknown: from warning up, where a rule lacks a fact,"
+        " and where a file is not read."
         "  [default: warning]",
     ),
 )

@@ -46,7 +46,7 @@ _FOREIGN: tuple[tuple[str, re.Pattern[bytes]], ...] = tuple(
         ("Juniper Junos", rb"^(?:system|chassis|interfaces|protocols) \{|^set (?:version [0-9]|system host-name )"),
         ("Nokia SR OS", rb"TiMOS-[A-Z]"),
         ("Huawei VRP or H3C Comware", rb"^\s*sysname \S"),
-        ("FRR under a name of its own (its file is frr.conf)", rb"^frr (?:version|defaults) |^router bgp [0-9]"),
+        ("FRR under another name than frr.conf", rb"^frr (?:version|defaults) |^router bgp [0-9]"),
     )
 )  # fmt: skip
 _NVUE_MAPPING = re.compile(rb"^(?:set|header):[ \t]*\r?\n[ \t]+\S", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Looks at paths and classifies what lies there: devices, intents, what is stated, ignored, or not read and why.
+"""Classifies what lies at paths: devices, intents, what is stated, ignored, or not read and why.
 
 Every file below a named folder is in exactly one of: a bundle, an intent, a fabric.yaml, `ignored`, a note that it is
 not read, or a problem.

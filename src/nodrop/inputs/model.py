@@ -108,7 +108,7 @@ class Inputs:
         return whole
 
     def every(self) -> Iterator["Inputs"]:
-        """Yield these inputs and those of all folders below with a fabric.yaml of their own."""
+        """Yield these inputs and those of all folders below that have a fabric.yaml."""
         yield self
         for nested in self.nested:
             yield from nested.every()

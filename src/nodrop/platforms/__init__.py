@@ -32,7 +32,7 @@ class Reader(Protocol):
     BESIDE: tuple[str, ...]
     """Names of files that belong to a device whose canonical files they lie beside, and make none by themselves."""
     SUFFIXES: tuple[str, ...]
-    """How the names of such other files may end: in a folder, those are looked at, and no others."""
+    """How the names of other files usually end: a link of such a name that leads out of the root is a problem."""
 
     def detect(self, name: str, head: bytes) -> bool:
         """Whether a file of that name that begins so is of this platform."""

@@ -13,6 +13,7 @@ def render(outcome: Outcome) -> bytes:
     ]
     lines += map(_finding, outcome.findings)
     lines += (f"unknown[{one.rule}] needs {one.missing}; settled by {one.settled_by}" for one in outcome.unknown)
+    lines += (_line(one.file, None, None, f"not read: {one.message}") for one in outcome.unread)
     return utf8("".join(f"{terminal(line)}\n" for line in lines)).encode()
 
 

@@ -24,6 +24,10 @@ def render(outcome: Outcome) -> bytes:
     causes = [(group[0], [one.subject for one in group[1:]]) for group in groups(outcome.findings)]
     for severity, command in _COMMANDS.items():
         lines += (_finding(command, first, others) for first, others in causes if first.severity == severity)
+    lines += (
+        _command("warning", {"title": "nodrop does not read this"} | _said({"file": one.file}), one.message)
+        for one in outcome.unread
+    )
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from nodrop.errors import Problem
 from nodrop.lint.finding import Finding
 from nodrop.model import subject
+from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
 from nodrop.report.outcome import Outcome, openable, told
@@ -22,7 +23,7 @@ _NO_FILE = "."
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as JSON in UTF-8, problems first; fingerprints stay when lines move, and no two are equal."""
     seen: dict[str, int] = {}
-    rows = [*map(_problem, outcome.problems), *map(_finding, outcome.findings)]
+    rows = [*map(_problem, outcome.problems), *map(_finding, outcome.findings), *map(_unread, outcome.unread)]
     for row in rows:
         count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
         if count > 1:
@@ -45,6 +46,11 @@ def _finding(finding: Finding) -> dict[str, Any]:
 def _problem(problem: Problem) -> dict[str, Any]:
     fingerprint = _digest("problem", problem.path, problem.where, problem.found)
     return _row(told(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
+
+
+def _unread(note: Note) -> dict[str, Any]:
+    fingerprint = _digest(note.kind, note.file or "", note.message)
+    return _row(f"not read: {note.message}", note.kind, fingerprint, "info", note.file, None)
 
 
 def _row(said: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def dumped(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
 
 
 def plain(value: object) -> Any:
-    """A value of the model as JSON can say it.
+    """Return a value of the model as JSON can say it.
 
     Dataclasses and named tuples become objects, tuples arrays, sets sorted arrays; None stays null (known absent), and
     UNKNOWN is `{"unknown": true}`, which no field of the model can be mistaken for.
@@ -87,7 +87,7 @@ def plain(value: object) -> Any:
 
 
 def of_finding(finding: Finding) -> dict[str, Any]:
-    """A finding, as contract 9.13 has it."""
+    """Return a finding, as contract 9.13 has it."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,
@@ -151,7 +151,7 @@ def _assumption(assumption: Assumption) -> dict[str, Any]:
 
 
 def of_problem(problem: Problem) -> dict[str, Any]:
-    """What is wrong with the input."""
+    """Return what is wrong with the input."""
     return {
         "file": problem.path,
         "line": problem.line,
@@ -163,7 +163,7 @@ def of_problem(problem: Problem) -> dict[str, Any]:
 
 
 def _encodable(value: Any) -> Any:
-    """The same document where strings are valid UTF-8 and integers beyond 64 bits are written digit by digit."""
+    """Return the same document where strings are valid UTF-8 and integers beyond 64 bits are written digit by digit."""
     match value:
         case str():
             return utf8(value)

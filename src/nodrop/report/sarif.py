@@ -16,6 +16,7 @@ from nodrop.lint.finding import Finding, Located, Related, UnknownVerdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import shipped
 from nodrop.model import subject
+from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
 from nodrop.report.outcome import Outcome, openable, told
@@ -40,6 +41,7 @@ def render(outcome: Outcome) -> bytes:
                 "toolExecutionNotifications": [
                     *map(_problem, outcome.problems),
                     *(_unknown(one, at) for one in outcome.unknown),
+                    *map(_unread, outcome.unread),
                 ],
             }
         ],
@@ -70,7 +72,7 @@ def _rule(rule: Rule | Ruling) -> dict[str, Any]:
 
 
 def _result(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
-    """A finding; `compared` where there is a baseline, whose state then all results have."""
+    """Return a finding; `compared` where there is a baseline, whose state then all results have."""
     place, related = openable(finding), finding.related
     if place is not finding.located:
         related = (Related(subject=finding.at, message="what it comes to", located=finding.located), *related[1:])
@@ -131,7 +133,7 @@ def _physical(located: Located | None) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    """A path as a URI reference: relative to where nodrop ran, as code scanning wants it, or a file URI."""
+    """Return a path as a URI reference: relative to where nodrop ran, as code scanning wants it, or a file URI."""
     path = quote(file.replace("\\", "/").encode("utf-8", "surrogateescape"))
     return f"file://{path}" if PurePath(file).is_absolute() else path.removeprefix("./")
 
@@ -154,6 +156,16 @@ def _unknown(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
     if unknown.rule in at:
         notification["associatedRule"] = {"id": unknown.rule, "index": at[unknown.rule]}
     return notification
+
+
+def _unread(note: Note) -> dict[str, Any]:
+    location = {"physicalLocation": {"artifactLocation": {"uri": _uri(note.file or "")}}}
+    return {
+        "level": "warning",
+        "message": {"text": _said(f"not read: {note.message}")},
+        "locations": [location],
+        "descriptor": {"id": note.kind},
+    }
 
 
 def _said(text: str) -> str:

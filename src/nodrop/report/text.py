@@ -65,7 +65,7 @@ def render(
 
 
 def totals(outcome: Outcome) -> str:
-    """The last line: what was looked at, what was found, and what that leaves out."""
+    """Return the last line: what was checked, what was found, and what that leaves out."""
     total = summary(outcome)
     looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
     if not total.devices and outcome.hosts:

@@ -30,7 +30,7 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
             except InputProblems as error:
                 found = error.problems[0].found
             if found:
-                expected = f"what {display} sets; write both anew with `nodrop build`"
+                expected = f"what {display} sets; run `nodrop build` again"
                 problems.append(Problem(path=next(iter(own)), found=found, expected=expected))
     return problems
 
@@ -73,9 +73,17 @@ def _bare(word: str) -> str:
     return word[1:-1].replace("''", "'") if len(word) > 1 and word[0] == word[-1] == "'" else word
 
 
+def _worded(value: object) -> dict[str, object]:
+    """Return a value as a mapping: `a: b` and `a: {b: {}}` are one setting."""
+    if isinstance(value, dict):
+        return value
+    return {} if value is None else {str(value): {}}
+
+
 def _difference(state: object, stages: object, path: _Statement = ()) -> str:
     """Return the first setting that differs, and how; nothing where none does."""
-    if isinstance(state, dict) and isinstance(stages, dict):
+    if isinstance(state, dict) or isinstance(stages, dict):
+        state, stages = _worded(state), _worded(stages)
         for key in sorted(state.keys() | stages.keys()):
             below = path if key == FILE and not path else (*path, str(key))
             if key not in stages or key not in state:

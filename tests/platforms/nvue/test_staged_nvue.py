@@ -1,0 +1,66 @@
+"""The stages in `apply/` of a build lead to the state beside them; `nodrop lint` names one that does not."""
+
+from pathlib import Path
+
+import pytest
+
+from nodrop.resources import home
+from support.command import built, nodrop
+from support.file_forms import NVUE, NVUE_SET
+
+STATE = "build/leaf1/startup.yaml"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("build/leaf1/apply").mkdir(parents=True)
+    Path(STATE).write_bytes(NVUE)
+
+
+def stage(name: str, text: str) -> None:
+    Path("build/leaf1/apply", name).write_text(text)
+
+
+def stages() -> tuple[int, list[str]]:
+    done = nodrop("lint", "build", "--no-cache")
+    return done.code, [line for line in done.out.splitlines() if line.startswith("error: build/leaf1/apply")]
+
+
+def test_stages_lead_to_the_state_in_two_steps() -> None:
+    lines = NVUE_SET.decode().splitlines(keepends=True)
+    stage("10-ports.nv", "".join(lines[:2]))
+    stage("20-qos.nv", "".join(lines[2:]))
+    stage("10-ports.yaml", NVUE.decode())
+    assert stages() == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("profile lossless", "profile other", "`interface swp1 qos pfc profile other`, and not lossless"),
+        ("nv set interface swp1 qos pfc profile lossless\n", "", "`interface swp1 qos` is not set"),
+        ("type swp\n", "type swp\nnv set interface swp2 type swp\n", "`interface swp2` is set"),
+    ],
+)
+def test_a_stage_that_differs_is_a_problem(old: str, new: str, said: str) -> None:
+    stage("10-ports.nv", NVUE_SET.decode().replace(old, new))
+    code, problems = stages()
+    assert (code, len(problems)) == (2, 1)
+    assert f"10-ports.nv: {said}; expected what {STATE} sets" in problems[0]
+
+
+def test_an_order_of_words_or_ranges_makes_no_difference() -> None:
+    Path(STATE).write_bytes(NVUE.replace(b"      swp1:", b"      swp1-2:"))
+    stage("10-ports.nv", NVUE_SET.decode() + NVUE_SET.decode().replace("swp1", "swp2"))
+    assert stages() == (1, [])
+
+
+@pytest.mark.slow
+def test_stages_of_a_build_are_its_state() -> None:
+    built(home("intents") / "reference-256-nvue-leaves.yaml", "made")
+    done = nodrop("lint", "made")
+    assert (done.code, done.out.startswith("no findings")) == (0, True)
+    path = next(Path("made").glob("leaf*/apply/10-ports.nv"))
+    path.write_text(path.read_text().replace("mtu 9216", "mtu 1500", 1))
+    assert nodrop("lint", "made").code == 2
