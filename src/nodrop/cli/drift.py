@@ -52,7 +52,7 @@ def command(
     Exit 1 where something differs, a switch was not collected or is not wanted, or such a finding reaches --fail-on.
     """
     from nodrop.checking.drifted import drifted
-    from nodrop.cli.main import FOUND
+    from nodrop.cli.main import FOUND, NOTHING
     from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.patching import patched
     from nodrop.cli.working import at_work, working
@@ -80,4 +80,4 @@ def command(
             patched(patch, [(found.drift.plan, before, after)], choices.jobs)
         emit(found.outcome, choices, kind="drift", told=found, own=FORMATS)
     code = exit_code(found.outcome, choices.fail_on)
-    return code if code or found.drift.empty else FOUND
+    return FOUND if code in (0, NOTHING) and not found.drift.empty else code

@@ -1,12 +1,11 @@
 """What a file is that no reader takes: recognised by its name and its first bytes, so that reports can name it."""
 
+import json
 import re
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from typing import NamedTuple
-
-import orjson
 
 NOT_READ = "not-read"
 """The kind of the note about a file that nothing reads."""
@@ -35,20 +34,26 @@ _ARCHIVES = (b"PK\x03\x04", b"\xfd7zXZ\x00", b"BZh", b"7z\xbc\xaf\x27\x1c", b"\x
 _TAR, _TAR_AT = b"ustar", 257
 _INFLATED = 65_536
 
-_FOREIGN: tuple[tuple[str, re.Pattern[bytes]], ...] = tuple(
-    (name, re.compile(expression, re.MULTILINE))
-    for name, expression in (
-        ("Arista EOS", rb"^! device: [^\n]*EOS-|^daemon TerminAttr|^service routing protocols model"),
-        ("Cisco IOS XR", rb"^!! IOS XR"),
-        ("Cisco NX-OS", rb"^feature (?:bgp|lldp|interface-vlan|nxapi|vpc|bfd)[ \t\r]*$|^policy-map type network-qos "),
-        ("Cisco IOS", rb"^service timestamps |^boot-start-marker|^interface \w*Gig(?:abitEthernet|E)\S"),
-        ("Dell OS10", rb"^! Version 10\.[0-9]|^dcbx enable|^os10# "),
-        ("Juniper Junos", rb"^(?:system|chassis|interfaces|protocols) \{|^set (?:version [0-9]|system host-name )"),
-        ("Nokia SR OS", rb"TiMOS-[A-Z]"),
-        ("Huawei VRP or H3C Comware", rb"^\s*sysname \S"),
-        ("FRR under another name than frr.conf", rb"^frr (?:version|defaults) |^router bgp [0-9]"),
-    )
-)  # fmt: skip
+_FOREIGN: dict[str, re.Pattern[bytes]] = {
+    "Arista EOS": re.compile(
+        rb"^! device: [^\n]*EOS-|^daemon TerminAttr|^service routing protocols model", re.MULTILINE
+    ),
+    "Cisco IOS XR": re.compile(rb"^!! IOS XR", re.MULTILINE),
+    "Cisco NX-OS": re.compile(
+        rb"^feature (?:bgp|lldp|interface-vlan|nxapi|vpc|bfd)[ \t\r]*$|^policy-map type network-qos ", re.MULTILINE
+    ),
+    "Cisco IOS": re.compile(
+        rb"^service timestamps |^boot-start-marker|^interface (?:Gig|TenGig|FortyGig|TwentyFiveGig|HundredGig)",
+        re.MULTILINE,
+    ),
+    "Dell OS10": re.compile(rb"^! Version 10\.[0-9]|^dcbx enable|^os10# ", re.MULTILINE),
+    "Juniper Junos": re.compile(
+        rb"^(?:system|chassis|interfaces|protocols) \{|^set (?:version [0-9]|system host-name )", re.MULTILINE
+    ),
+    "Nokia SR OS": re.compile(rb"TiMOS-[A-Z]"),
+    "Huawei VRP or H3C Comware": re.compile(rb"^[ \t]*sysname \S", re.MULTILINE),
+    "FRR under another name than frr.conf": re.compile(rb"^frr (?:version|defaults) |^router bgp [0-9]", re.MULTILINE),
+}
 _NVUE_MAPPING = re.compile(rb"^(?:set|header):[ \t]*\r?\n[ \t]+\S", re.MULTILINE)
 _KEY = re.compile(rb"^([a-z_]+):", re.MULTILINE)
 _RULE_KEYS = {b"scope", b"message", b"examples"}
@@ -114,7 +119,7 @@ def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[s
         return Unread("an archive, which is not opened")
     if b"\0" in text:
         return Unread("no text")
-    foreign = next((one for one, pattern in _FOREIGN if pattern.search(text)), "")
+    foreign = next((one for one, pattern in _FOREIGN.items() if pattern.search(text)), "")
     if foreign:
         return Unread(f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True)
     if _INSIDE_TEMPLATE.search(text):
@@ -146,8 +151,8 @@ def _inflated(head: bytes) -> bytes:
 def _json(text: bytes, *, is_whole: bool) -> Unread:
     """Return what a JSON text is that is no configuration."""
     try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
         found = None
         if is_whole:
             return Unread("JSON that cannot be parsed; it may be cut short", is_device=True)
