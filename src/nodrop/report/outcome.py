@@ -212,8 +212,8 @@ def told(problem: Problem) -> str:
 def openable(finding: Finding) -> Located | None:
     """Return the place of a finding that can be opened: its own, or that of the key by which an intent decides it.
 
-            The latter counts where an intent was linted and nothing is written.
-        """
+    The latter counts where an intent was linted and nothing is written.
+    """
     origin = finding.related[0].located if finding.related else None
     unwritten = finding.located and origin and finding.located.file.startswith(f"{origin.file}/")
     return origin if unwritten else finding.located
