@@ -36,7 +36,7 @@ def memory_faults(
 def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) -> Iterator[Problem]:
     """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
     yield from _ratio_faults(intent, node, device)
-    over = [port for port in device.interfaces if _beyond(device, port) > 0]
+    over = [port for port in device.interfaces if port.enabled and _beyond(device, port) > 0]
     if over:
         worst = max(over, key=lambda port: _beyond(device, port))
         most = limit_bytes(device, worst)
