@@ -44,22 +44,25 @@ class Adapter:
     """Makes of the switches of one tier what their platform can hold; equal profiles stay one object."""
 
     def __init__(
-        self, held: Traits, role: str, timers: Timers | None, shut: Callable[[], QosProfile], length_m: int
+        self, held: Traits, role: str, timers: Timers | None, spare: Callable[[int | None], QosProfile], length_m: int
     ) -> None:
-        """`shut` gives the QoS of ports of a switch that uses none, `length_m` is the length of their cables to be."""
+        """`spare` gives the QoS of a port without a cable by its speed, `length_m` is the length of its cable to be."""
         self._held, self._role, self._timers = held, role, timers
-        self._shut, self._length_m = shut, length_m
-        self._made: dict[tuple[int, Side | None], tuple[QosProfile, QosProfile]] = {}
+        self._spare, self._length_m = spare, length_m
+        self._made: dict[tuple[int, Side | None, bool], tuple[QosProfile, QosProfile]] = {}
 
     def adapted(self, device: Device) -> Device:
         """Return a device as its platform can hold it, its headroom and pools not yet worked out."""
         held, bgp, dynamic = self._held, device.bgp, device.dynamic_buffers
         assert isinstance(device.loopbacks, tuple)
         loopbacks = tuple(changed(one, name=held.loopback or one.name) for one in device.loopbacks)
+        ports = device.interfaces
+        if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
+            ports = self._with_way_round(ports, switch(str(device.model)))
         changes: dict[str, Any] = {
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
-            "interfaces": self._ports(device.interfaces),
+            "interfaces": self._ports(ports),
             "watchdog_conditions": _conditions(held.watchdog.conditions, device.watchdog_conditions),
         }
         if isinstance(bgp, Bgp):
@@ -82,8 +85,6 @@ class Adapter:
             changes["buffer_pools"] = tuple(changed(pool, percentage=None) for pool in device.buffer_pools)
         if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
             changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
-        if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
-            changes["interfaces"] = self._with_way_round(changes["interfaces"], switch(str(device.model)))
         if device.hash_fields and not held.hash_fields.issuperset(known(device.hash_fields) or ()):
             changes["hash_fields"] = None
         if held.own_hash_seed:
@@ -101,15 +102,13 @@ class Adapter:
         return changed(device, **changes)
 
     def _ports(self, ports: tuple[Interface, ...]) -> tuple[Interface, ...]:
-        """Return ports; those without QoS have that of most others where every port has one, but for rates."""
+        """Return ports; shut ones without QoS have that of most others where every port has one, but for rates."""
         used = Counted(id(port.qos) for port in ports if isinstance(port.qos, QosProfile))
         usual = max(used, key=used.__getitem__, default=None)
         first = next((port for port in ports if id(port.qos) == usual), None)
-        if first is None:
-            return tuple(self._port(port, self._shut, self._length_m) for port in ports)
-        return tuple(self._port(port, lambda: first.qos, first.cable_length_m) for port in ports)
+        return tuple(self._port(port, first) for port in ports)
 
-    def _port(self, port: Interface, shut: Callable[[], Any], length_m: Any) -> Interface:
+    def _port(self, port: Interface, usual: Interface | None) -> Interface:
         held = self._held
         changes: dict[str, Any] = {}
         if port.autoneg is None and held.autoneg is not None:
@@ -118,7 +117,7 @@ class Adapter:
             changes["fec"] = held.fec
         qos, length = port.qos, port.cable_length_m
         if qos is None and held.qos_on_every_port:
-            qos, length = self._profile(shut(), None), length_m
+            qos, length = self._without_cable(port, usual)
         elif isinstance(qos, QosProfile):
             qos = self._profile(qos, cast("Side | None", port.side))
         if not held.lossy_cable_length and isinstance(qos, QosProfile) and not qos.pfc_rx_priorities:
@@ -126,6 +125,14 @@ class Adapter:
         if qos is not port.qos or length != port.cable_length_m:
             changes |= {"qos": qos, "cable_length_m": length}
         return changed(port, **changes) if changes else port
+
+    def _without_cable(self, port: Interface, usual: Interface | None) -> tuple[QosProfile, Any]:
+        """Return QoS and cable length of a port that no cable leads to; one that is up has the rates of its speed."""
+        if port.enabled:
+            return self._profile(self._spare(cast("int", port.speed_mbps)), None), self._length_m
+        if usual is None:
+            return self._profile(self._spare(None), None, rates=False), self._length_m
+        return self._profile(cast("QosProfile", usual.qos), None, rates=False), usual.cable_length_m
 
     def _with_way_round(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
         """Return ports with the last service port up, at its fastest speed."""
@@ -138,14 +145,15 @@ class Adapter:
             for port in ports
         )
 
-    def _profile(self, qos: QosProfile, side: Side | None) -> QosProfile:
-        """Return the profile of a port towards `side`, None for one that is shut."""
-        key = (id(qos), side)
+    def _profile(self, qos: QosProfile, side: Side | None, *, rates: bool = True) -> QosProfile:
+        """Return the profile of a port towards `side`, None for one without a cable; `rates` if its speed is known."""
+        key = (id(qos), side, rates)
         if key not in self._made:
-            self._made[key] = qos, self._profile_of(qos, side)  # holds the one that was wanted, so that its id stays
+            made = self._profile_of(qos, side, rates=rates)
+            self._made[key] = qos, made  # holds the one that was wanted, so that its id stays
         return self._made[key][1]
 
-    def _profile_of(self, qos: QosProfile, side: Side | None) -> QosProfile:
+    def _profile_of(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
         held = self._held
         changes: dict[str, Any] = {}
         watchdog = self._watchdog(qos, side)
@@ -153,7 +161,7 @@ class Adapter:
             changes["pfc_watchdog"] = watchdog
         if not held.port_buffers:
             changes |= {"ingress_buffers": (), "egress_buffers": ()}
-        if side is None and isinstance(qos.queues, tuple):
+        if not rates and isinstance(qos.queues, tuple):
             qos = changed(qos, queues=tuple(map(_without_rate, qos.queues)))
         if not held.queue_reserves and isinstance(qos.queues, tuple):
             qos = changed(qos, queues=tuple(map(_without_reserve, qos.queues)))

@@ -90,10 +90,10 @@ class Devices:
         profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
         held = traits(node.tier.platform, node.tier.version)
 
-        def shut() -> QosProfile:
-            return profiles.of("fabric", node.model.ports[0].speeds[0], length_m)
+        def spare(speed_mbps: int | None) -> QosProfile:
+            return profiles.of("fabric", speed_mbps or node.model.ports[0].speeds[0], length_m)
 
-        return Adapter(held, node.role, self._timers, shut, length_m)
+        return Adapter(held, node.role, self._timers, spare, length_m)
 
     def _wanted(self, node: Node, cables: Wires) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
