@@ -24,6 +24,7 @@ from nodrop.model.subject import Subject
 from nodrop.platforms import not_carried
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.sonic import read_qos, writer
+from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
 from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DERIVED
 from nodrop.resources import home
 from support import random_values
@@ -81,9 +82,14 @@ def assert_round_trip(device: Device, fabric: Fabric) -> None:
 
 
 def left_open(*devices: Device) -> dict[Subject, str]:
-    """What files of SONiC switches leave to their daemons."""
+    """What files of SONiC switches leave to their daemons: settings of BGP in tables, and the MTU of shut ports."""
     in_tables = [one.name for one in devices if one.routing_tables]
-    return {(name, "@bgp", field): reason for name in in_tables for field, reason in FRAMEWORK_DERIVED.items()}
+    shut = [(one.name, port.name, port.mtu_bytes) for one in devices for port in one.interfaces if not port.enabled]
+    mtu = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
+    return {
+        **{(name, "@bgp", field): reason for name in in_tables for field, reason in FRAMEWORK_DERIVED.items()},
+        **{(name, port, "mtu_bytes"): mtu for name, port, size in shut if size == DEFAULT_MTU_BYTES},
+    }
 
 
 def as_read(fabric: Fabric, *, placed: bool) -> Fabric:
@@ -116,8 +122,9 @@ def test_a_shipped_fabric_comes_back_whole_from_memory_and_from_disk(path: Path,
     reading = nodrop.read_back(artifacts, fabric)
     assert_same(as_read(fabric, placed=True), as_read(reading.fabric, placed=True))
     assert (*heard(reading)[1:4], reading.assumed) == ((), (), (), ())
-    by_default = {subject[0] for subject in reading.derived}
-    assert by_default <= {device.name for device in fabric.devices if device.platform == "nvue"}
+    of_sonic = [device for device in fabric.devices if device.platform == "sonic"]
+    by_default = {one: why for one, why in reading.derived.items() if one[0] in {device.name for device in of_sonic}}
+    assert by_default == left_open(*of_sonic)
     assert list(nodrop.write(reading.fabric)) == artifacts
     for artifact in artifacts:
         path = tmp_path / artifact.device / artifact.path
