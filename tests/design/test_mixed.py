@@ -17,6 +17,7 @@ from nodrop.lint.rules import shipped as rules
 from nodrop.model.bridging import Vlan
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
+from nodrop.model.qos import QosProfile, Queue, Scheduler
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import known
@@ -111,7 +112,38 @@ def _port(port: Any) -> str:
 def comparable(device: Device) -> Device:
     """The device without what either platform cannot say, and without what the intent says of its platform."""
     unsaid = dict.fromkeys([*not_carried("sonic"), *not_carried("nvue")])
-    return changed(project(device, unsaid), platform="", version="")
+    whole = changed(device, interfaces=tuple(map(_stated, device.interfaces)))
+    return changed(project(whole, unsaid), platform="", version="", qos_style=None)
+
+
+def _stated(port: Interface) -> Interface:
+    """The port without what its platform gives ports without a cable, and rates that SONiC takes beside caps only."""
+    if isinstance(port.qos, QosProfile):
+        port = changed(port, qos=changed(port.qos, queues=tuple(map(_capped, known(port.qos.queues)))))
+    if port.description is None:  # no cable; the port for cut packets is such a one, and has a speed where it is up
+        port = changed(port, fec=None, mtu_bytes=None, speed_mbps=port.speed_mbps if port.enabled else None)
+    return port
+
+
+def _capped(queue: Queue) -> Queue:
+    scheduler = queue.scheduler
+    if not isinstance(scheduler, Scheduler) or scheduler.guaranteed_bytes_per_s != scheduler.peak_bytes_per_s:
+        return queue
+    return changed(queue, scheduler=changed(scheduler, guaranteed_bytes_per_s=None))
+
+
+@pytest.mark.parametrize("mix", MIXES, ids="-".join)
+def test_ports_without_a_cable_have_what_their_platform_gives_them(mix: tuple[str, str]) -> None:
+    of_platform = {
+        "sonic": {"fec": None, "autoneg": None, "mtu_bytes": 9100},
+        "nvue": {"fec": "auto", "autoneg": True, "mtu_bytes": 9216, "speed_mbps": None},
+    }
+    for device in read_back("two-by-two", *mix).fabric.devices:
+        spare = [port for port in device.interfaces if port.description is None]
+        given = of_platform[device.platform]
+        assert [{name: getattr(port, name) for name in given} for port in spare] == [given] * len(spare)
+        assert spare
+        assert {port.enabled for port in spare} == {False}
 
 
 def subjects(name: str, mix: tuple[str, str]) -> Iterator[Subject]:
