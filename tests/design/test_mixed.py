@@ -138,7 +138,7 @@ def test_ports_without_a_cable_have_what_their_platform_gives_them(mix: tuple[st
         "sonic": {"fec": None, "autoneg": None, "mtu_bytes": 9100},
         "nvue": {"fec": "auto", "autoneg": True, "mtu_bytes": 9216, "speed_mbps": None},
     }
-    for device in read_back("two-by-two", *mix).fabric.devices:
+    for device in build(on("two-by-two", *mix, -1)).devices:
         spare = [port for port in device.interfaces if port.description is None]
         given = of_platform[device.platform]
         assert [{name: getattr(port, name) for name in given} for port in spare] == [given] * len(spare)
