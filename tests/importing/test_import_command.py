@@ -110,14 +110,11 @@ def test_the_model_is_stated_where_no_file_says_it(two_by_two: Path, tmp_path: P
     assert "the files of leaf1, leaf2, spine1, spine2 say the model" in known.err
 
 
-def test_lists_of_commands_in_a_folder_are_to_be_named(tmp_path: Path) -> None:
+def test_lists_of_commands_in_a_folder_are_read_as_when_they_are_named(tmp_path: Path) -> None:
     for name in ("core-01.sh", "core-02.txt"):
         (tmp_path / name).write_text("#!/bin/bash\n# made by us\nnv set interface swp1 link mtu 9216\n")
-    refused = run("import", tmp_path)
-    assert refused.code == 2
-    assert "core-01.sh and 1 more: read where they are named)" in refused.err
-    named = run("import", tmp_path / "core-01.sh", tmp_path / "core-02.txt")
-    assert "# Names of spines: spine1 is core-01, spine2 is core-02." in named.out
+    for paths in ((tmp_path,), (tmp_path / "core-01.sh", tmp_path / "core-02.txt")):
+        assert "# Names of spines: spine1 is core-01, spine2 is core-02." in run("import", *paths).out
 
 
 LEAF = """\

@@ -41,8 +41,8 @@ def test_a_folder_of_exports_is_a_device_for_each_whatever_they_are_called() -> 
     assert devices("exports") == {"core-01": ("nvue", 4), "unnamed": ("nvue", 1)}
 
 
-def test_lines_of_nv_set_are_a_device_when_they_are_named() -> None:
+def test_lines_of_nv_set_are_a_device_in_a_folder_as_when_they_are_named() -> None:
     write("a/leaf7.nv", "nv set interface swp1-2 type swp\nnv set qos roce\nnv config apply -y\n")
     write("a/leaf8.sh", "#!/bin/sh\nnv set interface swp1 type swp\n")
-    assert devices("a/leaf7.nv", "a/leaf8.sh") == {"leaf7": ("nvue", 2), "leaf8": ("nvue", 1)}
-    assert devices("a") == {}
+    expected = {"leaf7": ("nvue", 2), "leaf8": ("nvue", 1)}
+    assert (devices("a/leaf7.nv", "a/leaf8.sh"), devices("a")) == (expected, expected)

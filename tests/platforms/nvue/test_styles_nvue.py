@@ -12,6 +12,7 @@ from nodrop.errors import InputProblems
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, Fabric, QosStyle
+from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import known
 from nodrop.plan.patches import patches
@@ -98,7 +99,10 @@ def test_a_change_of_style_is_a_patch_that_brings_the_new_files() -> None:
     old, new = readings["macro"], readings["explicit"]
     found = nodrop.plan(old, new)
     assert {part.entries[0].path for one in found.devices for part in one.parts} == {("qos_style",)}
-    assert found.outside == ()
+    assert [(one.at, one.effect.risk, one.effect.reasons) for one in found.outside] == [
+        (("startup.yaml", "qos", part), "none", ("it states the default, which is in effect without it too",))
+        for part in ("egress-queue-mapping", "mapping")
+    ]
     assert {fact.effect.risk for block in found.told for fact in block.facts} == {"service restart"}
     for patch in patches(found, old, new):
         assert patch.by_hand == ()
@@ -112,7 +116,8 @@ def test_a_change_of_style_is_a_patch_that_brings_the_new_files() -> None:
 
 
 def lines(device: Device) -> list[str]:
-    (text,) = (one.text for one in platforms.writer("nvue").write(device, fabric()) if one.path.endswith(".nv"))
+    written = platforms.writer("nvue").write(device, Index(fabric()))
+    (text,) = (one.text for one in written if one.path.endswith(".nv"))
     return [line for line in text.splitlines() if line.startswith("nv set ")]
 
 
