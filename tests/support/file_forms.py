@@ -338,6 +338,7 @@ _OTHER = {
     "python": _one("ignored", "scripts/collect.py", b"print('nv set interface swp1')\n"),
     "settings": _one("ignored", "nodrop.yaml", b"version: 1\n"),
     "loading-script": _one("ignored", "leaf1/apply/apply.sh", b"#!/bin/sh\n# Made by nodrop.\nexit 0\n"),
+    "unit": _one("ignored", "web.service", b"[Unit]\nDescription=a web server\n[Service]\nExecStart=/usr/sbin/web\n"),
     "checksum": _one("ignored", "SHA256SUMS", b"00  x\n"),
     "python-of-another-kind": _one("unread", "leaf1.py.txt", b"print(1)\n"),
 }

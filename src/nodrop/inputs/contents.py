@@ -62,6 +62,7 @@ _LAB = re.compile(rb"^topology:", re.MULTILINE)
 _API = re.compile(rb"^apiVersion[ \t]*:", re.MULTILINE)
 _KIND = re.compile(rb"^kind[ \t]*:[ \t]*[\"']?([A-Za-z]{1,63})\b", re.MULTILINE)
 _PORT_TABLE = re.compile(rb"^#?[ \t]*name[ \t]+lanes[ \t]", re.MULTILINE)
+_UNIT = re.compile(rb"^\[(?:Unit|Service|Install)\][ \t\r]*$", re.MULTILINE)
 _MARKS = re.compile(rb"^[ \t]*(?:#|!|//)[^\n]*$", re.MULTILINE)
 
 
@@ -95,6 +96,11 @@ def yaml_kind(head: bytes) -> str:
     if keys > _RULE_KEYS:
         return "rule"
     return "profile" if b"about" in keys and keys & _BANDS else ""
+
+
+def is_unit(head: bytes) -> bool:
+    """Whether a text is a unit of systemd, by its sections."""
+    return _UNIT.search(head) is not None
 
 
 def by_name(name: str) -> str:

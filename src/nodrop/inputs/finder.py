@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nodrop import platforms, stated
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs.contents import DEVICE_NOT_READ, NOT_READ, Unread, by_content, by_name, decoded, yaml_kind
+from nodrop.inputs.contents import DEVICE_NOT_READ, NOT_READ, Unread, by_content, by_name, decoded, is_unit, yaml_kind
 from nodrop.inputs.disk import HEAD_BYTES, Disk
 from nodrop.inputs.known import APPLY, FOLDERS, Ignored, file_reason, folder_reason
 from nodrop.inputs.model import Bundle, Inputs, Stages, Text
@@ -305,6 +305,8 @@ class Finder:
             self._host(inputs, path)
         elif kind := yaml_kind(text) if path.suffix.lower() in _YAML else "":
             self._ignore(inputs, path, f"a {kind} of nodrop")
+        elif path.suffix.lower() == ".service" and is_unit(text):
+            self._ignore(inputs, path, "a unit of systemd")
         else:
             unread = self._closed(path) or self._unread_by_content(path.name, head)
             self._leave(inputs, path, unread._replace(is_device=unread.is_device and not of_device))

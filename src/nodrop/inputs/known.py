@@ -77,7 +77,6 @@ SUFFIXES = {
     **dict.fromkeys((".pem", ".crt", ".key", ".asc", ".sig", ".sha256", ".md5"), "a key, a signature or a checksum"),
     ".sarif": "a report",
     ".lock": "a lock file",
-    ".service": "a unit of systemd, which runs a script",
     ".swp": "a file of an editor",
 }
 """How names of files end, in lower case."""
