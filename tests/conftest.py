@@ -88,18 +88,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _select_snapshots(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Select the tests that write snapshots: slow ones first, those of one module in one process.
-
-    Modules that share an `xdist_group` run in one process too, in alphabetical order: one reads what another writes.
-    """
+    """Select the tests that write snapshots, slow ones first."""
     snapshots = [item for item in items if "update_golden" in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=[item for item in items if item not in snapshots])
-    for item in snapshots:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
     # The slowest ones wait for real daemons; they are collected last.
     slow = [item for item in reversed(snapshots) if item.get_closest_marker("slow")]
     items[:] = slow + [item for item in snapshots if item not in slow]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """With --update-golden, run all tests of a module in one process, whatever --dist says."""
+    if not config.getoption("--update-golden"):
+        return None
+    from support.snapshot_groups import ByGroup
+
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="session")

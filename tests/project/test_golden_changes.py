@@ -8,6 +8,8 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
 from support.gitops import committed, git
 from support.golden_changes import Change, State, changed, changes, report, state, summary, written_since
 from support.places import TESTS
@@ -129,6 +131,31 @@ def test_the_option_selects_the_tests_that_write_snapshots_and_no_others(tmp_pat
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     ran = [line.split()[0].partition("::")[2] for line in done.stdout.splitlines() if "PASSED" in line]
     assert (done.returncode, ran) == (0, ["test_slow", "test_indirect", "test_direct"]), done.stdout
+
+
+@pytest.mark.slow
+def test_tests_that_write_snapshots_of_one_group_run_in_one_process(tmp_path: Path) -> None:
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    shutil.copy(TESTS / "conftest.py", tests)
+    text = (
+        "import pytest\n"
+        "%s\n"
+        "@pytest.mark.parametrize('number', range(3))\n"
+        "def test(number, update_golden, worker_id):\n"
+        "    with open('%s', 'a') as file: file.write(f'%s {worker_id}\\n')\n"
+    )
+    ran = tmp_path / "ran"
+    for name, mark in (("a", 'pytestmark = pytest.mark.xdist_group("shared")'), ("b", ""), ("c", "")):
+        (tests / f"test_{name}.py").write_text(text % (mark, ran, name))
+    (tests / "test_d.py").write_text((tests / "test_a.py").read_text().replace("f'a ", "f'd "))
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--update-golden", "-n", "2", "--dist", "load"]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
+    done = subprocess.run([*command, tests], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    workers = {tuple(line.split()) for line in ran.read_text().splitlines()}
+    assert (done.returncode, sorted(name for name, _ in workers)) == (0, ["a", "b", "c", "d"]), done.stdout
+    assert len({worker for name, worker in workers if name in "ad"}) == 1
 
 
 def test_no_snapshot_escapes_the_option() -> None:

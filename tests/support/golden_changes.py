@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from support.golden_outputs import DIGESTS, digested
 from support.places import ROOT
 
-PYTEST = ("-m", "pytest", "-q", "--update-golden", "-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder")
+PYTEST = ("-m", "pytest", "-q", "--update-golden", "-n", "3", "--no-loadscope-reorder")
 """The slowest snapshot waits for daemons most of its time, so that two cores have work for three processes."""
 SHOWN, CHANGES = 6, 3
 """Lines that are shown of a side of a change, and changes of a cause."""
