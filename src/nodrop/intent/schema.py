@@ -210,6 +210,8 @@ TimersOrOff = Annotated[
 
 MOST_FRAMES = 100_000
 """The most frames that a queue may be told to send in a polling, stuck as it is."""
+MOST_SHARING = 256
+"""The most by which shared headroom may be less than that of all ports at once."""
 
 
 class Stuck(Part):
@@ -235,10 +237,6 @@ class Pfc(Part):
     """Priority flow control."""
 
     watchdog: Watchdog = Field(default_factory=Watchdog)
-
-
-MOST_SHARING = 256
-"""The most by which shared headroom may be less than that of all ports at once."""
 
 
 class Buffers(Part):
