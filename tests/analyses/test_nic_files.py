@@ -69,8 +69,8 @@ def test_nics_in_a_fabric_with_adaptive_routing(files: Mapping[str, str], expect
     assert told == expected
 
 
-def test_nics_that_are_stated_to_take_packets_out_of_order_need_not_say_it() -> None:
-    assert found({"gpu1/qos.sh": NOT_SET}, "adaptive") == []
+def test_what_an_owner_states_of_nics_does_not_replace_their_setting() -> None:
+    assert found({"gpu1/qos.sh": NOT_SET}, "adaptive") == [("nics-do-not-spray", "gpu1/qos.sh/eth4", "not set")]
     assert found({"gpu1/qos.sh": NOT_SET + FORCED.format("eth4", 0)}, "adaptive") == [
         ("nics-do-not-spray", "gpu1/qos.sh/eth4", "off")
     ]

@@ -41,7 +41,7 @@ def _is_left_out(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
     """Whether a file sets RoCE of NICs with adaptive routing, and neither it nor another for them turns that on."""
     if isinstance(nic.adaptive_routing, bool) or not _sets_roce(nic):
         return False
-    own = {host.name for host in hosts.of(nic) if host.out_of_order is not True and _has_it(host.nic)}
+    own = {host.name for host in hosts.of(nic) if _has_it(host.nic)}
     return bool(own) and not any(own & {host.name for host in hosts.of(one)} for one in on)
 
 
