@@ -5,6 +5,7 @@ set -u
 umask 022
 
 SONIC=/etc/sonic
+SAVED=$SONIC/nodrop
 DEVICES=/usr/share/sonic/device
 MODE=split-unified
 RELEASES='202505'
@@ -35,21 +36,28 @@ say() {
     [ -z "$run" ] || printf '%s\n' "$1" >>"$run/log"
 }
 
+refuse() {
+    [ -z "$run" ] || tail -n 15 "$run/log" >&2
+    printf 'apply.sh: %s; nothing was changed\n' "$1" >&2
+    [ -z "$run" ] || rm -rf "$run"
+    exit 1
+}
+
 begin() {
     trap 'interrupted INT' INT
     trap 'interrupted TERM' TERM
     trap '' HUP
     trap : PIPE
     [ "$(id -u)" -eq 0 ] || refuse "this needs root: sudo sh $0"
-    for tool in config show sonic-cfggen sonic-db-cli vtysh python3 systemctl timeout flock; do
+    for tool in config show sonic-cfggen sonic-db-cli systemctl vtysh python3 timeout flock; do
         command -v "$tool" >/dev/null || refuse "$tool is missing: run this on the SONiC switch"
     done
-    cd "$(dirname "$0")/.." || refuse "the folder of $0 cannot be read"
-    mkdir -p "$SONIC/nodrop" || refuse "$SONIC/nodrop cannot be made"
-    touch "$SONIC/nodrop/lock" || refuse "$SONIC/nodrop cannot be written"
-    exec 9>>"$SONIC/nodrop/lock"
+    { folder=$(dirname "$0") && cd "$folder/.."; } || refuse "the folder of $0 cannot be read"
+    mkdir -p "$SAVED" || refuse "$SAVED cannot be made"
+    touch "$SAVED/lock" || refuse "$SAVED cannot be written"
+    exec 9>>"$SAVED/lock"
     flock -n 9 || refuse "another apply.sh is running"
-    name=$SONIC/nodrop/$(date +%Y%m%d-%H%M%S) || refuse "the time is unknown"
+    name=$SAVED/$(date +%Y%m%d-%H%M%S) || refuse "the time is unknown"
     run=$(mkdir -m 700 "$name" && printf %s "$name") || refuse "$name cannot be made"
     mkdir "$run/new" "$run/old" || refuse "$run cannot be written"
     cat >"$run/facts.py" <<'END' || refuse "$run cannot be written"
@@ -205,13 +213,6 @@ facts() {
 }
 
 # The way back, and what ends a run.
-
-refuse() {
-    [ -z "$run" ] || tail -n 15 "$run/log" >&2
-    printf 'apply.sh: %s; nothing was changed\n' "$1" >&2
-    [ -z "$run" ] || rm -rf "$run"
-    exit 1
-}
 
 fail() {
     [ "$phase" != checking ] || refuse "$1"
@@ -422,11 +423,11 @@ keep_new() {
 
 restore_saved() {
     if [ -z "$from" ]; then
-        for saved in "$SONIC"/nodrop/*/old; do
+        for saved in "$SAVED"/*/old; do
             [ ! -e "$saved/complete" ] || from=$saved
         done
     fi
-    [ -e "$from/complete" ] || refuse "no earlier run is saved in ${from:-$SONIC/nodrop}"
+    [ -e "$from/complete" ] || refuse "no earlier run is saved in ${from:-$SAVED}"
     say "loading what was saved in $from: all services restart, traffic stops"
     phase=loaded
     restore "$from"

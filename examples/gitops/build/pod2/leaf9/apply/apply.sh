@@ -41,13 +41,20 @@ say() {
     [ -z "$run" ] || printf '%s\n' "$1" >>"$run/log"
 }
 
+refuse() {
+    [ -z "$run" ] || tail -n 15 "$run/log" >&2
+    printf 'apply.sh: %s; nothing was changed\n' "$1" >&2
+    [ -z "$run" ] || rm -rf "$run"
+    exit 1
+}
+
 begin() {
     trap 'interrupted INT' INT
     trap 'interrupted TERM' TERM
     trap '' HUP
     trap : PIPE
     [ "$(id -u)" -eq 0 ] || refuse "this needs root: sudo sh $0"
-    for tool in nv ip vtysh python3 grep sed timeout flock; do
+    for tool in nv ip grep sed vtysh python3 timeout flock; do
         command -v "$tool" >/dev/null || refuse "$tool is missing: run this on the Cumulus Linux switch"
     done
     { folder=$(dirname "$0") && cd "$folder"; } || refuse "the folder of $0 cannot be read"
@@ -189,17 +196,6 @@ sys.stdout.writelines(f"{line}\n" for line in globals()[sys.argv[1]](*sys.argv[2
 END
 }
 
-# What a second apply.sh does for the one that waits; so it takes no lock.
-confirm() {
-    [ "$(id -u)" -eq 0 ] || refuse "this needs root: sudo sh $0 --confirm"
-    for asked in "$SAVED"/*/asked; do
-        [ -e "$asked" ] || refuse "no apply.sh waits for a confirmation"
-        touch "${asked%asked}confirmed" || refuse "$SAVED cannot be written"
-    done
-    say "confirmed: the apply.sh that waits goes on"
-    exit 0
-}
-
 end() {
     [ "$phase" != checking ] || rm -rf "$run"
     exit 0
@@ -244,14 +240,18 @@ facts() {
     limited 60 python3 -I -S "$run/facts.py" "$@"
 }
 
-# The way back, and what ends a run.
-
-refuse() {
-    [ -z "$run" ] || tail -n 15 "$run/log" >&2
-    printf 'apply.sh: %s; nothing was changed\n' "$1" >&2
-    [ -z "$run" ] || rm -rf "$run"
-    exit 1
+# What a second apply.sh does for the one that waits; so it takes no lock.
+confirm() {
+    [ "$(id -u)" -eq 0 ] || refuse "this needs root: sudo sh $0 --confirm"
+    for asked in "$SAVED"/*/asked; do
+        [ -e "$asked" ] || refuse "no apply.sh waits for a confirmation"
+        touch "${asked%asked}confirmed" || refuse "$SAVED cannot be written"
+    done
+    say "confirmed: the apply.sh that waits goes on"
+    exit 0
 }
+
+# The way back, and what ends a run.
 
 fail() {
     [ "$phase" != checking ] || refuse "$1"
