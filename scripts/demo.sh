@@ -43,5 +43,6 @@ fails no-pfc-wd pfc-without-watchdog no-pfc-wd/leaf2/config_db.json
 
 printf '\nAnd on Spectrum: a switch whose ports never had pfc-watchdog enabled.\n'
 cp -r build no-pfc-watchdog
+rm -r no-pfc-watchdog/spine1/apply
 sed -i '/^          pfc-watchdog:$/,/state: enable/d' no-pfc-watchdog/spine1/startup.yaml
 fails no-pfc-watchdog fabric-pfc-without-watchdog no-pfc-watchdog/spine1/startup.yaml

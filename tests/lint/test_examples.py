@@ -37,7 +37,7 @@ def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
     return [str(failure) for example in made.examples for failure in run_example(made, example, base, views, artifact)]
 
 
-def artifact(edits: Mapping[str, Any]) -> Iterable[View]:
+def artifact(edits: Mapping[str, Any], _: Mapping[str, Any]) -> Iterable[View]:
     remark = Remark(kind="syntax", subject=("leaf1",), place=None, facts={"file": next(iter(edits["sonic"]))})
     yield View("sonic", Reading(fabric=two_leaves(), remarks=(remark,)))
 

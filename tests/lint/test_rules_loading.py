@@ -181,7 +181,7 @@ def test_a_rule_travels_between_processes() -> None:
         ("      at: [leaf1/Ethernet0]\n", "",
          "27:3: examples: a bad example without subjects; expected at: and the subjects where the fault is"),
         ("    - model: {}", "    - {}",
-         "33:7: examples.good.0: another count; expected intent, model or both, or artifact"),
+         "33:7: examples.good.0: another count; expected intent, model or artifact"),
         ("    - model: {}", "    - modell: {}",
          "33:7: examples.good.0.modell: unknown key modell (did you mean `model`?)"),
         ("\nexamples:", "\nunseen: {nvu: it has no such thing}\nexamples:",

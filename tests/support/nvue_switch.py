@@ -48,6 +48,7 @@ _CASES = r"""nv)
     'config diff applied startup') differences applied startup ;;
     'unset '*)
         shift
+        [ -e pending ] || cp applied pending
         grep -vF "nv set $*" pending >left
         mv left pending
         ;;

@@ -60,7 +60,7 @@ def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
     """
     own = {host.name for host in hosts.of(nic)}
     for one in index.fabric.nics:
-        if stated(one, "tos") is None and stated(one, "traffic_class") is None:
+        if all(stated(one, field) is None for field in ("tos", "traffic_class", "driver_traffic_class")):
             continue
         is_default = stated(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
         if not index.fabric.hosts or (is_default and own & {host.name for host in hosts.of(one)}):

@@ -57,12 +57,12 @@ def run_example(
     example: Example,
     base: Callable[[Mapping[str, Any]], Fabric],
     views: Callable[[Fabric], Iterable[View]],
-    artifact: Callable[[Mapping[str, Any]], Iterable[View]] | None = None,
+    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
 ) -> list[Failure]:
     """Return what is wrong with an example, nothing if it holds.
 
-    `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of edited artifacts.
+    `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of its edited artifacts.
     `locate` fills in where findings stand, and then each must have a line.
     """
     try:
@@ -83,11 +83,11 @@ def views_of(
     example: Example,
     base: Callable[[Mapping[str, Any]], Fabric],
     views: Callable[[Fabric], Iterable[View]],
-    artifact: Callable[[Mapping[str, Any]], Iterable[View]] | None = None,
+    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
 ) -> list[View]:
     """Return what an example is checked over, as `run_example` makes it; ValueError: a change fits nothing."""
     if example.artifact is not None:
-        return list(artifact(example.artifact)) if artifact else []
+        return list(artifact(example.artifact, example.intent or {})) if artifact else []
     fabric = _changed(base(example.intent or {}), example.model or {})
     made = list(views(fabric))
     if example.beside is not None:

@@ -39,7 +39,7 @@ class FromOption:
 class Example:
     """A change of a sound fabric, and the subjects at which the rule then finds its fault; none in a good example.
 
-    Exactly one of `intent`, `model` and `artifact` says what to change, on the level that it names.
+    `intent`, `model` and `artifact` say what to change, on the level that each names; after `artifact`, no `model`.
     """
 
     name: str

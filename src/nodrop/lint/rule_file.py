@@ -137,9 +137,10 @@ class ExampleFile(_Part):
 
     @model_validator(mode="after")
     def _one_level(self) -> "ExampleFile":
-        built = self.intent is not None or self.model is not None
-        if built == (self.artifact is not None):
-            raise ValueError("expected intent, model or both, or artifact")
+        if self.artifact is None and self.intent is None and self.model is None:
+            raise ValueError("expected intent, model or artifact")
+        if self.artifact is not None and self.model is not None:
+            raise ValueError("model and artifact; expected one of them, beside an intent or not")
         if self.beside is not None and self.artifact is not None:
             raise ValueError("beside and artifact; expected beside with intent or model")
         if self.seen is not None and self.artifact is not None:

@@ -78,10 +78,11 @@ class Setting:
         reading = nodrop.read_back(artifacts, settled)
         yield self._view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
 
-    def artifact(self, edits: Mapping[str, Any]) -> Iterator[View]:
+    def artifact(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[View]:
         """Return two-by-two read from artifacts in which texts were replaced, each at its first place.
 
-        Files of hosts alone are edited on each platform. In those that a build does not write, nothing is replaced.
+        `overlay` is laid over its intent before. Files of hosts alone are edited on each platform. In those that a
+        build does not write, nothing is replaced.
         """
         alone = [one for one in edits if one in platforms.names() and one not in platforms.written()]
         if alone and self.platform == EXAMPLES:
@@ -89,7 +90,7 @@ class Setting:
             return
         if self.platform not in (edits.keys() - {HOSTS} or {self.platform}):
             raise CannotSay(f"the example edits files of {', '.join(edits)}")
-        fabric = self._built({})
+        fabric = self._built(overlay)
         files = {**edits.get(self.platform, {})}
         files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
         artifacts = []

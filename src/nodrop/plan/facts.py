@@ -71,7 +71,7 @@ class Comparing:
             changes, silent = sorted_out(self._port(old.name, was, port))
             if changes:
                 by_entries.setdefault(changes, []).append(port.name)
-            if False in (was.enabled, port.enabled):  # without a speed, the switch does not compute its headroom
+            if was.enabled is False or port.enabled is False:  # without a speed, the switch computes no headroom
                 silent = tuple(entry for entry in silent if not entry.computed)
             if silent:
                 without.setdefault(silent, []).append(port.name)

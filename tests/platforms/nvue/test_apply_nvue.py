@@ -45,6 +45,10 @@ NO_DIFF = "nv config diff does not answer"
 NO_SHOW = "nv config show does not answer"
 NO_ANSWER = "after 0 s: the switch does not answer"
 UNREAD = "the changes cannot be read"
+RENEWED = (
+    "qos roce|qos traffic-pool|qos congestion-control default-global|qos egress-scheduler default-global|"
+    "qos mapping default-global|qos pfc default-global|qos egress-queue-mapping default-global"
+)
 SED = r'sed -n s/^DISTRIB_RELEASE="\{0,1\}\([0-9]*\.[0-9]*\).*/\1/p state/lsb-release'
 DIFFERS = "grep -Eq ^ *- (un)?set:"
 
@@ -81,6 +85,8 @@ CHECKS: list[tuple[str, str | None]] = [
 
 def stage(name: str, first: list[tuple[str, str | None]], eth0: int) -> list[tuple[str, str | None]]:
     return [
+        (f"grep -q ^nv set qos  RUN/new/{name}.nv", None),
+        *(QOS if eth0 else []),
         (f"nv config patch RUN/new/{name}.yaml", f"nv config patch refuses {name}.yaml"),
         (f"grep -q ^nv set interface eth0  RUN/new/{name}.nv", None),
         *first[:eth0],
@@ -106,6 +112,9 @@ def stage(name: str, first: list[tuple[str, str | None]], eth0: int) -> list[tup
     ]
 
 
+QOS: list[tuple[str, str | None]] = [
+    (f"{FACTS} stated_among {RENEWED} RUN/old/commands", "the QoS of the switch cannot be read"),
+]
 ETH0: list[tuple[str, str | None]] = [
     (
         f"{FACTS} leaves_dhcp RUN/new/10-ports.nv ip address dhcp RUN/old/commands",
@@ -174,6 +183,37 @@ def test_both_stages_are_applied_and_saved(fresh: NvueSwitch) -> None:
     ]
     wanted = "".join(f"{line}\n" for line in sorted({*FACTORY.splitlines(), *stated} - {DHCP.strip()}))
     assert fresh.configuration() == (wanted, wanted, False, False)
+
+
+STALE = (
+    "nv set qos mapping default-global dscp 40 switch-priority 3\n",
+    "nv set qos roce mode lossy\n",
+    "nv set qos traffic-pool default-lossless memory-percent 50\n",
+)
+OWN = "nv set qos advance-buffer-config default-global egress-lossy-buffer multicast switch-priority 0\n"
+
+
+@pytest.mark.slow
+def test_qos_of_the_switch_is_what_the_stages_state(tmp_path: Path) -> None:
+    switch = NvueSwitch(tmp_path / "switch", build(), "".join((OWN, *STALE)), fresh=False)
+    run = switch.apply(*OPTIONS)
+    assert (run.code, run.error) == (0, "")
+    unset = [call for call in run.calls if call.startswith("nv unset qos ")]
+    assert {"nv unset qos mapping default-global", "nv unset qos roce", "nv unset qos traffic-pool"} <= {*unset}
+    applied = switch.configuration()[0].splitlines(keepends=True)
+    assert OWN in applied
+    assert not {*STALE} & {*applied}
+    stated = (switch.stages / "10-ports.nv").read_text().splitlines(keepends=True)
+    assert {line for line in stated if line.startswith("nv set qos ")} <= {*applied}
+
+
+@pytest.mark.slow
+def test_a_refused_removal_of_qos_brings_the_old_configuration_back(running: NvueSwitch, tmp_path: Path) -> None:
+    removal = "nv unset qos mapping default-global"
+    other = NvueSwitch(tmp_path / "other", build(), "nv set system wjh enable on\n", fresh=False)
+    at = other.apply(*OPTIONS).calls.index(removal) + 1
+    was = running.configuration()
+    assert_restored(running, was, running.apply(*OPTIONS, at=at, how="fail"), f"{removal} failed")
 
 
 @pytest.mark.slow

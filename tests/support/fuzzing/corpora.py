@@ -144,7 +144,7 @@ def _examples(platform: str) -> tuple[Files, ...]:
                 elif platform in edits:
                     speaks = platform if platform in platforms.written() else "sonic"
                     with contextlib.suppress(_Enough):
-                        list(Setting(speaks).artifact(edits))
+                        list(Setting(speaks).artifact(edits, example.intent or {}))
     return tuple(made)
 
 

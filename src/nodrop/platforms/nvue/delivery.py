@@ -14,11 +14,15 @@ from nodrop.platforms.adding import rows
 from nodrop.platforms.nvue.edit_steps import first_apply as first_apply
 from nodrop.platforms.nvue.edit_steps import restarting
 from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.spelling import GLOBAL, IMPLIED
 from nodrop.platforms.nvue.stages import for_shell
 from nodrop.platforms.rendering import template
 
 _DHCP = {False: "ip address dhcp", True: "ipv4 dhcp-client"}
 """What makes eth0 a DHCP client, by whether the release has a client for each family of addresses."""
+
+_RENEWED = ("qos roce", "qos traffic-pool", *(f"qos {kind} {GLOBAL}" for kind in (*IMPLIED, "egress-queue-mapping")))
+"""The QoS of all ports, of which one style leaves out what the other states; a patch alone would keep it."""
 
 
 @cache
@@ -36,5 +40,6 @@ def apply_script(release: str, model: str) -> str:
         release=for_shell(release),
         model=for_shell(model),
         dhcp=_DHCP[knows(release, "a DHCP client by family")],
+        renewed=_RENEWED,
         restarts=restarting(release),
     )

@@ -18,11 +18,8 @@ from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.profiles import Leaves, leaves
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_qos import SMALL, QosReader
-from nodrop.platforms.nvue.spelling import GLOBAL, KINDS, PortQos, taken_apart
+from nodrop.platforms.nvue.spelling import GLOBAL, IMPLIED, KINDS, PortQos, taken_apart
 from nodrop.platforms.nvue.writer import alpha, small_percent
-
-_IMPLIED = ("congestion-control", "egress-scheduler", "mapping", "pfc")
-"""Kinds of which `default-global` says something unless it is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +108,7 @@ def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
     for name, users in by_name.items():
         moving = [use for use in users if not same(use.old, use.new)]
         targets = Counter(use.new for use in moving if use.new is not None)
-        if len(moving) < len(users) or not (name in stated or (name == GLOBAL and kind in _IMPLIED)):
+        if len(moving) < len(users) or not (name in stated or (name == GLOBAL and kind in IMPLIED)):
             left += moving
             continue
         if not targets:
@@ -125,7 +122,7 @@ def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
         _change(draft, kind, name, values[name], chosen)
         values[name] = chosen
         left += [use for use in moving if not same(use.new, chosen)]
-    if GLOBAL not in values and GLOBAL not in stated and kind not in _IMPLIED:
+    if GLOBAL not in values and GLOBAL not in stated and kind not in IMPLIED:
         values[GLOBAL] = None
     for use in left:
         name = next((name for name, value in values.items() if same(value, use.new)), "")
