@@ -10,6 +10,7 @@ RELEASE_FILE=/etc/lsb-release
 RELEASE=5.16
 MODEL=SN4700
 DHCP='ipv4 dhcp-client'
+RENEWED='qos roce|qos traffic-pool|qos congestion-control default-global|qos egress-scheduler default-global|qos mapping default-global|qos pfc default-global|qos egress-queue-mapping default-global'
 RESTARTS='system forwarding hash-seed'
 
 usage() {
@@ -113,6 +114,12 @@ def waiting(path):
 
 def same(one, other):
     return ["yes" if sorted(lines(one)) == sorted(lines(other)) else "no"]
+
+
+def stated_among(settings, commands):
+    """Those of the settings, or of what is below them, that the switch has."""
+    said = [" ".join(path) for path in statements(commands)]
+    return [one for one in settings.split("|") if any(path == one or path.startswith(f"{one} ") for path in said)]
 
 
 def leaves_dhcp(stage, words, commands):
@@ -389,8 +396,19 @@ preview() {
 
 patch() {
     [ "$phase" != checking ] || phase=patched
+    ! grep -q '^nv set qos ' "${1%.yaml}.nv" || renew_qos
     limited 300 nv config patch "$1" || fail "nv config patch refuses ${1##*/}"
     ! grep -q '^nv set interface eth0 ' "${1%.yaml}.nv" || leave_dhcp "${1%.yaml}.nv"
+}
+
+# QoS of the whole switch is what the stage states: what a style leaves out as a default must not stay as it was.
+renew_qos() {
+    into renewed 60 python3 -I -S "$run/facts.py" stated_among "$RENEWED" "$run/old/commands" ||
+        fail "the QoS of the switch cannot be read"
+    while read -r setting; do
+        # shellcheck disable=SC2086 # words of a command
+        limited 120 nv unset $setting || fail "nv unset $setting failed"
+    done <"$run/renewed"
 }
 
 leave_dhcp() {
