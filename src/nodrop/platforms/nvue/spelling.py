@@ -21,7 +21,7 @@ from nodrop.platforms.nvue.releases import knows
 
 GLOBAL = "default-global"
 IMPLIED = ("congestion-control", "egress-scheduler", "mapping", "pfc")
-"""Kinds of which `default-global` says something unless it is told otherwise."""
+"""Kinds of which `default-global` says something unless another value is stated."""
 KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause", "mapping", "pfc", "remark")
 """Of each there are profiles that ports are bound to, in the order of a file."""
 FECS = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
