@@ -41,16 +41,16 @@ class Member:
 def with_others(
     outcomes: Sequence[Outcome],
     reads: Sequence[Callable[[], Reading]],
-    rules: Sequence[Rule],
+    rules: Callable[[], Sequence[Rule]],
     settings: Settings,
     *,
     one_site: bool,
 ) -> list[Outcome]:
     """Return the outcomes of all fabrics of a command, with findings about what they have in common.
 
-    `reads` reads each fabric again, and is called only where fabrics have something in common. A fabric without
-    identifiers, such as one that cannot be read, is compared with none. Only `rules` that
-    compare fabrics count.
+    `reads` reads each fabric again, and `rules` loads the rules, of which those that compare fabrics count; both are
+    called only where fabrics have something in common. A fabric without identifiers, such as one that cannot be read,
+    is compared with none.
     """
     made = list(outcomes)
     members = {
@@ -66,24 +66,24 @@ def with_others(
 
 
 def compared(
-    members: Sequence[Member], rules: Sequence[Rule], settings: Settings, *, one_site: bool
+    members: Sequence[Member], rules: Callable[[], Sequence[Rule]], settings: Settings, *, one_site: bool
 ) -> list[Outcome | None]:
     """Return for each fabric what the rules that compare fabrics find in it; None where there is nothing to compare."""
     found: list[Outcome | None] = [None] * len(members)
-    severity = settings.config.severity
-    rules = tuple(rule for rule in rules if rule.beside and severity_of(rule, severity) != "off")
     chosen = list(_single(members))
-    if len(chosen) < 2 or not rules:
+    if len(chosen) < 2:
         return found
     shared = sharing([members[at].identifiers for at in chosen], one_site=one_site)
     if not shared.pairs:
         return found
+    severity = settings.config.severity
+    comparing = [rule for rule in rules() if rule.beside and severity_of(rule, severity) != "off"]
     shelf = _Shelf([members[at] for at in chosen])
     for later in shared.pairs:
         reading = shelf.reading(later)
         index = Index(reading.fabric)
         index.kept[KEPT] = tuple(shelf.beside(later, shared, one_site=one_site))
-        found[chosen[later]] = judged(reading, rules, settings, index=index)
+        found[chosen[later]] = judged(reading, comparing, settings, index=index)
     _place(found, shelf, settings)
     return found
 

@@ -54,6 +54,8 @@ def test_what_is_adjacent_is_one_range_and_what_means_something_on_one_link_is_l
         (identifiers("leaf3"), identifiers("leaf1", "leaf2", fabric="pod"), False, False),
         (identifiers(), identifiers("leaf1", fabric="pod"), False, False),
         (identifiers("leaf1"), identifiers("leaf1"), False, False),
+        (identifiers("leaf1"), identifiers("leaf1", "leaf2", fabric="pod"), True, True),
+        (identifiers("leaf3"), identifiers("leaf1", "leaf2", fabric="pod"), True, False),
     ],
 )
 def test_states_of_one_fabric_are_not_two(one: Identifiers, other: Identifiers, an_intent: bool, same: bool) -> None:

@@ -54,7 +54,7 @@ def with_common(
             )
             for (pair, *readings), identifiers in zip(states, own, strict=True)
         ]
-        return compared([*others, *members], rules, settings, one_site=one_site)[len(others) :]
+        return compared([*others, *members], lambda: rules, settings, one_site=one_site)[len(others) :]
 
     was, now = of_state(0), of_state(1)
     for at, (before, after) in enumerate(zip(was, now, strict=True)):

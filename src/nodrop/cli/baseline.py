@@ -67,7 +67,7 @@ def command(
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
     outcomes = [_judged(one, settings, routing=routing) for one in fabrics]
     if len(fabrics) > 1:
-        rules, reads = chosen_rules(settings), [partial(read, one, settings) for one in fabrics]
+        rules, reads = partial(chosen_rules, settings), [partial(read, one, settings) for one in fabrics]
         outcomes = with_others(outcomes, reads, rules, settings, one_site=config.path is not None)
     found = merged(outcomes)
     for problem in found.problems:

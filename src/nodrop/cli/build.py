@@ -122,7 +122,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     settings, made = choices.settings, [one.outcome for one in done]
     if len(tasks) > 1:
         reads = [partial(_reading, task) for task in tasks]
-        made = with_others(made, reads, chosen_rules(settings), settings, one_site=True)
+        made = with_others(made, reads, partial(chosen_rules, settings), settings, one_site=True)
     outcomes += made
     files = tuple(one.files for one in done if one.files is not None)
     outcome = concluded(merged(outcomes), settings)

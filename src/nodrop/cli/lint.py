@@ -64,7 +64,7 @@ def command(
         if len(tasks) > 1:
             reads = [partial(read, task.what, settings) for task in tasks]
             one_site = settings.config.path is not None
-            outcomes = with_others(outcomes, reads, chosen_rules(settings), settings, one_site=one_site)
+            outcomes = with_others(outcomes, reads, partial(chosen_rules, settings), settings, one_site=one_site)
         outcome = concluded(merged(outcomes), settings)
         outcome = replace(outcome, files=Files.of(inputs))
     emit(outcome, choices)

@@ -99,7 +99,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
         if len(paths) > 1:
             reads = [partial(reading_at, one.name, settings) for one in outcomes]
             one_site = settings.config.path is not None
-            outcomes = with_others(outcomes, reads, rules, settings, one_site=one_site)
+            outcomes = with_others(outcomes, reads, lambda: rules, settings, one_site=one_site)
     outcome = concluded(merged(outcomes), choices.settings, routing=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)

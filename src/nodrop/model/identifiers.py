@@ -180,8 +180,8 @@ def same_fabric(one: Identifiers, other: Identifiers, *, an_intent: bool) -> boo
     `an_intent` says that exactly one of them is an intent. Files of switches without a stated fabric are states of
     another fabric's switches where they have the same names and management addresses.
     """
-    if an_intent:
-        return bool(one.fabric) and one.fabric == other.fabric
+    if an_intent and one.fabric and one.fabric == other.fabric:
+        return True
     fewer, more = (one, other) if not one.fabric else (other, one)
     collected = not fewer.fabric and bool(more.fabric) and bool(fewer.devices)
     return collected and set(fewer.devices) <= set(more.devices) and set(fewer.management) <= set(more.management)
