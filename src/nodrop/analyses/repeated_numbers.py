@@ -1,9 +1,9 @@
 """Loopback addresses, prefixes of links and of hosts, and AS numbers that two fabrics have in common.
 
 Fabrics that no cable joins exchange no routes, so each may have the same numbers. Fabrics that cables between their
-switches join are one network. Prefixes of hosts must also differ where a host has cables in both fabrics, because the
-host has both in one routing table. A loopback address that is one of several of a switch and not its router id is an
-anycast address and may repeat.
+switches join are one network; of such a cable, the prefix is at both ends. Prefixes of hosts must also differ where a
+host has cables in both fabrics, because the host has both in one routing table. A loopback address that is one of
+several of a switch and not its router id is an anycast address and may repeat.
 """
 
 from bisect import bisect_right
@@ -32,7 +32,7 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
         for kind, known in sorted(_by_kind(other.index).items()):
             one_network = other.joined or (kind == "host prefixes" and bool(hosts))
             if one_network is joined and kind in mine:
-                yield from _hits(kind, mine[kind], known, other)
+                yield from _hits(kind, mine[kind], known, other, _cables(index) | _cables(other.index))
 
 
 class _Number(NamedTuple):
@@ -51,17 +51,27 @@ def _by_kind(index: Index) -> dict[Kind, list[_Number]]:
     return found
 
 
-def _hits(kind: str, mine: list[_Number], theirs: list[_Number], other: Beside) -> Iterator[Hit]:
-    """Yield a hit with all overlaps of a kind, placed at the first."""
+def _cables(index: Index) -> set[frozenset[Subject]]:
+    return {frozenset({(link.a.node, link.a.port), (link.b.node, link.b.port)}) for link in index.fabric.links}
+
+
+def _hits(
+    kind: str, mine: list[_Number], theirs: list[_Number], other: Beside, cables: set[frozenset[Subject]]
+) -> Iterator[Hit]:
+    """Yield a hit with all overlaps of a kind but those of the two ends of a cable, placed at the first."""
     known = sorted(theirs)
     starts = [one.span[:2] for one in known]
     furthest: list[_Number] = list(accumulate(known, _further))
     found: dict[str, tuple[_Number, _Number]] = {}
     for number in mine:
         version, low, high = number.span
-        before = bisect_right(starts, (version, high))
-        if before and _end(furthest[before - 1]) >= (version, low):
-            found.setdefault(number.text, (number, furthest[before - 1]))
+        at = bisect_right(starts, (version, high))
+        while at and _end(furthest[at - 1]) >= (version, low):
+            at -= 1
+            ends = frozenset({number.subject[:2], known[at].subject[:2]})
+            if _end(known[at]) >= (version, low) and ends not in cables:
+                found.setdefault(number.text, (number, known[at]))
+                break
     if not found:
         return
     first, there = next(iter(found.values()))

@@ -22,7 +22,7 @@ from nodrop.platforms import hosts as host_files
 
 _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
 _INTENT_LINE = re.compile(
-    rb"""(?:^["']?nodrop["']?|\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]+nodrop)[ \t]*:[ \t]*["']?1["']?[ \t\r]*$""",
+    rb"""(?:^["']?nodrop["']?|\A(?>(?:[ \t]*+(?:#[^\r\n]*+)?\r?\n)*)[ \t]++nodrop)[ \t]*:[ \t]*["']?1["']?[ \t\r]*$""",
     re.MULTILINE,
 )
 """Of a file under any name: the key at the beginning of a line, or in the first line behind blanks."""

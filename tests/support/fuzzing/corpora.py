@@ -142,7 +142,7 @@ def _examples(platform: str) -> tuple[Files, ...]:
                 if platform in edits and platform not in platforms.written() and platform != platforms.HOSTS:
                     made.append({path: text.encode() for path, text in edits[platform].items()})
                 elif platform in edits:
-                    speaks = platform if platform in platforms.written() else "sonic"
+                    speaks = next((one for one in edits if one in platforms.written()), "sonic")
                     with contextlib.suppress(_Enough):
                         list(Setting(speaks).artifact(edits, example.intent or {}))
     return tuple(made)

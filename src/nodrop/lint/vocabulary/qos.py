@@ -4,7 +4,7 @@ from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import ranges
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 from nodrop.model import effects
-from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.fabric import Fabric, Interface
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known
@@ -56,12 +56,12 @@ def _may_pause(qos: QosProfile | None | Unknown) -> bool:
 
 
 @word("function", rests_on=("policy",))
-def fabric_watchdog_off(fabric: Fabric, device: Device) -> bool:
-    """Whether the owner states that links between switches have no PFC watchdog, at all or on devices of this role."""
+def fabric_watchdog_off(fabric: Fabric, role: str | Unknown) -> bool:
+    """Whether the owner states that links between switches have no PFC watchdog, at all or on devices of a role."""
     policy = fabric.policy
     if policy.fabric_watchdog is None:
         return True
-    return bool(policy.fabric_unwatched_roles) and known(device.role, "device.role") in policy.fabric_unwatched_roles
+    return bool(policy.fabric_unwatched_roles) and known(role, "device.role") in policy.fabric_unwatched_roles
 
 
 @word("function", rests_on=("policy", "cables"))

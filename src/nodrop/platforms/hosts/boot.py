@@ -5,16 +5,16 @@ import re
 from nodrop.platforms.hosts.facts import Form, Parsed, line_span
 
 _STARTED = re.compile(
-    r"""^\s*(?:ExecStart(?:Pre|Post)?\s*=\s*[-@:+!]*|@reboot\s+(?:root\s+)?|[^#]*\bRUN(?:\{program\})?\+?=\s*")(.+)"""
+    r"""^\s*+(?:ExecStart(?:Pre|Post)?\s*=\s*[-@:+!]*|@reboot\s+(?:root\s+)?|[^#]*\bRUN(?:\{program\})?\+?=\s*")(.+)"""
 )
 _ABOUT = re.compile(
     r"(?i)roce|rdma|mlnx|mlx5|mellanox|\bnics?\b|\bpfc\b|\bqos\b|dcqcn|\becn\b|spectrum|bnxt|ainic|connectx|bluefield"
 )
-_AT_BOOT = re.compile(r"(?m)^\s*(?:(?:Wanted|Required)By\s*=|@reboot\b)|^[^#\n]*\bRUN(?:\{program\})?\+?=")
+_AT_BOOT = re.compile(r"(?m)^[ \t]*+(?:(?:Wanted|Required)By\s*=|@reboot\b)|^[^#\n]*\bRUN(?:\{program\})?\+?=")
 RESTORES = re.compile(
-    r"(?m)^[^#\n]*(?:systemctl\s+(?:--?\S+\s+)*enable|/etc/systemd/system/|/etc/udev/rules\.d|/etc/rc\.(?:local|d)|@reboot"
+    r"(?m)^[^#\n]*(?:systemctl\s++(?>(?:--?\S++\s++)*)enable|/etc/systemd/system/|/etc/udev/rules\.d|/etc/rc\.(?:local|d)|@reboot"
     r"|crontab|/etc/cron|dispatcher\.d|if(?:up|-up|-pre-up)\.d|ifup-local|\bpost-up\b|\bbootcmd\s*:|kind:\s*DaemonSet)"
-    r"|^\s*(?:Wanted|Required)By\s*=|^[^#\n]*\bRUN(?:\{program\})?\+?="
+    r"|^[ \t]*+(?:Wanted|Required)By\s*=|^[^#\n]*\bRUN(?:\{program\})?\+?="
 )
 """By what a file shows that what it sets is set at each boot."""
 

@@ -19,7 +19,7 @@ WORDS = ("NCCL_", "UCX_", "NVSHMEM_")
 """Of which a file that has such a variable has one."""
 
 _ASSIGNED = re.compile(r"""(?:^|[\s;"'])([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s;"']*)""")
-_LISTED = re.compile(r"""-?\s*\{?\s*["']?name["']?\s*:\s*["']?([A-Z][A-Z0-9_]*)["']?\s*(?:,\s*(.*?)\}?)?$""")
+_LISTED = re.compile(r"""-?\s*+\{?\s*+["']?name["']?\s*+:\s*+["']?([A-Z][A-Z0-9_]*+)["']?\s*+(?:,\s*+(.*?)\}?)?$""")
 _KEYED = re.compile(r"""["']?((?:NCCL|UCX|NVSHMEM)_[A-Z0-9_]*)["']?\s*:\s+["']?([^\s"',]*)["']?,?$""")
 _VALUE = re.compile(r"""["']?value["']?\s*:\s*["']?([^\s"',}]*)""")
 _DEFAULT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=]([^}$`]*)\}")

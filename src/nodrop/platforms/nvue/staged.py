@@ -15,7 +15,7 @@ from nodrop.platforms.nvue.settings import laid
 FORMS = (".nv", ".yaml")
 """How the names of stages end; each form has all stages."""
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./ -]*")
-_LINE = re.compile(r"( *)((?:'[^']*'|[^\s:'?-][^:']*)+): ?(.*)")
+_LINE = re.compile(r"( *)((?>(?:'[^']*+'|[^\s:'?-][^:']*+)+)): ?(.*)")
 _Statement = tuple[str, ...]
 
 
