@@ -392,7 +392,7 @@ preview() {
     say "checks passed; nothing was applied"
 }
 
-# A stage: it is applied on probation, checked, and confirmed.
+# The pending revision: what it has of a stage, and what it changes.
 
 patch() {
     [ "$phase" != checking ] || phase=patched
@@ -435,6 +435,8 @@ show_changes() {
     done <"$run/out"
     [ -z "$unattended" ] || asks=no
 }
+
+# A stage: it is applied on probation, checked, and confirmed.
 
 load() {
     for stage in "$run"/new/*.yaml; do
