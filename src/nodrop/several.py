@@ -78,6 +78,8 @@ def compared(
         return found
     severity = settings.config.severity
     comparing = [rule for rule in rules() if rule.beside and severity_of(rule, severity) != "off"]
+    if not comparing:
+        return found
     shelf = _Shelf([members[at] for at in chosen])
     for later in shared.pairs:
         reading = shelf.reading(later)
