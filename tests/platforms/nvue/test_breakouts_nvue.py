@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Source
 from nodrop.platforms.cumulus import reader
 from support.nvue_startup import read, state
@@ -136,6 +137,32 @@ PATCH = "interface:\n      swp1: {link: {breakout: {2x: {}}}}\n      swp1s0-1: {
 )
 def test_qos_of_parts_in_the_revision_that_makes_them(text: str, found: list[tuple[int, str]]) -> None:
     assert [(line, facts) for kind, line, facts in remarks(text) if kind == "qos-with-breakout"] == found
+
+
+SESSIONS = "nv set vrf default router bgp neighbor {} type unnumbered\n"
+MACRO = "nv set qos roce mode lossless\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (BREAK + SESSIONS.format("swp1s0-3,swp2s1,swp3s0"), ["swp1s0", "swp1s1", "swp2s1"]),
+        (BREAK + SESSIONS.format("swp1s1").replace("default", "RED"), ["swp1s1"]),
+        (BREAK.replace("2x", "disabled") + SESSIONS.format("swp1s0"), []),
+        (SESSIONS.format("swp1s0"), []),
+    ],
+)
+def test_parts_that_only_bgp_sessions_name_are_ports(text: str, found: list[str]) -> None:
+    device = read(MACRO + text).device
+    ports = {port.name: port.qos for port in device.interfaces if "s" in port.name[3:]}
+    assert list(ports) == found
+    assert all(isinstance(qos, QosProfile) and qos.pfc_rx_priorities == (3,) for qos in ports.values())
+
+
+def test_a_port_that_is_lost_while_only_a_session_names_a_part_of_the_next() -> None:
+    parts = "interface:\n  swp7: {link: {breakout: {8x: {}}}}\n  swp8: {link: {breakout: {2x: {}}}}\n"
+    sessions = "vrf: {default: {router: {bgp: {neighbor: {swp8s0: {type: unnumbered}}}}}}"
+    assert below(parts + sessions) == [("port-lost-to-breakout", 3, LOST)]
 
 
 def test_files_of_cumulus_linux_are_a_state() -> None:

@@ -71,17 +71,37 @@ class Ports:
         self._links: dict[int, tuple[Node, _Link]] = {}
         self._by_content: dict[str, _Link] = {}
         self._balanced: dict[int, tuple[Any, tuple[bool, int | None]]] = {}
+        self._add_parts_of_sessions()
+
+    def _add_parts_of_sessions(self) -> None:
+        """Add the parts of ports broken out here that only a BGP session names.
+
+        NVIDIA's generator writes spines this way (enterprise-ras, net-configurator, spine_nvue_cli.j2).
+        """
+        broken = {
+            named.port.panel: breakout.splits
+            for name in self._nodes
+            if (named := nvue_port(name)) and not named.part and (breakout := self.link(self.view(name)).breakout)
+        }
+        vrfs = self.config.top.below("vrf").items() if broken else ()
+        keys = (key for _, vrf in vrfs for key in vrf.below("router", "bgp", "neighbor").node)
+        for name in (name for key in keys for name in names(key)):
+            named = nvue_port(name)
+            if named is not None and named.part and named.port.split < broken.get(named.port.panel, 0):
+                self._nodes.setdefault(name, [])
 
     def names(self) -> Iterator[str]:
         """Yield the interfaces, as they first appear."""
         return iter(self._nodes)
 
     def names_port(self, name: str) -> bool:
-        """Whether the file names an interface."""
-        return name in self._nodes
+        """Whether the file has settings of an interface."""
+        return bool(self._nodes.get(name))
 
     def key_of(self, name: str) -> str:
-        """Return the last key of the file that stands for an interface."""
+        """Return the last key of the file that stands for an interface, or for the port that it is a part of."""
+        if not self._nodes[name] and (named := nvue_port(name)) is not None:
+            name = f"swp{named.port.panel}"
         top = self.config.top.below("interface")
         return next(key for key in reversed(top.node) if name in names(key))
 
