@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.lint.vocabulary.qos import expects_rdma, facing, in_use
+from nodrop.lint.vocabulary.qos import expects_rdma, faces_fabric, facing, in_use
 from nodrop.model.fabric import Interface
+from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, UnknownFact
-from support.small_fabrics import LOSSY, port
+from support.small_fabrics import LOSSY, device, port
 
 RECEIVES = replace(LOSSY, pfc_rx_priorities=(3,))
 SENDS = replace(LOSSY, pfc_tx_priorities=(3,))
@@ -40,3 +41,14 @@ def test_pfc_on_one_port_makes_a_switch_one_of_rdma(other: Any) -> None:
 def test_what_is_not_known_to_be_shut_is_in_use() -> None:
     assert (in_use(UNKNOWN), in_use(True), in_use(False)) == (True, True, False)
     assert (facing(UNKNOWN), facing(None), facing("host")) == ("unknown", "nothing", "host")
+
+
+def test_a_session_over_a_port_without_a_cable_may_be_one_between_switches() -> None:
+    session = Bgp(asn=65001, neighbors=(BgpNeighbor(interface="Ethernet0"), BgpNeighbor(address="10.0.0.1")))
+    for routed in (device("leaf1", bgp=session), device("leaf1", vrf_bgp=(session,))):
+        with pytest.raises(UnknownFact, match=r"^interface\.side$"):
+            faces_fabric(routed, port(0), UNKNOWN)
+        assert not faces_fabric(routed, port(1), UNKNOWN)
+        assert [faces_fabric(routed, port(0), side) for side in ("fabric", "host", None)] == [True, False, False]
+    unread = device("leaf1", bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
+    assert not faces_fabric(unread, port(0), UNKNOWN)

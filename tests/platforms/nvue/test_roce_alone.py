@@ -10,6 +10,8 @@ Written down before the rules were run on it. The macro maps whole class-selecto
 All else that rules ask about is sound, or rests on what the file does not say: the model, speeds and cables.
 """
 
+from pathlib import Path
+
 import nodrop
 from nodrop.model.subject import text
 from support.places import TESTS
@@ -28,3 +30,14 @@ def test_the_macro_alone_has_these_faults_and_no_others() -> None:
     }
     told = [finding.message for finding in verdict.findings if finding.rule == "unintended-dscp-in-lossless-class"]
     assert all("24-25, 27-31" in message for message in told)
+
+
+def test_ports_with_unnumbered_sessions_may_lead_to_switches(tmp_path: Path) -> None:
+    script = tmp_path / "leaf1.nv"
+    session = "nv set router bgp autonomous-system 65001\nnv set vrf default router bgp neighbor swp2 type unnumbered\n"
+    script.write_text("nv set interface swp1-2 type swp\nnv set qos roce mode lossless\n" + session)
+    verdict = nodrop.lint(nodrop.read([str(script)]))
+    rule = "pfc-without-watchdog"
+    assert [text(one.subject) for one in verdict.findings if one.rule == rule] == ["leaf1/swp1"]
+    unknown = [(one.missing, one.subjects_count) for one in verdict.unknown if one.rule == rule]
+    assert unknown == [("interface.side", 1)]

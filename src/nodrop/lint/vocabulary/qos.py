@@ -30,6 +30,24 @@ def facing(side: str | None | Unknown) -> str:
     return "unknown" if isinstance(side, Unknown) else side or "nothing"
 
 
+@word("function", rests_on=("cables",))
+def faces_fabric(device: Device, interface: Interface, side: str | None | Unknown) -> bool:
+    """Whether a port leads to a switch.
+
+    UNKNOWN without cables where a BGP session runs over the port itself (unnumbered): between switches, or to a host
+    that runs a routing daemon.
+    """
+    if not isinstance(side, Unknown):
+        return side == "fabric"
+    found = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
+    for bgp in (device.bgp, *found):
+        if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown):
+            continue
+        if any(session.interface == interface.name for session in bgp.neighbors):
+            raise UnknownFact("interface.side")
+    return False
+
+
 @word("function", rests_on=("cables", "roles"))
 def expects_rdma(
     role: str | Unknown, interfaces: tuple[Interface, ...], side: str | None | Unknown, qos: QosProfile | None
