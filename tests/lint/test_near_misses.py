@@ -7,9 +7,10 @@ import pytest
 
 from nodrop.lint.vocabulary.qos import expects_rdma, faces_fabric, facing, in_use
 from nodrop.model.fabric import Interface
+from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, UnknownFact
-from support.small_fabrics import LOSSY, device, port
+from support.small_fabrics import LOSSY, device, fabric, port
 
 RECEIVES = replace(LOSSY, pfc_rx_priorities=(3,))
 SENDS = replace(LOSSY, pfc_tx_priorities=(3,))
@@ -46,9 +47,11 @@ def test_what_is_not_known_to_be_shut_is_in_use() -> None:
 def test_a_session_over_a_port_without_a_cable_may_be_one_between_switches() -> None:
     session = Bgp(asn=65001, neighbors=(BgpNeighbor(interface="Ethernet0"), BgpNeighbor(address="10.0.0.1")))
     for routed in (device("leaf1", bgp=session), device("leaf1", vrf_bgp=(session,))):
+        index = Index(fabric(routed))
         with pytest.raises(UnknownFact, match=r"^interface\.side$"):
-            faces_fabric(routed, port(0), UNKNOWN)
-        assert not faces_fabric(routed, port(1), UNKNOWN)
-        assert [faces_fabric(routed, port(0), side) for side in ("fabric", "host", None)] == [True, False, False]
+            faces_fabric("leaf1", "Ethernet0", UNKNOWN, index=index)
+        assert not faces_fabric("leaf1", "Ethernet4", UNKNOWN, index=index)
+        sides = ("fabric", "host", None)
+        assert [faces_fabric("leaf1", "Ethernet0", side, index=index) for side in sides] == [True, False, False]
     unread = device("leaf1", bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
-    assert not faces_fabric(unread, port(0), UNKNOWN)
+    assert not faces_fabric("leaf1", "Ethernet0", UNKNOWN, index=Index(fabric(unread)))

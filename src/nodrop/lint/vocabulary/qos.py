@@ -5,6 +5,7 @@ from nodrop.lint.vocabulary.general import ranges
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.index import Index
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known
@@ -31,19 +32,20 @@ def facing(side: str | None | Unknown) -> str:
 
 
 @word("function", rests_on=("cables",))
-def faces_fabric(device: Device, interface: Interface, side: str | None | Unknown) -> bool:
-    """Whether a port leads to a switch.
+def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
+    """Whether a port of a device leads to a switch.
 
     UNKNOWN without cables where a BGP session runs over the port itself (unnumbered): between switches, or to a host
     that runs a routing daemon.
     """
     if not isinstance(side, Unknown):
         return side == "fabric"
+    device = index.devices[name]
     found = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
     for bgp in (device.bgp, *found):
         if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown):
             continue
-        if any(session.interface == interface.name for session in bgp.neighbors):
+        if any(session.interface == port for session in bgp.neighbors):
             raise UnknownFact("interface.side")
     return False
 
