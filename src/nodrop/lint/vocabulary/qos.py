@@ -32,14 +32,13 @@ def facing(side: str | None | Unknown) -> str:
 
 
 @word("function", rests_on=("cables",))
-def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
-    """Whether a port of a device leads to a switch.
+def may_face_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
+    """Whether a port without a known cable leads to a switch: UNKNOWN where an unnumbered BGP session runs over it.
 
-    UNKNOWN without cables where a BGP session runs over the port itself (unnumbered): between switches, or to a host
-    that runs a routing daemon.
+    Such a session is between switches, or to a host that runs a routing daemon.
     """
     if not isinstance(side, Unknown):
-        return side == "fabric"
+        return False
     device = index.devices[name]
     found = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
     for bgp in (device.bgp, *found):
