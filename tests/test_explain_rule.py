@@ -79,7 +79,8 @@ def test_a_finding_has_its_values_their_lines_and_the_text_to_change() -> None:
         "  interface.qos.pfc_priorities         [3]",
         "  interface.side | facing != 'fabric'  true",
     ]
-    assert block(page, "assert, which has to hold there: false") == ["  interface.qos.pfc_watchdog  none"]
+    asserted = [line.split() for line in block(page, "assert, which has to hold there: false")]
+    assert asserted[:2] == [["one", "of", "false"], ["interface.qos.pfc_watchdog", "none"]]
     seen = block(page, "What it saw")
     assert seen[2:4] == ["  interface.qos.pfc_priorities = [3]", f'    stated: {file}:{obeyed}:27  "pfc_enable": "3",']
     watchdog = seen.index("  interface.qos.pfc_watchdog = none")

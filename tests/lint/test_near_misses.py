@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.lint.vocabulary.qos import expects_rdma, may_face_fabric, facing, in_use
+from nodrop.lint.vocabulary.qos import expects_rdma, facing, in_use, may_face_fabric
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
