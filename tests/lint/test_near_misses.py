@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.lint.vocabulary.qos import expects_rdma, facing, in_use, may_face_fabric
+from nodrop.lint.vocabulary.qos import expects_rdma, faces_fabric, facing, in_use
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
@@ -49,8 +49,9 @@ def test_a_session_over_a_port_without_a_cable_may_be_one_between_switches() -> 
     for routed in (device("leaf1", bgp=session), device("leaf1", vrf_bgp=(session,))):
         index = Index(fabric(routed))
         with pytest.raises(UnknownFact, match=r"^interface\.side$"):
-            may_face_fabric("leaf1", "Ethernet0", UNKNOWN, index=index)
-        assert not may_face_fabric("leaf1", "Ethernet4", UNKNOWN, index=index)
-        assert not any(may_face_fabric("leaf1", "Ethernet0", side, index=index) for side in ("fabric", "host", None))
+            faces_fabric("leaf1", "Ethernet0", UNKNOWN, index=index)
+        assert not faces_fabric("leaf1", "Ethernet4", UNKNOWN, index=index)
+        sides = ("fabric", "host", None)
+        assert [faces_fabric("leaf1", "Ethernet0", side, index=index) for side in sides] == [True, False, False]
     unread = device("leaf1", bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
-    assert not may_face_fabric("leaf1", "Ethernet0", UNKNOWN, index=Index(fabric(unread)))
+    assert not faces_fabric("leaf1", "Ethernet0", UNKNOWN, index=Index(fabric(unread)))

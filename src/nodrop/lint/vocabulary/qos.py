@@ -32,13 +32,14 @@ def facing(side: str | None | Unknown) -> str:
 
 
 @word("function", rests_on=("cables",))
-def may_face_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
-    """Whether a port without a known cable leads to a switch: UNKNOWN where an unnumbered BGP session runs over it.
+def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
+    """Whether a port of a device leads to a switch.
 
-    Such a session is between switches, or to a host that runs a routing daemon.
+    UNKNOWN without cables where a BGP session runs over the port itself (unnumbered): between switches, or to a host
+    that runs a routing daemon.
     """
     if not isinstance(side, Unknown):
-        return False
+        return side == "fabric"
     device = index.devices[name]
     found = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
     for bgp in (device.bgp, *found):
