@@ -1,8 +1,9 @@
 """Which ports ought to be alike: those of switches of one role, platform and model, at one speed, towards one side.
 
 A model's ports for service are a family of their own. Hosts of different groups are different sides. Where a switch's
-role or model is not known its ports are compared with one another only. What most switches have is usual; of two kinds
-that are as frequent, the one of more of the fabric.
+role or model is not known its ports are compared with one another only. If cables join several groups of switches,
+switches are compared within their group. What most switches have is usual; of two kinds that are as frequent, the one
+of more of the fabric.
 """
 
 from collections import defaultdict
@@ -101,7 +102,7 @@ class _Alike(NamedTuple):
 def _families(index: Index) -> Iterator[tuple[Family, _Alike]]:
     """Yield the ports in use that have QoS, in groups, with their family by sides."""
     for device in index.fabric.devices:
-        root = root_of(device)
+        root = root_of(index, device)
         for ports in index.alike(device):
             qos = ports[0].qos
             if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
@@ -156,8 +157,8 @@ def _service_panels(model: str | Unknown) -> frozenset[int]:
     return frozenset(panel for group in groups if group.service for panel in group.panels)
 
 
-def root_of(device: Device) -> Family:
-    """What a switch is compared with: others of its role, platform and model, or itself alone."""
+def root_of(index: Index, device: Device) -> Family:
+    """Return what a switch is compared with: others of its group, role, platform and model, or itself alone."""
     if isinstance(device.role, Unknown) or isinstance(device.model, Unknown):
         return ("device", device.name, "")
-    return (device.role, device.platform, device.model)
+    return (index.groups[device.name], device.role, device.platform, device.model)

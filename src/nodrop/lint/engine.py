@@ -18,6 +18,7 @@ from nodrop.lint.cells import EACH, Case, Cells, Column, alike
 from nodrop.lint.emit import Outcome
 from nodrop.lint.finding import Finding, Severity, Verdict
 from nodrop.lint.nearby import Part
+from nodrop.lint.possible_modes import in_each_mode
 from nodrop.lint.remedies import with_siblings
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.lint.scopes import Gap
@@ -60,6 +61,24 @@ def judge(
     have kept in it; `near` is the part of it that is judged, by rules for which that is enough, where only what differs
     from another state is wanted (`lint/nearby.py`). `progress` is told the name of each rule before its turn.
     """
+    if reading.possible:
+
+        def judge_in(one: Reading, own: Index) -> Verdict:
+            return judge(
+                one,
+                rules,
+                strictness=strictness,
+                severity_overrides=severity_overrides,
+                options=options,
+                evaluations=evaluations,
+                seconds=seconds,
+                index=own,
+                progress=progress,
+            )
+
+        found = in_each_mode(reading, index or Index(reading.fabric), judge_in)
+        every = [rule for rule in rules if speaks(rule, reading, strictness, severity_overrides or {})]
+        return replace(found, findings=tuple(sorted(found.findings, key=_order)), rules=len(every))
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
     set_options = {rule.name: options_of(rule, options or {}) for rule in chosen}
@@ -75,7 +94,7 @@ def judge(
         began = perf_counter() if seconds is not None else 0.0
         session.judge(rule, severity, set_options[rule.name])
         if seconds is not None:
-            seconds[rule.name] = perf_counter() - began
+            seconds[rule.name] = seconds.get(rule.name, 0.0) + perf_counter() - began
     return Verdict(
         findings=tuple(sorted(session.findings, key=_order)),
         unknown=session.unknowns.verdicts(rdma=reading.fabric.mode != "lossy" or bool(reading.fabric.classes)),
@@ -250,7 +269,7 @@ def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapp
     """Whether `judge` evaluates a rule at all; what is only possible waits for a stricter reader."""
     allowed = STRICTNESSES.index(strictness)
     return (
-        reading.fabric.mode in rule.modes
+        not rule.modes.isdisjoint(reading.modes)
         and STRICTNESSES.index(rule.strictness) <= allowed
         and (rule.confidence != "possible" or allowed > 0)
         and severity_of(rule, overrides) != "off"

@@ -148,7 +148,7 @@ class _Siblings:
             return UNKNOWN
         if place[1].startswith("@"):
             steps = (place[1][1:], *place[2:])
-            key = (*root_of(device), "device"), steps
+            key = (*root_of(self._index, device), "device"), steps
             if key not in self._votes:
                 others = (each for each in self._like(device) if each.name not in self._sick_devices)
                 self._votes[key] = _most(islice(others, ASKED), steps)
@@ -160,7 +160,7 @@ class _Siblings:
         near = (device.name, *kind), place[2:]
         if near not in self._votes:
             self._votes[near] = _most(self._ports([device], kind), place[2:])
-        far = (*root_of(device), *kind), place[2:]
+        far = (*root_of(self._index, device), *kind), place[2:]
         if self._votes[near] is UNKNOWN and far not in self._votes:
             self._votes[far] = _most(self._ports(self._like(device)[:ASKED], kind), place[2:])
         return self._votes[far] if self._votes[near] is UNKNOWN else self._votes[near]
@@ -175,8 +175,8 @@ class _Siblings:
     def _like(self, device: Device) -> list[Device]:
         if not self._devices:
             for each in self._index.fabric.devices:
-                self._devices.setdefault(root_of(each), []).append(each)
-        return self._devices[root_of(device)]
+                self._devices.setdefault(root_of(self._index, each), []).append(each)
+        return self._devices[root_of(self._index, device)]
 
 
 def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:

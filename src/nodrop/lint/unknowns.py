@@ -15,6 +15,7 @@ from nodrop.model.types import attributes
 _STATED = "state them under {key} in fabric.yaml"
 _WORKED_OUT = f"models of devices, from which it is worked out: {_STATED.format(key='models')}"
 _ADVICE: Mapping[tuple[str, str], str] = {
+    ("Fabric", "mode"): "the mode: --assume mode=lossless or mode=lossy, or `mode: lossless` in fabric.yaml",
     ("Fabric", "links"): f"cables: {_STATED.format(key='cables')}",
     ("Link", "length_m"): f"cable lengths: {_STATED.format(key='cables')}",
     ("Link", "media"): f"kinds of cable: {_STATED.format(key='cables')}",

@@ -5,15 +5,16 @@ from dataclasses import replace
 from operator import is_
 from typing import NamedTuple
 
+from nodrop.model import modes
 from nodrop.model.cabling import Cabling
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.model.intern import Interner
 from nodrop.model.names import misnamed
 from nodrop.model.nics import stated
-from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.reading import Assumption, DeviceReading, HostReading, Note, Reading
-from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, those_known
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import Assumption, DeviceReading, HostReading, Note, PossibleMode, Reading
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
 from nodrop.model.values import changed
 
@@ -94,11 +95,13 @@ def assemble(
     stated = _named_devices(declared)
     sides = cabling.sides
     devices = [shared.device(one.device, declared, sides, all_cables=one.device.name in stated) for one in readings]
-    assumed: list[Assumption] = []
-    mode = declared.mode or _mode(devices, assumed, paused=_have_pfc(hosts_read))
-    plain = declared.mode is None and not hosts_read and not _profiles(devices)
+    groups = _groups(devices, cabling.links, declared, paused=_have_pfc(hosts_read))
+    assumed = modes.assumptions(groups)
+    mode = declared.mode or modes.of_all(groups)
+    plain = declared.mode is None and not hosts_read and not modes.profiles(devices)
     dscps = _sent_dscps(hosts_read) if not devices else set()
     classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, dscps, plain=plain)
+    note = modes.note_of(groups)
     fabric = Fabric(
         name=declared.name or UNNAMED,
         mode=mode,
@@ -119,10 +122,11 @@ def assemble(
             *cabling.unlike,
             *misnamed(named, readings),
         ),
-        notes=(*notes, *(note for reading in everything for note in reading.notes)),
+        notes=(*notes, *([note] if note else ()), *(note for reading in everything for note in reading.notes)),
         problems=tuple(problem for reading in everything for problem in reading.problems),
         derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},
         assumed=tuple(assumed),
+        possible=_possible(groups, classes, stated=declared.classes is not None),
         allowed={reading.device.name: reading.allowed for reading in readings if reading.allowed}
         | {one.name: one.allowed for one in hosts_read if one.allowed},
     )
@@ -192,48 +196,38 @@ def _completed(device: Device, facing: Iterable[Side | None | Unknown], interner
     return changed(device, interfaces=tuple(map(completed, device.interfaces, facing)), buffer_pools=pools)
 
 
-def _profiles(devices: Iterable[Device]) -> list[QosProfile]:
-    seen = {
-        id(interface.qos): interface.qos
-        for device in devices
-        for interface in device.interfaces
-        if isinstance(interface.qos, QosProfile)
-    }
-    return list(seen.values())
+def _groups(devices: Sequence[Device], links: Sequence[Link], declared: Declared, *, paused: bool) -> list[modes.Group]:
+    """Return the switches by the mode that is inferred; none where it is stated. A stated fabric is one group."""
+    if declared.mode is not None:
+        return []
+    one = declared.name is not None or declared.cables is not None or declared.hosts is not None
+    hosts = [host.name for host in declared.hosts or ()]
+    return modes.inferred(devices, links, hosts, paused=paused, one_fabric=one)
 
 
-def _mode(devices: list[Device], assumed: list[Assumption], *, paused: bool) -> Mode:
-    """Return the mode that the files show, over all devices together; `pfc-only` is never inferred."""
-    trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
-    mode: Mode = "lossy"
-    because = "nothing pauses, and no priority group is lossless"
-    if trims:
-        mode, because = "trim", f"{trims[0]} trims packets"
-    elif any(map(_pauses, _profiles(devices))):
-        mode, because = "lossless", "ports have PFC, a lossless priority group or a PFC watchdog"
-    elif not devices and paused:  # where switches were read, they decide
-        mode, because = "lossless", "NICs have PFC"
-    assumed.append(Assumption(fact="mode", value=mode, because=because))
-    return mode
+def _possible(
+    groups: Sequence[modes.Group], classes: tuple[TrafficClass, ...], *, stated: bool
+) -> tuple[PossibleMode, ...]:
+    """Return the possible modes of the switches, with the classes of each; nothing where all have one mode."""
+    every: dict[Mode, frozenset[str]] = {}
+    for group in groups:
+        for mode in group.modes:
+            every[mode] = every.get(mode, frozenset()) | group.devices
+    if len(every) < 2:
+        return ()
+    return tuple(
+        PossibleMode(
+            mode=mode,
+            classes=classes if stated else tuple(replace(one, lossless=mode in modes.WITH_PFC) for one in classes),
+            devices=devices,
+        )
+        for mode, devices in every.items()
+    )
 
 
 def _have_pfc(readings: Iterable[HostReading]) -> bool:
     """Whether a file of a host turns PFC on."""
     return any(bool(stated(nic, "pfc_priorities")) for one in readings for nic in one.nics)
-
-
-def _pauses(qos: QosProfile) -> bool:
-    """Whether anything that is known of a port is a trace of PFC."""
-    priorities = [*those_known(qos.pfc_rx_priorities), *those_known(qos.pfc_tx_priorities)]
-    watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)
-    return bool(priorities) or watched or any(map(_is_lossless, those_known(qos.priority_groups)))
-
-
-def _is_lossless(group: PriorityGroup) -> bool:
-    try:
-        return group.lossless
-    except UnknownFact:
-        return False
 
 
 def _sent_dscps(readings: Iterable[HostReading]) -> set[int]:
@@ -254,7 +248,7 @@ def _classes(
         assumed.append(Assumption(fact="RDMA", value="none", because="no port has QoS"))
         return ()
     candidates: set[int] = set()
-    for qos in _profiles(devices):
+    for qos in modes.profiles(devices):
         if isinstance(qos.dscp_to_tc, Unknown) or isinstance(qos.pfc_rx_priorities, Unknown) or not qos.dscp_to_tc:
             continue
         candidates |= {dscp for dscp, tc in enumerate(qos.dscp_to_tc) if tc in qos.pfc_rx_priorities}
@@ -266,5 +260,5 @@ def _classes(
         (dscp,) = sent
         because = "the only DSCP that files of hosts give to RDMA"
     assumed.append(Assumption(fact="RDMA", value=f"DSCP {dscp}", because=because))
-    lossless = mode in ("lossless", "pfc-only")
+    lossless = mode in modes.WITH_PFC
     return (TrafficClass(name="rdma", purpose="rdma", dscp=(dscp,), tc=UNKNOWN, lossless=lossless),)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.model.modes import cabled_groups
 
 _T = TypeVar("_T", Device, Host, HostPort, Interface)
 
@@ -68,6 +69,11 @@ class Index:
                 found[a].add(b)
                 found[b].add(a)
         return found
+
+    @cached_property
+    def groups(self) -> Mapping[str, str]:
+        """The group of each device: what known cables join, where they join several groups; else ""."""
+        return cabled_groups(list(self.devices), self.fabric.links, self.hosts)
 
     def interface(self, device: str, name: str) -> Interface | None:
         """Return the port `name` of a device."""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from nodrop.errors import Problem
 from nodrop.formats.places import Span
 from nodrop.formats.root import Root
-from nodrop.model.fabric import Device, End, Fabric
+from nodrop.model.fabric import Device, End, Fabric, Mode, TrafficClass
 from nodrop.model.nics import Nic
 from nodrop.model.subject import Subject
 
@@ -77,6 +77,15 @@ class Assumption:
     fact: str
     value: str
     because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PossibleMode:
+    """A mode that some switches may have, and the traffic classes with it; a switch of several has one of them."""
+
+    mode: Mode
+    classes: tuple[TrafficClass, ...]
+    devices: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,12 +182,19 @@ class Reading:
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
     assumed: tuple[Assumption, ...] = ()
+    possible: tuple[PossibleMode, ...] = ()
+    """The possible modes, where not all switches have that of the fabric."""
     decided: Callable[[Subject], Decision | None] | None = None
     """Of what an intent was built into: where it decides a part, if it does."""
     allowed: Mapping[str, tuple[Allow, ...]] = field(default_factory=dict)
     """By device or host, what comments in its files allow; by an empty name, what those in an intent do."""
     written: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Lines of the intent that remarks and what it allows stand in, by its name as it is shown and their number."""
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """The modes that switches have or may have."""
+        return frozenset(one.mode for one in self.possible) or frozenset({self.fabric.mode})
 
     @property
     def secret_lines(self) -> frozenset[tuple[str, str, int]]:

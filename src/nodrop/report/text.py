@@ -6,6 +6,7 @@ from itertools import groupby
 
 from nodrop.inputs.contents import UNREAD
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
+from nodrop.model.modes import UNDECIDED
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.agreement import text as text_of
 from nodrop.report.block import Page, block
@@ -91,7 +92,8 @@ def totals(outcome: Outcome) -> str:
 
 def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
     said = (
-        f"{each.value if each.fact == 'mode' else f'{each.fact} = {each.value}'} ({each.because})"
+        f"{each.value if each.fact == 'mode' and each.value != UNDECIDED else f'{each.fact} = {each.value}'}"
+        f" ({each.because})"
         for each in assumptions
     )
     return [page.said("strong", "assumed", ", ".join(said))] if assumptions else []

@@ -61,8 +61,8 @@ def page(asked: Asked) -> str:
 
 def _preface(asked: Asked) -> Iterator[str]:
     """Why the rule says nothing of this fabric, whatever it sees."""
-    mode = asked.reading.fabric.mode
-    if mode not in asked.rule.modes:
+    if asked.rule.modes.isdisjoint(asked.reading.modes):
+        mode = " or ".join(one for one in MODES if one in asked.reading.modes)
         speaks = ", ".join(one for one in MODES if one in asked.rule.modes)
         yield from _wrapped(f"{asked.rule.name} is silent here: it speaks of {speaks} fabrics, and this one is {mode}")
         yield ""
@@ -136,7 +136,7 @@ def _item(asked: Asked, item: Item) -> Iterator[str]:
     steps = _steps(witness)
     findings = [one for one in asked.findings if one.subject == subject]
     verdict = _verdict(rule, steps)
-    silent = asked.reading.fabric.mode not in rule.modes
+    silent = rule.modes.isdisjoint(asked.reading.modes)
     yield _title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
     for finding in findings:
         yield from _finding(finding)

@@ -1,0 +1,80 @@
+"""Verdicts on switches whose modes differ, or are unknown: the rules are run once for each possible mode.
+
+A switch gets the findings of its own mode. If several modes are possible, what is found in each of them is a finding,
+and what is found in some of them only is unknown, for want of the mode.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+
+from nodrop.lint.finding import Finding, UnknownVerdict, Verdict
+from nodrop.lint.unknowns import Unknowns
+from nodrop.model.index import Index
+from nodrop.model.reading import PossibleMode, Reading
+from nodrop.model.subject import FABRIC, cable_ends
+from nodrop.model.values import changed
+
+JudgeIn = Callable[[Reading, Index], Verdict]
+
+
+def in_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
+    """Return the verdict on a reading with several possible modes; `judge_in` returns that of one mode."""
+    verdicts = []
+    for one in reading.possible:
+        fabric = changed(reading.fabric, mode=one.mode, classes=one.classes)
+        own = Index(fabric, index)
+        own.kept.update(index.kept)
+        verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own))
+    findings, open_verdicts = _findings(reading.possible, [one.findings for one in verdicts])
+    first = verdicts[0]
+    unknown = {(one.rule, one.missing): one for one in open_verdicts}
+    for verdict in verdicts:
+        for missed in verdict.unknown:
+            unknown[missed.rule, missed.missing] = _larger(unknown.get((missed.rule, missed.missing), missed), missed)
+    return replace(
+        first,
+        findings=tuple(findings),
+        unknown=tuple(unknown[key] for key in sorted(unknown)),
+        problems=tuple(dict.fromkeys(problem for verdict in verdicts for problem in verdict.problems)),
+    )
+
+
+def _larger(one: UnknownVerdict, other: UnknownVerdict) -> UnknownVerdict:
+    return other if other.subjects_count > one.subjects_count else one
+
+
+def _findings(
+    possible: Sequence[PossibleMode], found: Sequence[Sequence[Finding]]
+) -> tuple[list[Finding], tuple[UnknownVerdict, ...]]:
+    """Return the findings that hold, and what a mode would decide."""
+    modes_of: dict[str, set[int]] = {}
+    for at, one in enumerate(possible):
+        for device in one.devices:
+            modes_of.setdefault(device, set()).add(at)
+    seen: dict[tuple[str, str], dict[int, Finding]] = {}
+    for at, findings in enumerate(found):
+        for finding in findings:
+            seen.setdefault((finding.rule, finding.fingerprint), {})[at] = finding
+    sure, unknowns = [], Unknowns()
+    for by_mode in seen.values():
+        first = next(iter(by_mode.values()))
+        own = _devices(first, modes_of)
+        ways = {frozenset(modes_of[device]) for device in own or modes_of}
+        if _holds(ways, by_mode.keys(), everywhere=bool(own)):
+            sure.append(next(by_mode[at] for at in sorted(by_mode) if any(at in way for way in ways)))
+        elif any(way & by_mode.keys() for way in ways):
+            unknowns.add(first.rule, "fabric.mode", own)
+    return sure, unknowns.verdicts()
+
+
+def _holds(ways: Iterable[Set[int]], found: Set[int], *, everywhere: bool) -> bool:
+    """Return whether a finding holds: of switches in all their modes, of the fabric in those of some switch."""
+    decided = (way <= found for way in ways)
+    return all(decided) if everywhere else any(decided)
+
+
+def _devices(finding: Finding, known: Mapping[str, object]) -> list[str]:
+    """Return the switches of a finding."""
+    subject = finding.subject if finding.subject[0] != FABRIC else finding.at
+    names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])]
+    return [name for name in dict.fromkeys(names) if name in known]

@@ -1,0 +1,167 @@
+"""The mode of switches that nobody states: from their own files, for each group of switches that cables join.
+
+PFC on a switch decides its mode. The absence of PFC decides only for switches that cables join: a single switch may
+have lost it. Such a switch has the mode of the other switches of the run, or each of `OPEN` is possible.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from nodrop.model.fabric import Device, Link, Mode
+from nodrop.model.qos import PriorityGroup, QosProfile
+from nodrop.model.reading import Assumption, Note
+from nodrop.model.states import Unknown, UnknownFact, those_known
+from nodrop.model.subject import natural
+
+OPEN: tuple[Mode, ...] = ("lossy", "lossless")
+"""The modes of switches without PFC of which nothing decides whether it was lost."""
+WITH_PFC: tuple[Mode, ...] = ("lossless", "pfc-only")
+UNDECIDED = "unknown"
+"""The assumed value of a mode that nothing decides."""
+NAMED = 3
+"""How many switches a message names of a group."""
+
+
+class Group(NamedTuple):
+    """Switches with one mode, or several possible ones; `why` is the evidence."""
+
+    devices: frozenset[str]
+    modes: tuple[Mode, ...]
+    why: str
+
+
+def joined(names: Iterable[str], links: Iterable[Link]) -> Mapping[str, str]:
+    """Return for each name one of all names that cables join to it; other nodes join nothing, their names may clash."""
+    root = {name: name for name in names}
+
+    def find_root(name: str) -> str:
+        while root[name] != name:
+            root[name] = name = root[root[name]]
+        return name
+
+    for link in links:
+        if link.a.node in root and link.b.node in root:
+            root[find_root(link.a.node)] = find_root(link.b.node)
+    return {name: find_root(name) for name in root}
+
+
+def cabled_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> Mapping[str, str]:
+    """Return the group of each switch: a switch of it, or "" for those that no cable joins to another switch.
+
+    The hosts are those that the owner states. Where cables join one group only, all switches are "": those without a
+    known cable may belong to it.
+    """
+    groups = [group for group in _groups(names, links, hosts) if len(group) > 1]
+    group_of = {name: group[0] for group in groups for name in group} if len(groups) > 1 else {}
+    return {name: group_of.get(name, "") for name in names}
+
+
+def _groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> list[list[str]]:
+    root = joined([*names, *hosts], links)
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(root[name], []).append(name)
+    return list(found.values())
+
+
+def inferred(
+    devices: Sequence[Device], links: Sequence[Link], hosts: Sequence[str], *, paused: bool, one_fabric: bool = False
+) -> list[Group]:
+    """Return the switches by mode; `pfc-only` is never inferred.
+
+    `paused` means that files of hosts have PFC, `one_fabric` that the owner states that this is one fabric.
+    """
+    names = [device.name for device in devices]
+    groups: dict[str, list[Device]] = {}
+    group_of = cabled_groups(names, links, hosts)
+    for device in devices:
+        groups.setdefault(group_of[device.name], []).append(device)
+    if one_fabric or len(groups) < 2:
+        cabled = not devices or len(_groups(names, links, hosts)) < len(names)
+        return [_group(devices, cabled=cabled, paused=paused)]
+    alone = groups.pop("", [])
+    found = [_group(group, cabled=True, paused=False) for group in groups.values()]
+    if alone:
+        found.append(_alone(alone, found, paused=paused))
+    return found
+
+
+def of_all(groups: Iterable[Group]) -> Mode:
+    """Return the mode of a fabric as a whole: the one that asks most of a switch."""
+    found = {group.modes[0] for group in groups}
+    return next((mode for mode in ("trim", "lossless") if mode in found), "lossy")
+
+
+def note_of(groups: Sequence[Group]) -> Note | None:
+    """Return a note on groups that no known cable joins; None for a single one."""
+    if len(groups) < 2:
+        return None
+    said = "; ".join(f"{named(group.devices)} ({' or '.join(group.modes)})" for group in groups)
+    message = f"no known cable joins these {len(groups)} groups, so each has its own mode and siblings: {said}"
+    return Note(kind="groups", message=f"{message}. If they are one fabric, state its cables in fabric.yaml")
+
+
+def assumptions(groups: Sequence[Group]) -> list[Assumption]:
+    """Return what is assumed of the mode, one for each mode and reason."""
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for group in groups:
+        key = (group.modes[0] if len(group.modes) == 1 else UNDECIDED, group.why)
+        found[key] = found.get(key, frozenset()) | group.devices
+    return [
+        Assumption(fact="mode", value=mode, because=why if len(found) == 1 else f"{named(devices)}: {why}")
+        for (mode, why), devices in found.items()
+    ]
+
+
+def named(devices: Collection[str]) -> str:
+    """Return the first names in words, and the number of the others."""
+    first, more = sorted(devices, key=natural)[:NAMED], len(devices) - NAMED
+    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
+
+
+def profiles(devices: Iterable[Device]) -> list[QosProfile]:
+    """Return the QoS profiles of all ports, each object once."""
+    seen = {
+        id(interface.qos): interface.qos
+        for device in devices
+        for interface in device.interfaces
+        if isinstance(interface.qos, QosProfile)
+    }
+    return list(seen.values())
+
+
+def _group(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
+    names = frozenset(device.name for device in devices)
+    trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
+    if trims:
+        return Group(names, ("trim",), f"{trims[0]} trims packets")
+    if any(map(_pauses, profiles(devices))):
+        return Group(names, ("lossless",), "ports have PFC, a lossless priority group or a PFC watchdog")
+    if paused and not (devices and cabled):
+        return Group(names, ("lossless",), "NICs have PFC")
+    if cabled:
+        return Group(names, ("lossy",), "nothing pauses, and no priority group is lossless")
+    return Group(names, OPEN, "nothing pauses, and without a known cable to another switch this does not decide it")
+
+
+def _alone(devices: Sequence[Device], others: Iterable[Group], *, paused: bool) -> Group:
+    """Return switches without known cables: without a trace of PFC they have the mode of others that have one."""
+    own = _group(devices, cabled=False, paused=paused)
+    for group in others if len(own.modes) > 1 else ():
+        if group.modes != ("lossy",):
+            return own._replace(modes=group.modes, why=f"as {named(group.devices)}, since no cable decides it")
+    return own
+
+
+def _pauses(qos: QosProfile) -> bool:
+    """Whether anything that is known of a port is a trace of PFC."""
+    priorities = [*those_known(qos.pfc_rx_priorities), *those_known(qos.pfc_tx_priorities)]
+    watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)
+    return bool(priorities) or watched or any(map(_is_lossless, those_known(qos.priority_groups)))
+
+
+def _is_lossless(group: PriorityGroup) -> bool:
+    try:
+        return group.lossless
+    except UnknownFact:
+        return False
