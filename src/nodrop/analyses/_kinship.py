@@ -55,12 +55,12 @@ class Kinship:
         }
 
     def kinds(self, family: Family) -> Iterable[tuple[Member, Iterator[Member]]]:
-        """The ports of a family, those with one profile together: the first, as which they all are, and all."""
+        """Yield the ports of a family, those with one profile together: the first, as which they all are, and all."""
         for found in self._kinds[family].values():
             yield found[0].first, (Member(one.device, port, one.qos) for one in found for port in one.ports)
 
     def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
-        """The value that most switches of each family have, a port that has it, and how many ports do.
+        """Return the value that most switches of each family have, a port that has it, and how many ports do.
 
         None as a value does not take part. What not even half of them have is not usual. Where as many have another
         value, more of the whole fabric decide, then more ports; where those are equal too, nothing is usual.
@@ -130,13 +130,13 @@ def _kind(found: Sequence[_Alike]) -> Kind:
 
 
 def kind_of(index: Index, device: Device, port: Interface) -> Family:
-    """What a port of a switch is compared with: others of its speed that face the same."""
+    """Return what a port of a switch is compared with: others of its speed that face the same."""
     speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
     return speed, SERVICE if is_service(device, port) else _side(index, device, port)
 
 
 def _side(index: Index, device: Device, port: Interface) -> str | None:
-    """What a port faces: the fabric, a group of hosts, nothing (None), or what no source says."""
+    """Return what a port faces: the fabric, a group of hosts, nothing (None), or what no source says."""
     if isinstance(port.side, Unknown):
         return UNKNOWN_SIDE
     if port.side != "host":

@@ -53,7 +53,7 @@ def judge(
     near: Part | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Verdict:
-    """What the rules say of a fabric: those of its mode, within `strictness`, and not `off`.
+    """Return what the rules find in a fabric: those of its mode, within `strictness`, and not `off`.
 
     Overrides and options go by a rule's name or a former one. InputProblems tells of options that a rule does not have.
     `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took: what
@@ -147,7 +147,7 @@ class _Session:
             self._remarks(rule, teller)
 
     def _everywhere(self, rule: Rule, teller: Teller) -> list[Finding]:
-        """What a rule finds in the whole fabric, of which nothing is noted."""
+        """Return what a rule finds in the whole fabric, of which nothing is noted."""
         noted = self.findings, self.unknowns, self.problems
         found: list[Finding] = []
         self.findings, self.unknowns, self.problems = found, Unknowns(), []
@@ -163,7 +163,7 @@ class _Session:
             self._outcome(rule, teller, case, outcome)
 
     def _sifted(self, rule: Rule, teller: Teller) -> Iterator[Case]:
-        """The items for which the beginning of `when` holds, each for itself."""
+        """Yield the items for which the beginning of `when` holds, each for itself."""
         for case, outcome in self._judged(rule, rule.sift, teller, self._cases(rule, teller, rule.sieved)):
             if outcome is True:
                 yield from alike(case, EACH)
@@ -235,7 +235,7 @@ class _Session:
             return False
 
     def _devices(self, subject: Subject) -> list[str]:
-        """The devices of a subject; of a link, both."""
+        """Return the devices of a subject; of a link, both."""
         names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])] or [subject[-1]]
         return [name for name in names if name in self.index.devices]
 
@@ -251,7 +251,7 @@ class _Session:
 
 
 def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
-    """What the analysis of a rule says of a fabric; of one that is asked twice, what it has said."""
+    """Return what the analysis of a rule finds in a fabric; of one that is run twice, what it found before."""
     given = {
         name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
     }
@@ -277,7 +277,7 @@ def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapp
 
 
 def severity_of(rule: Rule, overrides: Mapping[str, Override]) -> Override:
-    """The severity that a rule has where some are set otherwise, by name or former name."""
+    """Return the severity of a rule; overrides go by name or former name."""
     return _by_name(overrides, rule, rule.severity)
 
 
@@ -286,7 +286,7 @@ def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
 
 
 def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
-    """The options of a rule, those that were given over the defaults; InputProblems tells of one that it has not."""
+    """Return the options of a rule, given ones over the defaults; InputProblems names one that it does not have."""
     given = _by_name(options, rule, {})
     known = {option.name: option for option in rule.options}
     values = {name: option.default for name, option in known.items()}
@@ -303,5 +303,5 @@ def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mappi
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
-    """Findings go device by device, then rule by rule; those of the fabric come first."""
+    """Return the order of a finding: by device, then by rule; those of the fabric come first."""
     return natural(finding.device or ""), finding.rule, sort_key(finding.subject), finding.fingerprint, finding.message

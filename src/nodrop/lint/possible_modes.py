@@ -1,7 +1,7 @@
 """Verdicts on switches whose modes differ, or are unknown: the rules are run once for each possible mode.
 
-A switch gets the findings of its own mode. If several modes are possible, what is found in each of them is a finding,
-and what is found in some of them only is unknown, for want of the mode.
+A switch gets the findings of the mode that it has. If several modes are possible, what is found in each of them is a
+finding, and what is found in some of them only is unknown, for want of the mode.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set

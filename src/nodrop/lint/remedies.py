@@ -35,7 +35,7 @@ Parted = tuple[Subject, object, object]
 
 
 def parted(old: object, new: object) -> Iterator[Parted]:
-    """What is to change, part by part: the way there, what is there, and what is to be; nothing for what is unknown.
+    """Yield what is to change, part by part: its path, the old and the new value; nothing of unknown parts.
 
     A part that is there on one side only is a change as a whole, and so is a list but for maps and rows.
     """
@@ -67,7 +67,7 @@ def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
 
 
 def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
-    """The changes that make a part of the fabric `new`; what is not there is None, and is added."""
+    """Yield the changes that make a part of the fabric `new`; what is not there is None, and is added."""
     try:
         old = _at(index, subject)
     except ValueError:
@@ -77,7 +77,7 @@ def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
 
 
 def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings of a rule, each with what its siblings have: where the rule itself sets nothing, or before that.
+    """Yield the findings of a rule, each with what its siblings have: if the rule itself sets nothing, or first.
 
     `sick` are all that the rule finds in the fabric.
     """
@@ -92,7 +92,7 @@ def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: S
 
 
 def _place(finding: Finding, path: Path) -> Subject:
-    """The subject of a path of the item that a finding is about; of none, the part that it points at.
+    """Return the subject of a path of the item that a finding is about; of none, the part that it points at.
 
     Of a finding about cables or classes, the port and switch are those that it points at.
     """
@@ -108,7 +108,7 @@ def _place(finding: Finding, path: Path) -> Subject:
 
 
 def _ends(subject: Subject) -> list[Subject]:
-    """The ports that a link's subject names; none of another subject."""
+    """Return the ports that a link's subject names; none of another subject."""
     return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC, "links") else []
 
 
@@ -128,7 +128,7 @@ class _Siblings:
         self._devices: dict[Family, list[Device]] = {}
 
     def reached(self, place: Subject) -> Subject:
-        """The part that is None on the way to a place, and has to be given whole; else the place."""
+        """Return the part that is None on the way to a place, and has to be given whole; else the place."""
         for end in range(2 if place[1:2] and place[1].startswith("@") else 3, len(place)):
             with suppress(ValueError):
                 if _at(self._index, place[:end]) is None:
@@ -136,7 +136,7 @@ class _Siblings:
         return place
 
     def changes(self, place: Subject) -> Iterator[Change]:
-        """The changes that make a part as most siblings have it, where they agree and have it."""
+        """Yield the changes that make a part as most siblings have it, where they agree and have it."""
         if place[0] != FABRIC and len(place) > 1:
             for change in changed_to(self._index, place, self._usual(place)):
                 if change.subject[-1] not in _OF_THE_CABLE or not change.old:
@@ -180,7 +180,7 @@ class _Siblings:
 
 
 def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:
-    """What more of the parts have at the end of `steps` than anything else; UNKNOWN where there is no such thing."""
+    """Return what most of the parts have at the end of `steps`; UNKNOWN if nothing is most frequent."""
     votes: Counter[object] = Counter()
     for part in parts:
         with suppress(ValueError, UnknownFact):
@@ -194,7 +194,7 @@ def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:
 
 
 def _at(index: Index, subject: Subject) -> object:
-    """What a subject leads to; ValueError where there is nothing."""
+    """Return what a subject leads to; ValueError where there is nothing."""
     device, area, *_ = (*subject, "")
     owner = index.devices.get(device)
     if owner is None or not area or area.startswith("@"):

@@ -87,7 +87,7 @@ def _settled(asked: Asked, gap: Gap) -> str:
 
 
 def _several(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
-    """What the rule says of each item below a subject."""
+    """Yield what the rule finds at each item below a subject."""
     rule = asked.rule
     if not items:
         yield f"{rule.name} at {spelt(asked.at)}: cannot be decided"
@@ -107,7 +107,7 @@ def _several(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
 
 
 def _steps(witness: Witness) -> Mapping[str, Step]:
-    """The conditions by their keys, as far as they are evaluated."""
+    """Yield the conditions by their keys, as far as they are evaluated."""
     rule = witness.rule
     steps = {"when": witness.step(rule.when)} if rule.when is not None else {}
     when = steps.get("when")
@@ -185,7 +185,7 @@ def _conditions(steps: Mapping[str, Step]) -> Iterator[str]:
 
 
 def _rows(step: Step, depth: int, *, head: bool = True) -> Iterator[tuple[str, str, str]]:
-    """A condition as lines: what is written, its value, and whether it decided; of the whole, `and` goes unsaid."""
+    """Yield a condition as lines: its text, its value, and whether it decided; of the whole, without `and`."""
     indent, note = "  " * depth, "  <- decides" if step.decides else ""
     match step.node:
         case Logic(word=word) if step.parts:
@@ -217,7 +217,7 @@ def _shown(step: Step) -> str:
 
 
 def _seen(asked: Asked, witness: Witness) -> Iterator[str]:
-    """The facts that the rule rests on, each with its value and where that comes from."""
+    """Yield the facts that the rule rests on, each with its value and where that comes from."""
     facts = [leaf for leaf in asked.rule.leaves if not asked.rule.only_names(leaf)]
     if not facts:
         return
