@@ -11,8 +11,9 @@ from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import Device, End, Host, Interface, Link
 from nodrop.model.index import Index
+from nodrop.model.modes import as_before
 from nodrop.model.nics import Nic
-from nodrop.model.reading import Cable, DeviceReading, HostReading, Reading
+from nodrop.model.reading import Cable, DeviceReading, HostReading, Reading, Remark
 from nodrop.model.subject import text
 from support.small_fabrics import LOSSLESS, LOSSY, device, port, rule
 
@@ -125,6 +126,22 @@ def test_each_group_that_cables_join_has_its_own_mode() -> None:
         ("lossless", "b1, b2: ports have PFC, a lossless priority group or a PFC watchdog"),
         ("lossless", "c1: as b1, b2, since no cable decides it"),
     ]
+
+
+def test_findings_of_one_part_are_all_kept() -> None:
+    remarks = (Remark(kind="odd-word", subject=("leaf1",), place=None),) * 2
+    reading = assemble([replace(switch("leaf1", pfc=False), remarks=remarks)], Declared())
+    assert found(judge(reading, [rule(remark="odd-word", message="an odd word")])) == ["leaf1", "leaf1"]
+
+
+def test_a_switch_of_unknown_mode_keeps_that_of_its_former_state() -> None:
+    former = assemble([switch("leaf1", pfc=True)], Declared())
+    now = as_before(assemble([switch("leaf1", pfc=False)], Declared()), former)
+    assert (modes(now), now.possible) == ({"leaf1": {"lossless"}}, ())
+    assert [(one.value, one.because) for one in now.assumed if one.fact == "mode"] == [
+        ("lossless", "as before the change")
+    ]
+    assert found(judge(now, [rule(**NEEDS_PFC)])) == ["leaf1/Ethernet0"]
 
 
 def test_groups_of_one_stated_fabric_have_one_mode() -> None:

@@ -27,6 +27,7 @@ from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
 from nodrop.lint.finding import Finding, Located
 from nodrop.model.index import Index
+from nodrop.model.modes import as_before
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
@@ -169,8 +170,9 @@ def _changed(pair: Pair, both: Sides, run: Run) -> tuple[Changed, Outcome, tuple
     run.problems.extend(before.problems)
     before, after = (without(one, run.unread(pair.new)) for one in (before, after))
     governed = governed_by(pair, both, before, after, run)
-    after = governed.after
-    checked = with_those_that_left(pair, both, before, after, run) or governed.checked
+    after = as_before(governed.after, before)
+    other = with_those_that_left(pair, both, before, after, run) or governed.checked
+    checked = after if other is governed.after else as_before(other, before)
     run.progress(f"comparing {pair.name}")
     made = replace(plan(replace(before, problems=()), after), problems=())
     indices = (first := Index(before.fabric)), Index(after.fabric, first)

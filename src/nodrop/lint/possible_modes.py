@@ -51,17 +51,19 @@ def _findings(
     for at, one in enumerate(possible):
         for device in one.devices:
             modes_of.setdefault(device, set()).add(at)
-    seen: dict[tuple[str, str], dict[int, Finding]] = {}
+    # Several findings of one part may have one fingerprint.
+    seen: dict[tuple[str, str], dict[int, list[Finding]]] = {}
     for at, findings in enumerate(found):
         for finding in findings:
-            seen.setdefault((finding.rule, finding.fingerprint), {})[at] = finding
-    sure, unknowns = [], Unknowns()
+            seen.setdefault((finding.rule, finding.fingerprint), {}).setdefault(at, []).append(finding)
+    sure: list[Finding] = []
+    unknowns = Unknowns()
     for by_mode in seen.values():
-        first = next(iter(by_mode.values()))
+        first = next(iter(by_mode.values()))[0]
         own = _devices(first, modes_of)
         ways = {frozenset(modes_of[device]) for device in own or modes_of}
         if _holds(ways, by_mode.keys(), everywhere=bool(own)):
-            sure.append(next(by_mode[at] for at in sorted(by_mode) if any(at in way for way in ways)))
+            sure += next(by_mode[at] for at in sorted(by_mode) if any(at in way for way in ways))
         elif any(way & by_mode.keys() for way in ways):
             unknowns.add(first.rule, "fabric.mode", own)
     return sure, unknowns.verdicts()

@@ -4,14 +4,17 @@ PFC on a switch decides its mode. The absence of PFC decides only for switches t
 have lost it. Such a switch has the mode of the other switches of the run, or each of `OPEN` is possible.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device, Link, Mode
 from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.reading import Assumption, Note
+from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.model.states import Unknown, UnknownFact, those_known
 from nodrop.model.subject import natural
+from nodrop.model.values import changed
 
 OPEN: tuple[Mode, ...] = ("lossy", "lossless")
 """The modes of switches without PFC of which nothing decides whether it was lost."""
@@ -28,6 +31,25 @@ class Group(NamedTuple):
     devices: frozenset[str]
     modes: tuple[Mode, ...]
     why: str
+
+
+def as_before(reading: Reading, former: Reading) -> Reading:
+    """Return a reading in which switches of unknown mode have the mode of the former state, where that is known."""
+    mode = former.fabric.mode
+    if former.possible or not former.fabric.devices or mode not in {one.mode for one in reading.possible}:
+        return reading
+    times = Counter(name for one in reading.possible for name in one.devices)
+    open_names = frozenset(name for name, number in times.items() if number > 1)
+    kept = [one if one.mode == mode else replace(one, devices=one.devices - open_names) for one in reading.possible]
+    possible = tuple(one for one in kept if one.devices)
+    if not open_names:
+        return reading
+    others = (one for one in reading.assumed if one.fact != "mode" or one.value != UNDECIDED)
+    reading = replace(reading, assumed=(Assumption(fact="mode", value=mode, because="as before the change"), *others))
+    if len(possible) > 1:
+        return replace(reading, possible=possible)
+    fabric = changed(reading.fabric, mode=mode, classes=possible[0].classes)
+    return replace(reading, fabric=fabric, possible=())
 
 
 def joined(names: Iterable[str], links: Iterable[Link]) -> Mapping[str, str]:

@@ -66,6 +66,10 @@ def _preface(asked: Asked) -> Iterator[str]:
         speaks = ", ".join(one for one in MODES if one in asked.rule.modes)
         yield from _wrapped(f"{asked.rule.name} is silent here: it speaks of {speaks} fabrics, and this one is {mode}")
         yield ""
+    if len(asked.reading.modes) > 1:
+        several = " or ".join(one for one in MODES if one in asked.reading.modes)
+        yield from _wrapped(f"the mode is {several}; values are shown for {asked.reading.fabric.mode}")
+        yield ""
     if asked.off:
         yield from _wrapped(f"{asked.rule.name} is off: {asked.off}")
         yield ""
