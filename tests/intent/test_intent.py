@@ -52,7 +52,7 @@ def test_scalars_are_typed_by_the_schema() -> None:
     assert intent.classes["cnp"].max_rate == 5
     assert intent.pfc.watchdog.hosts.detection == 200
     assert (intent.buffers.lossless_pool, intent.buffers.alpha, intent.buffers.shared_headroom) == (90, "1", "off")
-    assert (intent.hosts.pfc, intent.hosts.dcqcn, intent.hosts.rdma_mtu) == ((3,), True, 4096)
+    assert (intent.hosts.trust, intent.hosts.dcqcn, intent.hosts.rdma_mtu) == ("dscp", True, 4096)
     assert intent.routing.asn.spines == (4_200_000_000, False)
     assert intent.routing.asn.leaves == (4_200_100_000, True)
     assert intent.addressing.loopbacks == ("10.0.0.0/16",)
