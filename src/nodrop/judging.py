@@ -52,8 +52,8 @@ class Settings:
     store: Store | None = None
     """What was worked out before, if anything is kept."""
     both: bool = False
-    """Whether a command judges by rules of files and of routing, the latter where it works routing out: what is
-    selected and ignored may be of either."""
+    """Whether a command checks by the rules of failures too where it computes these: `select` and `ignore` may name
+    either kind."""
 
 
 def all_rules(config: Config) -> tuple[Rule, ...]:
@@ -65,23 +65,24 @@ def all_rules(config: Config) -> tuple[Rule, ...]:
 
 
 def chosen_rules(
-    settings: Settings, *, files: bool = True, routing: bool = False, observed: bool = False
+    settings: Settings, *, files: bool = True, failures: bool = False, observed: bool = False
 ) -> tuple[Rule, ...]:
-    """Return the rules of `files`, of `routing`, or of both, that were selected and not ignored.
+    """Return the rules that were selected and not ignored: those that `files` decide, those of routing and `failures`.
 
-    Those about what other validators have `observed` are among those of routing where that is so.
+    Those about what other validators have `observed` are among the latter where that is so.
 
     InputProblems where a word names none, or the configuration says something of a rule that there is not.
     """
     from nodrop.lint.rules import of_files, of_routing
+    from nodrop.lint.skipped import unselected
 
     every = all_rules(settings.config)
     settings.config.check(every)
-    halves = (of_files(every) if files else (), of_routing(every, observed=observed) if routing else ())
+    halves = (of_files(every) if files else (), of_routing(every, observed=observed) if failures else ())
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
-    known = {word for rule in (every if settings.both else rules) for word in _words(rule)}
+    known = {word for rule in (every if settings.both else rules) for word in rule.words}
     wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
-    return tuple(rule for rule in rules if (not wanted or wanted & _words(rule)) and not unwanted & _words(rule))
+    return tuple(rule for rule in rules if not unselected(rule, wanted, unwanted))
 
 
 def listed(settings: Settings) -> "tuple[Listed, ...]":
@@ -91,19 +92,18 @@ def listed(settings: Settings) -> "tuple[Listed, ...]":
     """
     from nodrop.lint.engine import options_of, severity_of
     from nodrop.lint.rule import STRICTNESSES
-    from nodrop.report.rule_list import NOT_SELECTED, Listed
+    from nodrop.lint.skipped import unselected
+    from nodrop.report.rule_list import Listed
 
     every, config = all_rules(settings.config), settings.config
     config.check(every)
-    known = {word for rule in every for word in _words(rule)}
+    known = {word for rule in every for word in rule.words}
     wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
     allowed = STRICTNESSES.index(settings.strictness)
 
     def why_off(rule: Rule) -> str:
-        if wanted and not wanted & _words(rule):
-            return NOT_SELECTED
-        if unwanted & _words(rule):
-            return "ignored"
+        if left := unselected(rule, wanted, unwanted):
+            return left
         if severity_of(rule, config.severity) == "off":
             return f"severity off in {config.path}"
         if STRICTNESSES.index(rule.strictness) > allowed:
@@ -119,13 +119,11 @@ def listed(settings: Settings) -> "tuple[Listed, ...]":
     return tuple(map(stands, every))
 
 
-def _words(rule: Rule) -> set[str]:
-    return {rule.name, rule.area, *rule.aliases}
-
-
-def _named(option: str, known: set[str], values: Sequence[str]) -> set[str]:
+def _named(option: str, known: set[str], values: Sequence[str]) -> frozenset[str]:
     """Return the rules and areas that an option names."""
-    named = {word.strip() for value in values for word in value.split(",")}
+    from nodrop.lint.skipped import words_of
+
+    named = words_of(values)
     if wrong := sorted(named - known):
         raise InputProblems(
             Problem(path=f"--{option}", found=f"no rule or area {word!r}", hint=nearest(word, known)) for word in wrong
@@ -145,6 +143,7 @@ def judged(
     """Return what the rules say of a reading, or of what is `near` in it, with the places that reports will show."""
     from nodrop import platforms
     from nodrop.lint.engine import judge
+    from nodrop.lint.skipped import skipped
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, RuleWork, heads
     from nodrop.settling import known, settled
@@ -169,7 +168,17 @@ def judged(
     pointed = locate(findings, reading, platforms.where, only=only)
     line = known(reading.written, pointed.line)
     outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
-    outcome = replace(outcome, settled=() if fared is None else (fared,))
+    config = settings.config
+    left_out = skipped(
+        all_rules(config),
+        rules,
+        mode=reading.fabric.mode,
+        strictness=settings.strictness,
+        overrides=config.severity,
+        config=config.path.name if config.path else "",
+        selection=(settings.select, settings.ignore),
+    )
+    outcome = replace(outcome, settled=() if fared is None else (fared,), skipped=left_out)
     outcome = with_own(outcome, settings, rules)
     if not settings.statistics:
         return outcome
@@ -196,7 +205,7 @@ def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
     return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=known)
 
 
-def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False, observed: bool = False) -> "Outcome":
+def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False) -> "Outcome":
     """Return what all fabrics of a command come to, with what is wrong with the configuration's suppressions.
 
     What the baseline has and was not found any more is noted; what was found more often than it has it, is told.
@@ -206,7 +215,7 @@ def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False, 
     config = settings.config
     if not outcome.settled or not (config.suppress or config.baseline):
         return outcome
-    rules = bench(chosen_rules(settings, files=not routing, routing=routing, observed=observed), settings)
+    rules = bench(chosen_rules(settings, files=not failures, failures=failures, observed=observed), settings)
     if rules.baseline is not None:
         outcome = settling.told_again(outcome, rules.baseline)
         ended = settling.gone(outcome, rules.baseline, rules.names)

@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems
 from nodrop.formats.yaml import parse
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
-from nodrop.lint.rules import of_files, of_routing, shipped
+from nodrop.lint.rules import of_files, shipped
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import FABRIC
 from nodrop.model.subject import text as spelt
@@ -72,7 +72,7 @@ def repair(found: Outcome) -> Repair:
             lines += [(f"{device}/{name}", line) for line in _different(old, new)]
             astray += _astray(old, new) if name.endswith((".json", ".yaml")) else ()
             files[f"{device}/{name}"] = new
-    rules = (*of_files(shipped()), *(rule for rule in of_routing(shipped()) if rule.routed))
+    rules = (*of_files(shipped()), *(rule for rule in shipped() if rule.failures))
     after = judge(reading_of(fault, files), rules, strictness=fault.row.get("strictness", "regular")) if lines else None
     now = after.findings if after else ()
     were = {(one.rule, one.subject) for one in found.verdict.findings}

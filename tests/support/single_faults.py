@@ -22,7 +22,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.intent.schema import Intent
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Verdict
-from nodrop.lint.rules import of_files, of_routing, shipped
+from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.setting import EXAMPLES, laid_over, names, renamed, spelt_as
 from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
@@ -172,7 +172,7 @@ def outcome(fault: Fault) -> Outcome:
     """Return what is found of a fault: in the whole fabric, and in as little of it as shows the fault."""
     files = inject(fault)
     level = fault.row.get("strictness", "regular")
-    rules = (*of_files(shipped()), *(rule for rule in of_routing(shipped()) if rule.routed))
+    rules = (*of_files(shipped()), *(rule for rule in shipped() if rule.failures))
     verdict = judge(reading_of(fault, files), rules, strictness=level)
     missed = [*_missing(fault, verdict)]
     if fault.row["from"] != "fabric":

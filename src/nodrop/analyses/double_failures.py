@@ -20,6 +20,7 @@ from nodrop.routing.tiers import rank
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
+FAILURES = True
 
 _Kind = frozenset[tuple[str, int]]
 

@@ -11,6 +11,7 @@ from nodrop.model.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
 ROUTED = True
+LOOKS_AT = frozenset({"mtu_bytes"})
 
 
 def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:

@@ -12,6 +12,7 @@ from nodrop.routing.failures import Loss
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 ROUTED = True
+FAILURES = True
 
 
 def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:

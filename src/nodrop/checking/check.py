@@ -183,7 +183,7 @@ def _changed(pair: Pair, both: Sides, run: Run) -> tuple[Changed, Outcome, tuple
         made = rolled_out(
             made, before, after, run.settings, routing=computed, fabrics=run.fabrics, progress=run.progress
         )
-    rules = judging.chosen_rules(run.settings, routing=not routing.not_computed)
+    rules = judging.chosen_rules(run.settings, failures=not routing.not_computed)
     near = near_changes((before, checked), own, rules, run.settings)
     said = Outcome(name=pair.name)
     if checked.fabric.devices or checked.fabric.nics or after.problems:

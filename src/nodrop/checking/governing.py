@@ -75,8 +75,8 @@ def passing_by(
     before, said, findings = told
     held, proposed, reading = run.policies.held, run.policies.proposed or run.policies.held, governed.proposed
     assert reading is not None
-    routing = any(rule.routed for rule in rules)
-    others = judging.chosen_rules(proposed.settings, routing=routing)
+    failures = any(rule.failures for rule in rules)
+    others = judging.chosen_rules(proposed.settings, failures=failures)
     index = Index(reading.fabric, first)
     near = near_changes((before, reading), (first, index), others, proposed.settings)
     would = judging.judged(reading, others, proposed.settings, index=index, near=near[1], progress=run.progress)

@@ -216,8 +216,12 @@ class _Search:
 
 
 def _errors(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
-    """Return the rules whose findings are errors; what is wrong with a text alone is so at an end already."""
-    rules = judging.chosen_rules(settings, routing=routing)
+    """Return the rules whose findings are errors; what is wrong with a text alone is so at an end already.
+
+    Those that need the control plane only if the change matters to `routing`: else states are parts of the fabric.
+    """
+    every = judging.chosen_rules(settings, failures=routing)
+    rules = (rule for rule in every if routing or not rule.routed)
     overrides = settings.config.severity
     return tuple(rule for rule in rules if severity_of(rule, overrides) == "error" and not rule.remark)
 

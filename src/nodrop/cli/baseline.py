@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="File to write.  [default: that of `baseline` in nodrop.yaml, else nodrop.baseline.yaml beside it, or here]",
 )
 @option(OUTPUT, "--prune", is_flag=True, help="Drop entries of findings that do not occur any more.")
-@option(INPUT, "--routing", is_flag=True, help="Also what `nodrop validate` finds.")
+@option(INPUT, "--routing", is_flag=True, help="Also failures, as `nodrop validate` computes them.")
 @stating
 @choosing
 def command(
@@ -95,7 +95,7 @@ def _judged(what: "Inputs | Text", settings: "Settings", *, routing: bool) -> "O
     outcomes: list[Outcome] = []
     with collecting(outcomes):
         reading = read(what, settings)
-        made = judged(reading, chosen_rules(settings, routing=routing), settings)
+        made = judged(reading, chosen_rules(settings, failures=routing), settings)
         outcomes.append(
             replace(made, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(what, Inputs))
         )

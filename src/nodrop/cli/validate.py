@@ -90,7 +90,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     from nodrop.several import with_others
 
     observed = ask != Ask()
-    rules = chosen_rules(choices.settings, files=False, routing=True, observed=observed)
+    rules = chosen_rules(choices.settings, files=False, failures=True, observed=observed)
     outcomes: list[Outcome] = []
     with at_work(choices, paths, no_cache=no_cache) as settings, Progress(quiet=choices.quiet) as progress:
         for path in paths:
@@ -100,7 +100,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
             reads = [partial(reading_at, one.name, settings) for one in outcomes]
             one_site = settings.config.path is not None
             outcomes = with_others(outcomes, reads, lambda: rules, settings, one_site=one_site)
-    outcome = concluded(merged(outcomes), choices.settings, routing=True, observed=observed)
+    outcome = concluded(merged(outcomes), choices.settings, failures=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 

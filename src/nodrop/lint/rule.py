@@ -88,7 +88,9 @@ class Rule:
     rests_on: frozenset[str]
     """What the analysis takes from the owner's statements."""
     routed: bool
-    """Whether the analysis needs the control plane, which `nodrop validate` computes and `nodrop lint` does not."""
+    """Whether the analysis needs the control plane."""
+    failures: bool
+    """Whether the analysis computes failures of cables or switches: `nodrop validate` runs it, `nodrop lint` not."""
     observed: bool
     """Whether the analysis looks at what other validators saw, and only `nodrop validate` with one of them asks it."""
     beside: bool
@@ -127,6 +129,11 @@ class Rule:
         """Leave out what is made on first use, for functions do not travel between processes."""
         stored = self.__dataclass_fields__
         return {name: value for name, value in self.__dict__.items() if name in stored}
+
+    @property
+    def words(self) -> frozenset[str]:
+        """What `--select` and `--ignore` may call it: its names, and its area."""
+        return frozenset({self.name, self.area, *self.aliases})
 
     @property
     def repairs(self) -> bool:

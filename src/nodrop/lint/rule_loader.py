@@ -4,7 +4,8 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from dataclasses import fields
+from functools import cache, reduce
 from types import ModuleType
 from typing import Any, Literal
 
@@ -22,6 +23,8 @@ from nodrop.lint.rule import Example, FromOption, Option, Rule
 from nodrop.lint.rule_file import ExamplesFile, RuleFile, problems_of
 from nodrop.lint.scopes import SCOPES, names_of
 from nodrop.lint.written import MayBeNone, Written
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.fields import own
 from nodrop.model.types import Record, Type, join, nearest, type_of
 
 MAX_BYTES = 64 * 1024
@@ -94,10 +97,11 @@ class _Loader:
             arguments=self.arguments(options, module),
             rests_on=frozenset(getattr(module, "RESTS_ON", ())),
             routed=bool(getattr(module, "ROUTED", False)),
+            failures=bool(getattr(module, "FAILURES", False)),
             observed=bool(getattr(module, "OBSERVED", False)),
             beside=bool(getattr(module, "BESIDE", False)),
             looks_near=bool(getattr(module, "NEAR", False)),
-            looks_at=frozenset(getattr(module, "LOOKS_AT", ())),
+            looks_at=_looks_at(module),
             gives_changes=self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,
@@ -270,6 +274,19 @@ class _Loader:
                 f"no option `{named[1]}`", hint=nearest(named[1], options)
             )
         return FromOption(named[1])
+
+
+def _looks_at(module: ModuleType | None) -> frozenset[str]:
+    """Return the attributes of switches and ports that an analysis looks at; nothing where it does not say."""
+    stated: frozenset[str] = frozenset(getattr(module, "LOOKS_AT", ()))
+    return stated | _routing_fields() if getattr(module, "ROUTED", False) else stated
+
+
+@cache
+def _routing_fields() -> frozenset[str]:
+    """Return the attributes of switches and ports that sessions and routes depend on."""
+    rows = ((kind, one.name) for kind in (Device, Interface) for one in fields(kind))
+    return frozenset(name for kind, name in rows if own(kind, name).routing)
 
 
 def _examples(file: ExamplesFile) -> tuple[Example, ...]:

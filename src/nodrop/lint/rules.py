@@ -126,12 +126,12 @@ def place(rule: Rule, keys: Sequence[str | int], *, of: Literal["key", "value"] 
 
 
 def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Those that `nodrop lint` judges by: what is wrong with files, and between them."""
-    return tuple(rule for rule in rules if not rule.routed)
+    """Return those that files decide, routing included: what `nodrop lint` and `nodrop build` check by."""
+    return tuple(rule for rule in rules if not (rule.failures or rule.observed))
 
 
 def of_routing(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
-    """Return those that `nodrop validate` checks by: routing, what fabrics have in common, and suppressions.
+    """Return those that `nodrop validate` checks by: routing and failures, what fabrics share, and suppressions.
 
     Those about what other validators have `observed` are among them where one was asked.
     """

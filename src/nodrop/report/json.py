@@ -32,6 +32,7 @@ def render(outcome: Outcome) -> bytes:
         "assumed": [_assumption(assumption) for assumption in outcome.assumed],
         "statistics": None if outcome.work is None else [dataclasses.asdict(each) for each in statistics(outcome)],
         "validations": [dataclasses.asdict(each) for each in outcome.validations] or None,
+        "skipped": [dataclasses.asdict(each) for each in outcome.skipped],
         "summary": dataclasses.asdict(summary(outcome)),
     }
     return dumped(document)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodrop.lint.finding import Finding
+from nodrop.lint.skipped import Skipped, skipped_by_all
 from nodrop.report.outcome import Outcome, RuleWork
 
 
@@ -19,11 +20,15 @@ def merged(outcomes: Sequence[Outcome]) -> Outcome:
     def line(file: str, number: int) -> str | None:
         return next((text for one in outcomes if (text := one.line(file, number)) is not None), None)
 
+    ran = [one for one in outcomes if one.rules or one.skipped]
+    never = skipped_by_all([one.skipped for one in ran]) if ran else ()
+    every = max((one.rules + _number(one.skipped) for one in ran), default=0)
     return Outcome(
         devices=sum(one.devices for one in outcomes),
         hosts=sum(one.hosts for one in outcomes),
         interfaces=sum(one.interfaces for one in outcomes),
-        rules=max((one.rules for one in outcomes), default=0),
+        rules=every - _number(never),
+        skipped=never,
         findings=within("findings"),
         hidden=within("hidden"),
         unknown=tuple(verdict for one in outcomes for verdict in one.unknown),
@@ -39,6 +44,10 @@ def merged(outcomes: Sequence[Outcome]) -> Outcome:
         work=work_of_all(outcomes),
         line=line,
     )
+
+
+def _number(of: Sequence[Skipped]) -> int:
+    return sum(len(one.rules) for one in of)
 
 
 def work_of_all(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:

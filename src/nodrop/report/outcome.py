@@ -11,6 +11,7 @@ from nodrop.inputs.known import Ignored
 from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
+from nodrop.lint.skipped import Skipped
 from nodrop.lint.suppressions import Settled
 from nodrop.model.identifiers import Identifiers
 from nodrop.model.reading import Assumption, Note, Reading
@@ -66,6 +67,8 @@ class Outcome:
     """Names under which files of hosts were read."""
     interfaces: int = 0
     rules: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    """Rules that did not run, by reason."""
     findings: tuple[Finding, ...] = ()
     hidden: tuple[Finding, ...] = ()
     """Findings that are suppressed or in the baseline: counted, and shown where a format has a place for them."""

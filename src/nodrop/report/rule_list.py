@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from nodrop.lint.finding import Severity
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped, origin
+from nodrop.lint.skipped import NOT_SELECTED
 from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.json import dumped
@@ -14,9 +15,6 @@ from nodrop.report.rules import finds, first_sentence, in_short, seen_on, spoken
 
 WIDTH = 110
 """Columns of the text."""
-
-NOT_SELECTED = "not selected"
-"""Why a rule is off of which nobody asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +72,7 @@ def _record(listed: Listed) -> dict[str, object]:
         "strictness": rule.strictness,
         "on": not listed.off,
         "off_because": listed.off or None,
-        "judged_by": "validate" if rule.routed else "lint",
+        "judged_by": "validate" if rule.failures or rule.observed else "lint",
         "modes": [mode for mode in MODES if mode in rule.modes],
         "scope": rule.scope.name,
         "platforms": list(seen_on(rule)),

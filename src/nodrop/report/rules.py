@@ -150,7 +150,7 @@ def judged_by(rule: Rule) -> str:
         return "nodrop validate --batfish or --twin"
     if rule.beside:
         return "nodrop build, lint, validate and check, over all fabrics of the command"
-    return "nodrop validate" if rule.routed else "nodrop lint"
+    return "nodrop validate" if rule.failures else "nodrop lint"
 
 
 def seen_on(rule: Rule) -> tuple[str, ...]:

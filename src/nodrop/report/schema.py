@@ -51,6 +51,7 @@ def findings_schema() -> Schema:
         assumed=list_of(object_of(fact=TEXT, value=TEXT, because=TEXT)),
         validations=or_null(list_of(_validation())),
         statistics=or_null(list_of(_statistic())),
+        skipped=list_of(object_of(reason=TEXT, rules=TEXTS)),
         summary=object_of(**dict.fromkeys(_COUNTED, COUNT)),
     )
 
