@@ -412,12 +412,12 @@ def test_routing_is_worked_out_where_it_may_matter_and_judged(configurations: Gi
     assert "session-with-wrong-asn" in {one["rule"] for one in made["findings"]}
 
 
-def test_the_rules_of_routing_judge_where_it_is_worked_out(configurations: Git) -> None:
+def test_rules_of_routing_run_whether_or_not_routes_are_compared(configurations: Git) -> None:
     written("build/leaf1/frr.conf", "  network 10.2.1.0/24\n", "")
-    assert nodrop("lint", "build").code == 0
-    told = {one["rule"] for one in of_json("--base", "main")["findings"]}
-    assert told == {"hosts-not-announced"}
-    assert of_json("--base", "main", "--no-routing")["findings"] == []
+    assert nodrop("lint", "build").code == 1
+    for routing in ("--routing", "--no-routing"):
+        told = [one["rule"] for one in of_json("--base", "main", routing)["findings"]]
+        assert told == ["hosts-not-announced"], "files decide it, and it is reported once"
 
 
 @pytest.mark.parametrize("word", ["pfc-without-watchdog", "watchdog", "cable-without-session", "routing"])

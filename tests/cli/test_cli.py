@@ -20,7 +20,7 @@ from nodrop.cli.export import command as group
 from nodrop.lint import engine
 from nodrop.lint import rules as rule_files
 from nodrop.lint.rule_loader import loads_rule
-from nodrop.lint.rules import of_routing, shipped
+from nodrop.lint.rules import of_files, of_routing, shipped
 from nodrop.resources import home
 from support.command import SCRIPT, Done, built, nodrop, process
 from support.gitops import committed, git
@@ -333,7 +333,7 @@ def valid(text: str) -> Any:
         (["good"], {"devices": 4, "interfaces": 128, "error": 0, "warning": 0, "unknown": 0}),
         (["bad"], {"devices": 4, "interfaces": 128, "error": 3, "warning": 4, "unknown": 0}),
         (["bad", "--ignore", "watchdog"], {"devices": 4, "error": 0, "warning": 0}),
-        (["good/leaf1/config_db.json"], {"devices": 1, "interfaces": 32, "unknown": 7}),
+        (["good/leaf1/config_db.json"], {"devices": 1, "interfaces": 32, "unknown": 8}),
         (["empty"], {"devices": 0, "interfaces": 0}),
         (["missing", "bad"], {"devices": 4, "error": 3}),
         (["two-by-two.yaml"], {"devices": 4}),
@@ -696,12 +696,16 @@ def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
     built(home("intents") / "dual-stack.yaml", tmp_path / "build")
     done = nodrop("validate", tmp_path / "build")
     rules = [rule for rule in of_routing(shipped()) if rule.strictness == "regular"]
+    shared = len({one.name for one in of_files(shipped())} & {one.name for one in of_routing(shipped())})
+    observed = sum(rule.observed for rule in shipped())
     assert done == Done(
         code=0,
         out="note: BGP sessions: 16 up\n"
         "note: IPv4: 6 prefixes announced, reached over up to 4 next hops\n"
         "note: IPv6: 6 prefixes announced, reached over up to 4 next hops\n"
         "\n"
+        f"{len(shipped()) - len(rules)} rules skipped: {len(of_files(shipped())) - shared} run by nodrop lint, "
+        f"{observed} need other validators (nodrop validate --all), 1 above strictness regular\n"
         f"no findings in 4 devices, 128 interfaces, {len(rules)} rules\n",
         err="",
     )

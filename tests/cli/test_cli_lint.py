@@ -97,7 +97,7 @@ def test_a_leaf_without_watchdogs() -> None:
     assert paragraphs[1].startswith("warning[fabric-pfc-without-watchdog]: Ethernet128, ")
     assert f"  --> {path}:{fabric}:27\n" in paragraphs[1]
     assert "= 15 more of the same on leaf2: Ethernet[136-248 by 8]" in paragraphs[1]
-    assert re.fullmatch(r"6 devices, 192 interfaces, \d+ rules: 16 errors, 16 warnings, 0 notes\n", paragraphs[2])
+    assert re.fullmatch(r".+\n6 devices, 192 interfaces, \d+ rules: 16 errors, 16 warnings, 0 notes\n", paragraphs[2])
 
 
 def test_verbose_names_every_finding_with_its_line() -> None:
@@ -119,7 +119,7 @@ def test_a_sound_build() -> None:
         [Path("small").resolve()],
     ):
         done = nodrop("lint", *paths)
-        assert (done.code, done.out.startswith(CLEAN), done.err) == (0, True, "")
+        assert (done.code, CLEAN in done.out, done.err) == (0, True, "")
 
 
 def test_a_device_is_read_once_by_whatever_names() -> None:
@@ -255,7 +255,7 @@ def test_standard_input() -> None:
 
 def test_standard_input_that_is_an_intent_or_nothing() -> None:
     done = nodrop("lint", "-", stdin=Path("two-by-two.yaml").read_bytes())
-    assert (done.code, done.out.startswith(CLEAN)) == (0, True)
+    assert (done.code, CLEAN in done.out) == (0, True)
     done = nodrop("lint", "-", stdin=b"nodrop: 1\nfabrik: x\n")
     assert (done.code, "error: <stdin>:2:1: fabrik: unknown key fabrik" in done.out) == (2, True)
     for empty in (b"", b" \n"):
@@ -268,13 +268,16 @@ def test_standard_input_is_a_device_of_the_fabric_of_the_paths() -> None:
     shutil.rmtree("small/leaf2")
     done = nodrop("lint", "small", "-", stdin=config)
     assert (done.code, CLEAN in done.out) == (0, True)
-    without = "unknown[multipath-missing, switch-drained]: 1 subject on 1 device (leaf2): needs device.bgp"
+    without = (
+        "unknown[multipath-missing, path-to-hosts-filtered, route-to-hosts-filtered, switch-drained]: "
+        "1 subject on 1 device (leaf2): needs device.bgp"
+    )
     assert without in done.out, "there is no frr.conf"
 
 
 def test_intents() -> None:
     done = nodrop("lint", "two-by-two.yaml")
-    assert (done.code, done.out.startswith(CLEAN), done.err) == (0, True, "")
+    assert (done.code, CLEAN in done.out, done.err) == (0, True, "")
     text = Path("two-by-two.yaml").read_text()
     Path("faulty.yaml").write_text(text.replace("min: 150kB, max: 1500kB", "min: 30MB, max: 40MB"))
     done = nodrop("lint", "faulty.yaml")
@@ -380,4 +383,4 @@ def test_a_whole_build_below_any_name() -> None:
     Path("site").mkdir()
     Path("plan").rename("site/plan")
     done = nodrop("lint", "site")
-    assert (done.code, done.out.startswith(CLEAN)) == (0, True)
+    assert (done.code, CLEAN in done.out) == (0, True)

@@ -107,7 +107,10 @@ def test_a_fix_that_brings_something_new_about_is_refused_and_the_others_are_mad
 def test_what_a_fix_brings_to_light_is_fixed_with_it() -> None:
     broken = built("sonic", {"spine2/Ethernet0/enabled": False, "spine2/Ethernet0/qos/pfc_watchdog": None})
     made = fixed(broken)
-    assert [(one.rule, one.subject) for one in made.made] == [("planned-port-down", ("spine2", "Ethernet0"))]
+    assert [(one.rule, one.subject) for one in made.made] == [
+        ("planned-port-down", ("spine2", "Ethernet0")),
+        ("session-over-shut-port", ("spine2", "@neighbors", "10.1.1.240")),
+    ]
     assert left(made) == []
     config = json.loads(made.files["net/spine2/config_db.json"])
     wanted = json.loads(built("sonic", {})["spine2/config_db.json"])

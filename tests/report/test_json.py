@@ -220,6 +220,7 @@ def test_a_whole_report() -> None:
   ],
   "statistics": null,
   "validations": null,
+  "skipped": [],
   "summary": {
     "devices": 6,
     "interfaces": 192,

@@ -157,7 +157,7 @@ def test_the_terminal_has_the_same_words() -> None:
         for example in rule.examples:
             for at in example.at:
                 assert at in text
-    assert "judged by nodrop validate" in " ".join(nodrop("explain", "valley-path").out.split())
+    assert "judged by nodrop validate" in " ".join(nodrop("explain", "valley-after-one-failure").out.split())
 
 
 def test_what_a_rule_finds_names_what_will_stand_there() -> None:

@@ -42,6 +42,9 @@ def command(
     NicConfigurationTemplate, NCCL environment) are judged with the switches. Intents are built first, and what is
     judged is what the switches would be given. A fabric.yaml beside a path states what the files cannot say.
 
+    Rules of routing run too, on sessions and routes computed from the files; `nodrop validate` adds failures. The last
+    lines say how many rules ran, and how many were skipped for which reason.
+
     Every file below a folder is read, known to be no configuration (-v lists these), or named as not read. The exit
     code is 3 where a device has only files that are not read, and where no port and no host was found.
 

@@ -56,7 +56,7 @@ def command(
 
     PATH is as for `nodrop lint`. What every switch will learn is worked out from the configurations alone: which
     sessions come up, what is reached over how many equal paths, and what is left of it after failures. The rules are
-    those about routing; the others are `nodrop lint`'s.
+    those of `nodrop lint` about routing, and those about failures and other validators, which only this command runs.
 
     Others can be asked the same: Batfish, and the daemons that run on switches. What they see wrong are findings too,
     and a table shows check by check where all agree, where they differ, and what each cannot see.

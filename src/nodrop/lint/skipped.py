@@ -11,7 +11,7 @@ NOT_SELECTED = "not selected"
 """Why a rule does not run that `--select` does not name."""
 MODE = "for other modes"
 FAILURES = "need failures (nodrop validate)"
-OBSERVED = "need other validators (nodrop validate --batfish or --twin)"
+OBSERVED = "need other validators (nodrop validate --all)"
 FILES = "run by nodrop lint"
 
 
@@ -48,9 +48,8 @@ def skipped(
             return f"off in {config}"
         if mode not in rule.modes:
             return MODE
-        if STRICTNESSES.index(rule.strictness) > allowed:
-            return f"need strictness {rule.strictness}"
-        return f"need strictness {STRICTNESSES[1]}" if rule.confidence == "possible" and not allowed else ""
+        stricter = STRICTNESSES.index(rule.strictness) > allowed or (rule.confidence == "possible" and not allowed)
+        return f"above strictness {strictness}" if stricter else ""
 
     return _grouped((reason(rule), rule.name) for rule in every)
 

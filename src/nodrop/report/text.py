@@ -10,7 +10,6 @@ from nodrop.model.modes import UNDECIDED
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.agreement import text as text_of
 from nodrop.report.block import Page, block
-from nodrop.report.escape import terminal
 from nodrop.report.hidden import hidden
 from nodrop.report.links import Links
 from nodrop.report.names import count, listing, name
@@ -88,14 +87,7 @@ def totals(outcome: Outcome) -> str:
         if total.devices or outcome.hosts
         else "nothing checked"
     )
-    return (f"{opening}: {', '.join(said)}" if said else opening) + _skipped(outcome)
-
-
-def _skipped(outcome: Outcome) -> str:
-    """Return how many rules did not run, and why; nothing where all did."""
-    total = sum(len(one.rules) for one in outcome.skipped)
-    reasons = ", ".join(f"{len(one.rules)} {terminal(one.reason)}" for one in outcome.skipped)
-    return f"; {count(total, 'rule')} skipped: {reasons}" if total else ""
+    return f"{opening}: {', '.join(said)}" if said else opening
 
 
 def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:

@@ -1,10 +1,11 @@
-"""What the text says of files: those that were not read, those ignored, and how many of each."""
+"""What the text says of what a run leaves out: files that were not read or are ignored, and rules that did not run."""
 
 from collections.abc import Iterable, Sequence
 
 from nodrop.inputs.known import Ignored
 from nodrop.model.reading import Note
 from nodrop.report.block import Page
+from nodrop.report.escape import terminal
 from nodrop.report.names import count
 from nodrop.report.outcome import Outcome
 
@@ -27,6 +28,18 @@ def ignored(outcome: Outcome, page: Page) -> list[str]:
 
 
 def last(outcome: Outcome) -> str:
+    """Return the line before the totals: files that were not read or are excluded, and rules that did not run."""
+    return "; ".join(filter(None, (_files(outcome), _rules(outcome))))
+
+
+def _rules(outcome: Outcome) -> str:
+    """Return how many rules did not run, and why; nothing where all did, or where there was nothing to check."""
+    total = sum(len(one.rules) for one in outcome.skipped if outcome.devices or outcome.hosts)
+    reasons = ", ".join(f"{len(one.rules)} {one.reason}" for one in outcome.skipped)
+    return f"{count(total, 'rule')} skipped: {terminal(reasons)}" if total else ""
+
+
+def _files(outcome: Outcome) -> str:
     """Return how many files were read, and which were not or are excluded; nothing where there are none of these."""
     unread = list(dict.fromkeys(note.file or "" for note in outcome.unread))
     excluded = [row.file for row in outcome.files.ignored if row.is_excluded] if outcome.files is not None else []
