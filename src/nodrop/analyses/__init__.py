@@ -12,7 +12,7 @@ One that sets `NEAR = True` says of a switch, or of a cable, what follows from t
 what the owner states: `nodrop check` then asks it only about what is near a change (`lint/nearby.py`).
 One that sets `LOOKS_AT = frozenset({"mtu_bytes", …})` looks at these attributes of switches and ports alone, besides
 names, cables and what the owner states: `nodrop check` does not ask it where none of them changes.
-One that sets `ROUTED = True` needs the control plane (`_plane.of`): besides `LOOKS_AT`, it looks at every field that
+One that sets `ROUTED = True` needs the control plane (`_plane.of`): besides `LOOKS_AT`, it reads every field that
 routing depends on (`Field.routing`).
 One that sets `FAILURES = True` computes failures of cables or switches, which `nodrop validate` does.
 One that sets `BESIDE = True` compares the fabric with others of the same command (`_beside.beside`), if there are any.

@@ -46,7 +46,7 @@ def find(index: Index) -> Iterator[Hit]:
 
 
 def _trigger(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[str, str] | None:
-    """The two common spines of which one leaf has one cable to the first, and the other one to the second."""
+    """Return the two common spines of which one leaf has one cable to the first, and the other one to the second."""
     common = sorted(one.keys() & other.keys())
     if len(common) != 2:
         return None
@@ -87,7 +87,7 @@ def _cable(index: Index, cables: list[Uplink], spine: str) -> Link | None:
 
 
 def _effects(reach: Reach, links: list[Link]) -> Iterator[str]:
-    """What the failure does, in words."""
+    """Describe what the failure does."""
     if reach.state.unstable:
         return
     outcome = Failures(reach.plane, reach.routes).of_link(*links)

@@ -277,7 +277,7 @@ class _Loader:
 
 
 def _looks_at(module: ModuleType | None) -> frozenset[str]:
-    """Return the attributes of switches and ports that an analysis looks at; nothing where it does not say."""
+    """Return the attributes of switches and ports that an analysis reads; nothing where it does not say."""
     stated: frozenset[str] = frozenset(getattr(module, "LOOKS_AT", ()))
     return stated | _routing_fields() if getattr(module, "ROUTED", False) else stated
 
