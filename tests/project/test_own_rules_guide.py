@@ -10,6 +10,7 @@ from nodrop.lint.vocabulary import vocabulary
 from nodrop.report.rule_words import reference
 from nodrop.resources import home
 from support.command import built, nodrop
+from support.documented_commands import pattern
 from support.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -34,9 +35,11 @@ def test_the_rule_of_the_guide_passes_and_judges(tmp_path: Path, monkeypatch: py
     for console in consoles:
         command, _, printed = console.partition("\n")
         done = nodrop(*command.removeprefix("$ nodrop ").split())
-        assert (done.code, done.out) == (0, printed)
+        assert done.code == 0
+        assert re.fullmatch(pattern(printed), done.out), done.out
     Path("nodrop.yaml").write_text(config)
-    assert nodrop("lint", "build", "--select", "site-watchdog-too-slow").out == consoles[1].partition("\n")[2]
+    selected = nodrop("lint", "build", "--select", "site-watchdog-too-slow").out
+    assert re.fullmatch(pattern(consoles[1].partition("\n")[2]), selected), selected
     assert (
         "options.most_ms = 300" in nodrop("explain", "site-watchdog-too-slow", "--at", "leaf1/Ethernet0", "build").out
     )

@@ -32,7 +32,7 @@ def test_the_example_of_additions_builds_without_findings(tmp_path: Path) -> Non
     intent = tmp_path / "fabric.yaml"
     intent.write_text((home("intents") / "two-by-two.yaml").read_text() + example)
     run = nodrop("build", str(intent), "-o", str(tmp_path / "build"))
-    assert (run.code, run.out.splitlines()[0].partition(" in ")[0]) == (0, "no findings")
+    assert (run.code, run.out.splitlines()[-1].partition(" in ")[0]) == (0, "no findings")
 
 
 def test_the_examples_of_high_frequency_telemetry_build_and_its_counters_are_those_of_the_design() -> None:
