@@ -154,3 +154,9 @@ def test_what_a_validator_saw_is_not_explained_without_it(two_by_two: Path) -> N
     done = nodrop("explain", "session-not-seen-up", "--at", "leaf1/@neighbors/10.1.1.225", two_by_two)
     assert done.code == 2
     assert "`nodrop validate --batfish` or `--twin` says what that is" in done.err
+
+
+def test_an_empty_address_of_a_service_is_a_mistake(two_by_two: str) -> None:
+    done = nodrop("validate", two_by_two, "--batfish", "")
+    assert done.code == 2
+    assert "--batfish is empty: give HOST or HOST:PORT, or leave the option out" in done.err

@@ -161,6 +161,17 @@ def test_silence_of_a_validator_is_a_fault(check: Check) -> None:
     assert faults(index(), replace(silent, unseen={check: {(): "it cannot"}})) == []
 
 
+def test_a_check_of_which_nobody_saw_all_is_agreed_in_part() -> None:
+    own = as_seen().seen["reach"]
+    first, *others = own
+    part = replace(as_seen("Batfish", reach=dict.fromkeys(others)), unseen={"reach": {(): "it ran out of time"}})
+    rows = {row.check: row.verdict for row in validation(index(), (part,)).rows}
+    assert own[first] == "delivered"
+    assert rows["reach"] == f"partly, 1 of {len(own)}"
+    rows = {row.check: row.verdict for row in validation(index(), (part, as_seen("real FRR"))).rows}
+    assert rows["reach"] == "agree"
+
+
 def test_the_table_says_what_each_saw_where_they_differ_and_what_they_cannot_see() -> None:
     own = as_seen()
     sessions = list(own.seen["sessions"])

@@ -61,6 +61,8 @@ def command(
     Others can be asked the same: Batfish, and the daemons that run on switches. What they see wrong are findings too,
     and a table shows check by check where all agree, where they differ, and what each cannot see.
     """
+    if batfish == "":
+        raise click.UsageError("--batfish is empty: give HOST or HOST:PORT, or leave the option out")
     service = batfish or (os.environ.get(SERVICE) or HERE if every else None)
     if against is not None and (service is None or len(paths) > 1):
         raise click.UsageError("--against compares one PATH with another build, and asks Batfish: give --batfish HOST")

@@ -48,14 +48,18 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """What the columns come to: `agree`, `differ` with how many items, or `cannot see` where nobody else could."""
+        """What the columns come to: `agree`, `differ` with how many items, or `cannot see` where nobody else could.
+
+        Where no other saw all items, `partly` says how many the one saw that saw most.
+        """
         differs = [f"{one.validator} in {one.differs}" for one in self.columns if one.differs]
         if differs:
             return f"differ: {', '.join(differs)}"
         others = self.columns[1:]
         if self.items and not any(one.seen for one in others):
             return "cannot see"
-        return "agree"
+        most = max((self.items - one.unseen for one in others), default=self.items)
+        return "agree" if most >= self.items else f"partly, {most:,} of {self.items:,}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,9 +148,25 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         port = taken.getsockname()[1]
     assert said(f"127.0.0.1:{port}") == (
         "no Batfish answers at 127.0.0.1:PORT: Connection refused "
-        "(docker run --rm -p 127.0.0.1:9996:9996 batfish/batfish)"
+        "(docker run --rm -p 127.0.0.1:PORT:9996 batfish/batfish)"
     )
     assert standing.monotonic() < 3
+
+
+def test_nobody_is_told_to_start_a_service_here_who_asked_another_machine() -> None:
+    with pytest.raises(ServiceUnavailable) as raised, Service("batfish.invalid"):
+        pass
+    assert str(raised.value).startswith("no Batfish answers at batfish.invalid:9996: ")
+    assert "docker" not in str(raised.value)
+
+
+@pytest.mark.parametrize("version", ["2023.12.16.1270", "2026.8.30"])
+def test_an_old_library_is_named(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    monkeypatch.setattr(service.importlib.metadata, "version", lambda _: version)
+    with pytest.raises(ServiceUnavailable) as raised, Service("127.0.0.1"):
+        pass
+    hint = "2026.9 or later is needed: pip install --upgrade nodrop[batfish]"
+    assert str(raised.value) == f"pybatfish {version} is too old: {hint}"
 
 
 def test_somebody_takes_the_call_and_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from nodrop.validating.twin.daemons import Boot, Said, refused
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.observing import matters
 from nodrop.validating.twin.plan import Plan, Space, plan
-from nodrop.validating.twin.waiting import COALESCE_S, QUIET_S, settle
+from nodrop.validating.twin.waiting import COALESCE_S, DROPS, MOVING, QUIET_S, Settled, settle
 from support.patience import clock
 
 TWO = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
@@ -185,7 +185,8 @@ class _Told(Lab):
     def json(self, node: str, command: str, daemon: str = "bgpd") -> object:
         pulse = self._pulses[min(self.asked, len(self._pulses) - 1)]
         self.asked += 1
-        peer = {"state": "Established" if pulse["up"] else "Active", "pfxRcd": pulse["got"], "outq": 0, "inq": 0}
+        down = ("Active", "OpenSent")[self.asked % 2]
+        peer = {"state": "Established" if pulse["up"] else down, "pfxRcd": pulse["got"], "outq": 0, "inq": 0}
         return {"default": {"ipv4Unicast": {"tableVersion": 1, "peers": {"10.0.0.1": peer}}}}
 
 
@@ -199,7 +200,7 @@ def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_ch
     standing = clock(monkeypatch)
     lab = _Told({"up": 0, "got": 0}, {"up": 1, "got": 0}, {"up": 1, "got": 4})
     told: list[int] = []
-    assert settle(lab, {_SESSION}, patience_s=5, told=told.append)
+    assert settle(lab, {_SESSION}, patience_s=5, told=told.append) == Settled(True, {}, moving=False)
     assert told == [0, 1]
     assert COALESCE_S[0] + QUIET_S < standing.monotonic() < 5
 
@@ -208,5 +209,24 @@ def test_a_session_that_never_comes_up_is_given_up_when_nothing_has_changed_for_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     standing = clock(monkeypatch)
-    assert not settle(_Told({"up": 0, "got": 0}), {_SESSION}, patience_s=0.5)
+    assert settle(_Told({"up": 0, "got": 0}), {_SESSION}, patience_s=0.5) == Settled(False, {}, moving=False)
     assert 0.5 <= standing.monotonic() < 3
+
+
+def test_a_session_that_goes_up_and_down_is_given_up_after_the_time_of_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    standing = clock(monkeypatch)
+    flapping = _Told(*({"up": number % 2, "got": 0} for number in range(10_000)))
+    settled = settle(flapping, {_SESSION}, patience_s=20)
+    assert settled.moving
+    assert settled.unsteady.keys() == {_SESSION}
+    assert settled.unsteady[_SESSION] >= DROPS
+    assert 20 <= standing.monotonic() < 30
+
+
+def test_routes_that_never_stop_changing_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    standing = clock(monkeypatch)
+    changing = _Told(*({"up": 1, "got": number} for number in range(10_000)))
+    assert settle(changing, {_SESSION}, patience_s=5) == Settled(True, {}, moving=True)
+    assert 5 * MOVING <= standing.monotonic() < 5 * MOVING + 3

@@ -7,6 +7,7 @@ the way is one ServiceUnavailable with a sentence; nothing waits longer than a s
 import hashlib
 import importlib.metadata
 import io
+import ipaddress
 import json
 import logging
 import re
@@ -32,6 +33,8 @@ PORT: Final = 9996
 """The one port of a Batfish service (coordinator, API version 2)."""
 API: Final = (2, 1)
 """The oldest version of that API which the library speaks to (pybatfish 2026.9)."""
+LIBRARY: Final = (2026, 9)
+"""The oldest release of pybatfish whose sessions are made as here: the year and the month."""
 ANSWERS_S: Final = 5.0
 """How long a service may take to say who it is."""
 SILENT_S: Final = 60.0
@@ -147,7 +150,7 @@ class Service:
             self._until = None
 
     def _version(self) -> str:
-        """The version that it says it has, asked without any library, so that a wrong one is told apart."""
+        """Return the version that it says it has, asked without any library, so that a wrong one is told apart."""
         try:
             status, text = self._get("/v2/version")
         except TimeoutError:
@@ -155,9 +158,8 @@ class Service:
                 f"nothing answered at {self._shown}:{self.port} within {ANSWERS_S:.0f} s"
             ) from None
         except (OSError, HTTPException) as error:
-            hint = f"docker run --rm -p 127.0.0.1:{PORT}:{PORT} batfish/batfish"
             why = f"{getattr(error, 'strerror', None) or _last(str(error)) or type(error).__name__}"
-            raise ServiceUnavailable(f"no Batfish answers at {self._shown}:{self.port}: {why} ({hint})") from None
+            raise ServiceUnavailable(f"no Batfish answers at {self._shown}:{self.port}: {why}{self._hint}") from None
         found: object = None
         with suppress(ValueError):
             found = json.loads(text)
@@ -173,6 +175,14 @@ class Service:
             wanted = ".".join(map(str, API))
             raise ServiceUnavailable(f"{self.name} is too old: it speaks API {api}, {wanted} or later is needed")
         return str(found["Batfish"])
+
+    @property
+    def _hint(self) -> str:
+        """Return how to start a service, where it should be on this machine."""
+        here = self.host == "localhost"
+        with suppress(ValueError):
+            here = ipaddress.ip_address(self.host).is_loopback
+        return f" (docker run --rm -p 127.0.0.1:{self.port}:{PORT} batfish/batfish)" if here else ""
 
     def _get(self, path: str) -> tuple[int, bytes]:
         end = time.monotonic() + ANSWERS_S
@@ -257,7 +267,7 @@ class Loaded:
         return self.service.ask(question, self.name, None if reference is None else reference.name, **parameters)
 
     def fork(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "Loaded":
-        """The same without some nodes and ports."""
+        """Return the same without some nodes and ports."""
         return self.service.fork(self, name, nodes, ports)
 
     def forget(self) -> None:
@@ -266,7 +276,7 @@ class Loaded:
 
 
 def snapshot_name(files: Mapping[str, str | bytes]) -> str:
-    """The name of a snapshot of these files: an answer that was recorded for others cannot be taken for theirs."""
+    """Return the name of a snapshot of these files: an answer that was recorded for others cannot be taken for theirs."""
     digest = hashlib.sha256()
     for path, data in sorted(files.items()):
         content = data.encode() if isinstance(data, str) else data
@@ -275,7 +285,7 @@ def snapshot_name(files: Mapping[str, str | bytes]) -> str:
 
 
 def zipped(files: Mapping[str, str | bytes]) -> bytes:
-    """The files as Batfish takes them: one folder in an archive. The same files give the same bytes."""
+    """Return the files as Batfish takes them: one folder in an archive. The same files give the same bytes."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for path, data in sorted(files.items()):
@@ -295,18 +305,24 @@ def _host(where: str) -> tuple[str, int]:
 
 
 def _library() -> str:
-    """The version of pybatfish."""
+    """Return the version of pybatfish; ServiceUnavailable where there is none, or an old one."""
     try:
         import pybatfish.client.session  # noqa: F401
     except ImportError as error:
         missing = "" if error.name == "pybatfish" else f" ({error.name} is missing)"
         hint = f"asking Batfish needs pybatfish{missing}: pip install nodrop[batfish]"
         raise ServiceUnavailable(hint) from None
-    return importlib.metadata.version("pybatfish")
+    version = importlib.metadata.version("pybatfish")
+    numbers = tuple(number for part in version.split(".")[:2] if (number := whole_number(part)) is not None)
+    if numbers < LIBRARY:
+        oldest = ".".join(map(str, LIBRARY))
+        hint = f"{oldest} or later is needed: pip install --upgrade nodrop[batfish]"
+        raise ServiceUnavailable(f"pybatfish {version} is too old: {hint}")
+    return version
 
 
 def _rows(answer: object) -> Sequence[Row]:
-    """The rows of the table that an answer holds."""
+    """Return the rows of the table that an answer holds."""
     if not isinstance(answer, dict):
         raise ValueError("not an answer")
     if answer.get("status") not in (None, "SUCCESS"):
@@ -321,7 +337,7 @@ def _rows(answer: object) -> Sequence[Row]:
 
 
 def _why(error: Exception) -> str:
-    """The innermost reason of an error of requests."""
+    """Return the innermost reason of an error of requests."""
     reason: BaseException = error
     while True:
         inner = getattr(reason, "reason", None) or next(filter(_raised, reason.args), None)
@@ -335,7 +351,7 @@ def _raised(one: object) -> bool:
 
 
 def _last(text: str) -> str:
-    """The line of a log that says most: that of the innermost exception, else the last one; at most 200 characters."""
+    """Return the line of a log that says most: the innermost exception, else the last; at most 200 characters."""
     lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("{")]
     raised = [line for line in lines if "Exception: " in line or "Error: " in line]

@@ -20,7 +20,7 @@ from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.links import links
 from nodrop.validating.twin.sampling import DEVICE_PROCESSES, computed_of, of_the_whole, room, sample
 from nodrop.validating.twin.starting import Start, start
-from nodrop.validating.twin.waiting import FIRST_S, settle
+from nodrop.validating.twin.waiting import FIRST_S, MOVING, Settled, settle
 from nodrop.validating.twin.work import NOT_ASKED, Options, Part, Work
 
 BY: Final = "real FRR"
@@ -33,6 +33,9 @@ ACTS: Final[tuple[Act, ...]] = (act,)
 
 _THROUGHOUT: Final[tuple[Check, ...]] = ("routes", "reach", "failures", "recoveries")
 """What hangs on every interface and route of a fabric."""
+
+UNSTEADY: Final = "going up and down"
+"""What is seen of a session that never settles."""
 
 _PAUSE_S: Final = 0.5
 """Between two looks at the routes of all devices."""
@@ -127,31 +130,54 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
     if not lab.devices and work.boots:
         raise ServiceUnavailable(f"no daemon of FRR starts: {next(iter(lab.dead.values()))}")
     wanted = work.wanted
-    settle(
+    settled = settle(
         lab,
         wanted,
         patience_s=work.options.patience_s,
         told=lambda up: tell(f"{up} of {len(wanted)} sessions are up"),
     )
-    _follow(lab, work)
+    if not settled.moving:
+        _follow(lab, work)
     part = Part(told=list(lab.plan.told))
     for check, look in _LOOKS.items():
         if check in work.options.checks:
             part.take(look(lab, work))
+    asked = work
+    if settled.moving:
+        part.take(_unsettled(part, settled))
+        asked = replace(work, options=replace(work.options, checks=work.options.checks - {*_THROUGHOUT}))
     for one in ACTS:
-        part.take(one(lab, work, tell))
+        part.take(one(lab, asked, tell))
     _rest(part, work, lab.dead)
     return part, lab.refused, _version(lab)
 
 
 def _follow(lab: Lab, work: Work) -> None:
-    """Wait until routes are as computed, or until none changes any more: a busy machine tells of sessions first."""
+    """Wait until routes are as computed, or until none changes any more: a busy machine reports sessions first.
+
+    For `MOVING` times the patience at most.
+    """
     wanted, before = work.computed.get("routes", {}), None
     end = time.monotonic() + FIRST_S
-    while (now := _routes(lab, work).seen["routes"]) != wanted and time.monotonic() < end:
+    last = time.monotonic() + work.options.patience_s * MOVING
+    while (now := _routes(lab, work).seen["routes"]) != wanted and time.monotonic() < min(end, last):
         if now != before:
             before, end = now, time.monotonic() + FIRST_S
         time.sleep(_PAUSE_S)
+
+
+def _unsettled(part: Part, settled: Settled) -> Part:
+    """Return what is not seen of a twin that never came to rest: sessions that go up and down are seen as that."""
+    found = Part(seen={"sessions": {}})
+    for item, times in settled.unsteady.items():
+        found.seen["sessions"][item] = UNSTEADY
+        found.said["sessions", item] = f"went down {times} times"
+    why = "sessions go up and down" if settled.unsteady else "routes never stopped changing"
+    for check in _THROUGHOUT:
+        part.seen.pop(check, None)
+        found.unseen[check] = {(): why}
+    found.told.append(f"the twin did not come to rest: {why}")
+    return found
 
 
 def _version(lab: Lab) -> str:

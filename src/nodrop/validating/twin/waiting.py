@@ -1,6 +1,7 @@
-"""How long a twin is waited for: until what it tells of itself stands still, never for a time of the clock alone."""
+"""How long a twin is waited for: until what it reports stands still, or cannot be expected to any more."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -17,28 +18,52 @@ COALESCE_S: Final = (1.0, 0.05, 10.0)
 no longer than so long (FRR, bgpd/bgp_updgrp.h, BGP_DEFAULT_SUBGROUP_COALESCE_TIME and those beside it)."""
 FIRST_S: Final = 10.0
 """By when a session comes up that is not expected to: FRR's own take 4 s after they start (measured)."""
+DROPS: Final = 3
+"""How often a session goes down before it counts as one that never settles."""
+MOVING: Final = 5
+"""How many times the patience something may change without a session that comes up."""
 _LEAST_S, _MOST_S = 0.1, 1.0
 """Between two looks."""
 
 
+class Settled(NamedTuple):
+    """How a twin came to rest: `whole` if all wanted sessions are up.
+
+    `unsteady` are sessions that went down `DROPS` times or more while it did not, with how often; `moving` is whether
+    something still changed when it was no longer waited for.
+    """
+
+    whole: bool
+    unsteady: Mapping[Subject, int]
+    moving: bool
+
+
 def settle(
     lab: Lab, wanted: Collection[Subject], *, patience_s: float, told: Callable[[int], None] | None = None
-) -> bool:
+) -> Settled:
     """Wait until the wanted sessions are up, all others had their time, and no route changes any more.
 
-    Return whether they are; False after `patience_s` in which nothing changed and one was not. `told` gets the number
-    of those that are up, whenever it is another.
+    It is no longer waited for after `patience_s` in which nothing changed and one was not up, or in which no further
+    session came up while others went up and down; and in any case after `MOVING` times as long without a further
+    session. `told` gets the number of those that are up, whenever it is another.
     """
-    begun = changed = moved = time.monotonic()
+    begun = changed = moved = came = time.monotonic()
     before: Look | None = None
     count, pause = -1, _LEAST_S
+    once_up: set[Subject] = set()
+    drops: Counter[Subject] = Counter()
     stated = {name: looking.stated(lab, name) for name in lab.devices}
     while True:
         lab.hold_neighbors()
         now = look(lab, wanted, stated)
         at = time.monotonic()
         if now != before:
+            if before is not None:
+                drops.update(item for item, up in before.states.items() if up and now.states.get(item) is False)
             before, changed, pause = now, at, _LEAST_S
+        if any(up and item not in once_up for item, up in now.states.items()):
+            came = at
+            once_up.update(item for item, up in now.states.items() if up)
         if now.up != count:
             moved = at
             if told is not None:
@@ -46,9 +71,12 @@ def settle(
         count, whole = now.up, now.up == len(wanted)
         early = (now.others and at - begun < FIRST_S) or at - moved < now.coalesce_s + QUIET_S
         if whole and not now.queued and not early and at - changed >= QUIET_S:
-            return True
+            return Settled(whole, {}, moving=False)
         if at - changed >= (max(FIRST_S, QUIET_S) if whole else patience_s):
-            return whole
+            return Settled(whole, {}, moving=False)
+        unsteady = {item: times for item, times in drops.items() if times >= DROPS}
+        if at - came >= patience_s * (1 if unsteady else MOVING):
+            return Settled(whole, unsteady, moving=True)
         time.sleep(pause)
         pause = min(pause * 1.3, _MOST_S)
 
@@ -56,12 +84,13 @@ def settle(
 class Look(NamedTuple):
     """How far a twin is: how many of the wanted sessions are up, how many others are not, and how much is not yet sent.
 
-    `pulse` is what changes while routes do.
+    `states` says of each session whether it is up; `pulse` is what changes while routes do.
     """
 
     up: int
     others: int
     queued: int
+    states: Mapping[Subject, bool]
     pulse: tuple[Any, ...]
     coalesce_s: float
     """How long the daemon with most sessions waits before it tells a new one anything."""
@@ -69,7 +98,8 @@ class Look(NamedTuple):
 
 def look(lab: Lab, wanted: Collection[Subject], stated: Mapping[str, looking.Stated]) -> Look:
     """Ask every bgpd once; one that does not answer has no sessions."""
-    up, others, queued, sessions = 0, 0, 0, 0
+    queued, sessions = 0, 0
+    every: dict[Subject, bool] = {}
     pulses = []
 
     def one(name: str) -> looking.Pulse:
@@ -88,8 +118,14 @@ def look(lab: Lab, wanted: Collection[Subject], stated: Mapping[str, looking.Sta
                 states[stated[name].get(key, (name, vrf, peer))] = row[0] == looking.UP
                 queued += (row[3] or 0) + (row[4] or 0)
         sessions = max(sessions, len(states))
-        up += sum(state for item, state in states.items() if item in wanted)
-        others += sum(not state for item, state in states.items() if item not in wanted)
-        pulses.append(tuple(sorted(pulse.items())))
+        every |= states
+        pulses.append(tuple(sorted((key, _moves(row) if key[-1] else row) for key, row in pulse.items())))
+    up = sum(state for item, state in every.items() if item in wanted)
+    others = sum(not state for item, state in every.items() if item not in wanted)
     first, each, most = COALESCE_S
-    return Look(up, others, queued, tuple(pulses), min(first + each * sessions, most))
+    return Look(up, others, queued, every, tuple(pulses), min(first + each * sessions, most))
+
+
+def _moves(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what counts as a change of a session: one that tries in vain goes from state to state for ever."""
+    return row[0] == looking.UP, *row[1:]
