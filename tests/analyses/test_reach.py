@@ -116,6 +116,20 @@ def test_a_failed_statement_is_told_instead_of_the_hosts_below_it() -> None:
     assert look("announcements", changes, what="hosts") == {}
 
 
+def test_a_further_loopback_is_told_where_others_announce_one_of_its_name() -> None:
+    changes: dict[str, object] = {"leaf2/@loopbacks": _loopbacks(2)}
+    assert look("announcements", changes, what="loopback") == {}
+    changes |= {"leaf1/@loopbacks": _loopbacks(1), "leaf1/@bgp/networks": ["10.0.0.1/32", "10.9.0.1/32"]}
+    assert look("announcements", changes, what="loopback") == {
+        "leaf2/@bgp": {"device": "leaf2", "prefix": "10.9.0.2/32", "leg": "Loopback1"}
+    }
+    assert list(look("announcements", {"leaf2/@bgp/networks": ["10.2.2.0/24"]}, what="loopback")) == ["leaf2/@bgp"]
+
+
+def _loopbacks(number: int) -> list[dict[str, object]]:
+    return [{"name": f"Loopback{at}", "addresses": [f"10.{9 * at}.0.{number}/32"]} for at in (0, 1)]
+
+
 def test_allowas_in_of_a_spine_says_who_shares_its_number() -> None:
     assert look("loop_rejection", {"spine1/@neighbors/*/allowas_in": 1}) == {
         "spine1/@neighbors/10.1.1.224/allowas_in": {

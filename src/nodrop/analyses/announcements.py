@@ -17,7 +17,8 @@ ROUTED = True
 def find(index: Index, *, what: str) -> Iterator[Hit]:
     """Yield `networks` statements whose prefix the table lacks, or `hosts` or a `loopback` that nothing announces.
 
-    Hosts and loopbacks are told where others of the tier announce theirs, once for each router.
+    Hosts and loopbacks are reported where others of the tier announce theirs, once for each router. One that announces
+    a loopback may have further ones for itself: those are reported where others announce one of the same name.
     """
     for reach in reaches(index):
         if what == "networks":
@@ -49,18 +50,25 @@ def _idle(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
 
 def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
     open_: dict[int, list[Target]] = {}
-    told: set[int | None] = set()
+    told: set[tuple[int | None, str]] = set()
+    telling: set[int] = set()
     for one in reach.targets:
         if one.kind != kind or one.router not in reach.ranks:
             continue
         if reach.announced.covering(one.prefix, one.router) is not None:
-            told.add(reach.ranks[one.router])
+            told |= {(reach.ranks[one.router], ""), (reach.ranks[one.router], one.leg.name)}
+            telling.add(one.router)
         else:
             open_.setdefault(one.router, []).append(one)
     for number, rows in open_.items():
-        router = reach.plane.routers[number]
-        left = [row for row in rows if not _explained(reach, router, row)]
-        if left and reach.ranks[number] in told:
+        router, tier = reach.plane.routers[number], reach.ranks[number]
+        another = kind == "loopback" and number in telling
+        left = [
+            row
+            for row in rows
+            if (tier, row.leg.name if another else "") in told and not _explained(reach, router, row)
+        ]
+        if left:
             more = f" and {len(left) - 1} more" if len(left) > 1 else ""
             yield Hit(
                 subject=router.subject,

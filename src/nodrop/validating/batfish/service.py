@@ -276,7 +276,7 @@ class Loaded:
 
 
 def snapshot_name(files: Mapping[str, str | bytes]) -> str:
-    """Return the name of a snapshot of these files: an answer that was recorded for others cannot be taken for theirs."""
+    """Return the name of a snapshot of these files: an answer recorded for others cannot be taken for theirs."""
     digest = hashlib.sha256()
     for path, data in sorted(files.items()):
         content = data.encode() if isinstance(data, str) else data
