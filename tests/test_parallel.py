@@ -227,6 +227,7 @@ def test_a_site_is_built_the_same_in_one_process_and_in_two() -> None:
     assert sorted(path.name for path in Path().iterdir()) == sorted(["nodrop.yaml", "out", *intents])
 
 
+@pytest.mark.slow
 def test_a_site_with_faults_is_told_the_same_in_one_process_and_in_two() -> None:
     intents = write_pods(5, pod1=LATE_MARKS, pod3=LATE_MARKS)
     done, files = both("build", *intents, "-o", "out")
@@ -280,6 +281,7 @@ def test_check_tells_the_same_drift_in_one_process_and_in_two() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_site_is_changed_in_place_and_only_where_it_changes() -> None:
     intents = write_pods(3)
     both("build", *intents, "-o", "out")
@@ -346,6 +348,7 @@ def test_an_interrupted_site_leaves_nothing_and_no_process() -> None:
     assert ends(running.pid)
 
 
+@pytest.mark.slow
 def test_processes_do_not_outlive_a_build_that_is_killed() -> None:
     intents = write_pods(40)
     command = [sys.executable, "-c", SCRIPT, "build", *intents, "-o", "out", "--jobs", "2"]

@@ -291,7 +291,7 @@ def test_intents() -> None:
 
 def test_intents_and_builds_in_one_folder_are_fabrics_of_their_own() -> None:
     done = nodrop("lint", ".", *APART)
-    assert (done.code, done.out.startswith("no findings in 14 devices, 448 interfaces")) == (0, True)
+    assert (done.code, "\nno findings in 14 devices, 448 interfaces" in done.out) == (0, True)
     edit("small/spine1/config_db.json", lambda config: config["PFC_WD"].clear())
     assert found(".", *APART).keys() == {"fabric-pfc-without-watchdog"}
 

@@ -119,6 +119,7 @@ def crafted(number: int, *more: BgpNeighbor) -> Device:
     )
 
 
+@pytest.mark.slow
 def test_ports_bundles_vlans_unnumbered_ports_and_vrfs_are_routed_over() -> None:
     links = tuple(Link(a=End("a", f"swp{n}"), b=End("b", f"swp{n}")) for n in range(1, 7))
     fabric = Fabric(name="pair", mode="lossless", devices=(crafted(0), crafted(1)), links=links)
