@@ -110,3 +110,32 @@ def test_what_is_not_there_is_said_with_the_nearest(words: tuple[str, ...], said
     done = nodrop("path", *words, *([] if TWO in words else [TWO]))
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+def test_every_pair_of_ports_of_two_hosts_is_tried() -> None:
+    code, found = shown("gpu1", "gpu2", TWO)
+    rows = [(one["source"], one["destination"], one["paths"]) for one in found["pairs"]]  # type: ignore[attr-defined]
+    assert code == 0
+    assert rows == [
+        ("gpu1:nic1", "gpu2:nic1", 1),
+        ("gpu1:nic1", "gpu2:nic2", 8),
+        ("gpu1:nic2", "gpu2:nic1", 8),
+        ("gpu1:nic2", "gpu2:nic2", 1),
+    ]
+    assert shown("gpu1:nic1", "gpu2:nic1", TWO)[1]["pairs"] == []
+
+
+def test_a_pair_that_does_not_reach_each_other_fails() -> None:
+    done = nodrop("path", "gpu1", "gpu2", TWO, "--without", "spine1", "--without", "spine2")
+    assert done.code == 1
+    assert done.out.splitlines()[4:7] == [
+        "  2 of 4 pairs of ports reach each other: 2 over 1 path",
+        "  gpu1:nic1 to gpu2:nic2 (10.2.2.9): no route",
+        "  gpu1:nic2 to gpu2:nic1 (10.2.1.9): no route",
+    ]
+
+
+def test_a_pair_with_a_cable_that_is_taken_away_fails() -> None:
+    code, found = shown("gpu1", "storage2", TWO, "--without", "leaf1:Ethernet0")
+    lost = [one["source"] for one in found["pairs"] if one["outcome"] == "no cable"]  # type: ignore[attr-defined]
+    assert (code, lost) == (1, ["gpu1:nic1"])

@@ -9,6 +9,7 @@ from nodrop.cli.options import form_option, unknown
 if TYPE_CHECKING:
     from nodrop.model.fabric import End, Fabric
     from nodrop.model.index import Index
+    from nodrop.report.hops import Facts
     from nodrop.routing import ControlPlane
     from nodrop.routing.paths import Start
     from nodrop.routing.prefixes import Address
@@ -33,8 +34,8 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
 
     SRC and DST are a host, one of its ports (gpu1:p1), a switch, a switch's port or an address; PATH is what `nodrop
     lint` takes: a folder of configurations, or an intent. Every switch on the way is shown with the route that it
-    takes, the traffic class, priority group and queue that the packet lands in, and what these do. Exit 1 where
-    packets do not arrive on every way.
+    takes, the traffic class, priority group and queue that the packet lands in, and what these do. Of two hosts every
+    pair of ports is tried, and the first one shown. Exit 1 where packets do not arrive on every way of every pair.
     """
     from nodrop.cli.output import say
     from nodrop.judging import reading_at
@@ -52,14 +53,48 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     to = _target(plane, dst, own)
     walk = Walk(plane, start, to)
     shown = hops.facts(plane, walk, marked)
+    pairs = _pairs(plane, src, dst)
     count = shown["paths"]
     title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
-    shown = {"version": 1, "source": src, "destination": dst, "address": str(to), "dscp": marked, **shown}
+    named = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
+    shown = {"version": 1, **named, **shown, "pairs": pairs}
     if form == "json":
         say(dumped(shown).decode())
     else:
         say(hops.text({**shown, "title": title}))
-    return 0 if walk.delivered else FOUND
+    return 0 if walk.delivered and all(pair["delivered"] for pair in pairs) else FOUND
+
+
+def _pairs(plane: "ControlPlane", src: str, dst: str) -> "list[Facts]":
+    """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
+    from nodrop.routing.paths import Walk, attached
+
+    def tried(near: str, far: str) -> "Facts | None":
+        node, _, port = near.partition(":")
+        cut = node in plane.index.hosts and attached(plane, node, port) is None
+        if cut and plane.index.far_end(node, port) is None:
+            return None
+        start, own = (None, None) if cut else _source(plane, near)
+        try:
+            to = _target(plane, far, own)
+        except click.UsageError:
+            return None  # a port without an address of its own, as one of a bond
+        found = {"source": near, "destination": far, "address": str(to)}
+        if start is None:
+            return {**found, "paths": 0, "delivered": False, "outcome": "no cable"}
+        walk = Walk(plane, start, to)
+        failed = (way.outcome for way in walk.ways if way.outcome != "delivered")
+        outcome = "delivered" if walk.delivered else next(failed, "no route")
+        return {**found, "paths": walk.paths, "delivered": walk.delivered, "outcome": outcome}
+
+    hosts = plane.index.hosts
+    if src not in hosts or dst not in hosts:
+        return []
+    sources, targets = ([f"{host}:{one.name}" for one in hosts[host].ports] for host in (src, dst))
+    if len(sources) * len(targets) == 1:
+        return []
+    every = (tried(near, far) for near in sources for far in targets)
+    return [pair for pair in every if pair is not None]
 
 
 def _rdma(fabric: "Fabric") -> int:

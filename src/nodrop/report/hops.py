@@ -1,5 +1,6 @@
 """The way of a packet as facts and as text: switch by switch, with what each does to its class."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -25,6 +26,8 @@ from nodrop.units import show_bytes, show_speed
 
 Facts = dict[str, Any]
 UNKNOWN = "unknown"
+_LOST = 20
+"""How many pairs of ports that do not reach each other are listed."""
 _T = TypeVar("_T")
 
 
@@ -209,9 +212,25 @@ def text(shown: Facts) -> str:
         end = "" if way["outcome"] == "delivered" else f": {way['outcome']}"
         count = f"{way['paths']} path{'s' if way['paths'] != 1 else ''}"
         lines.append(f"  {' > '.join(map(terminal, way['switches']))}  ({count}){end}")
+    lines += _of_pairs(shown["pairs"])
     for depth, alike in _grouped(shown["stages"]):
         lines += ["", f"{depth + 1}  {listing([one['device'] for one in alike])}", *_lines(alike[0])]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _of_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
+    """Yield over how many paths pairs of ports reach each other, and each that does not."""
+    if not pairs:
+        return
+    counts = Counter(pair["paths"] for pair in pairs if pair["delivered"])
+    over = ", ".join(f"{times} over {paths} path{'s' if paths != 1 else ''}" for paths, times in sorted(counts.items()))
+    yield ""
+    yield f"  {counts.total()} of {len(pairs)} pairs of ports reach each other{f': {over}' if over else ''}"
+    lost = [pair for pair in pairs if not pair["delivered"]]
+    for pair in lost[:_LOST]:
+        yield f"  {terminal(pair['source'])} to {terminal(pair['destination'])} ({pair['address']}): {pair['outcome']}"
+    if len(lost) > _LOST:
+        yield f"  and {len(lost) - _LOST} more"
 
 
 def _grouped(stages: Sequence[Facts]) -> Iterator[tuple[int, list[Facts]]]:
