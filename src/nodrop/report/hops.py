@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 
 def _known(read: Callable[[], _T]) -> _T | str:
-    """What a function reads from the model, or the word for what no file says."""
+    """Return what a function reads from the model, or the word for what no file says."""
     try:
         return read()
     except UnknownFact:
@@ -114,7 +114,7 @@ def _qos(port: Interface) -> QosProfile | None:
 
 
 def _ingress(port: Interface, dscp: int) -> Facts:
-    """What a port does to a packet that comes in: traffic class, priority group, and what keeps it from being lost."""
+    """Return what a port does to a packet that comes in: its class and group, and what keeps it from being lost."""
     tc = _known(lambda: tc_of_dscp(_qos(port), dscp) if _trusts(port) else UNKNOWN)
     if not isinstance(tc, int):
         return {"tc": UNKNOWN, "priority_group": UNKNOWN, "lossless": UNKNOWN, "pauses": UNKNOWN, "xoff_bytes": UNKNOWN}
@@ -145,7 +145,7 @@ def _xoff(qos: QosProfile | None, group: int | str) -> int | None:
 
 
 def _egress(port: Interface, tc: int | str) -> Facts:
-    """What a port does to a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
+    """Return what a port does to a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
     number = tc if isinstance(tc, str) else _known(lambda: queue_of_tc(_qos(port), tc))
     wire = {"speed_mbps": _plain(port.speed_mbps), "mtu_bytes": _plain(port.mtu_bytes)}
     if isinstance(number, str):
