@@ -1,0 +1,154 @@
+"""Whether switches are in the subnets of the hosts that are cabled to them, and route for them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._hosts import cabled_hosts
+from nodrop.model.fabric import Device, End
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, those_known
+from nodrop.routing.legs import Leg, legs, unsaid
+from nodrop.routing.prefixes import Address, address
+
+RESTS_ON = frozenset({"cables", "hosts"})
+LOOKS_AT = frozenset({"addresses", "vrf", "port_channels", "vlans", "bgp", "vrf_bgp"})
+
+
+class _Way(NamedTuple):
+    """A leg that a port belongs to; `tagged` is whether its frames carry the tag of the leg's VLAN there."""
+
+    leg: Leg
+    tagged: bool
+
+
+class _Attached(NamedTuple):
+    """A port of a host: its name, the switch's port, and how that routes for the first address that is not routed for.
+
+    `leg` has the subnet of all addresses; where it is None, `lacking` is an address in none of the subnets.
+    """
+
+    host: str
+    nic: str
+    end: End
+    leg: Leg | None
+    lacking: Address | None
+    ways: Sequence[_Way]
+
+
+def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
+    """Yield ports of switches that are not in the `subnet` of their host, or in a `vrf` that runs no BGP.
+
+    Both are reported where it is otherwise at other hosts' ports. A VLAN in which no switch has an address is not
+    routed by these switches, and frames with a tag are left to hosts where no port of that VLAN goes without.
+    """
+    unknown: set[str] = set()
+    rows: list[_Attached] = []
+    for device, found in _attached(index):
+        if missing := unsaid(device):
+            if device.name not in unknown:
+                unknown.add(device.name)
+                yield Unsettled(subject=(device.name,), missing=missing)
+        else:
+            rows += found
+    if what == "vrf":
+        yield from _in_silent_vrfs(index, rows)
+    elif any(row.leg is not None for row in rows):
+        yield from _outside(index, rows)
+
+
+def _attached(index: Index) -> Iterator[tuple[Device, list[_Attached]]]:
+    ways: dict[str, Mapping[str, Sequence[_Way]]] = {}
+    for host, ports in cabled_hosts(index):
+        for one in ports:
+            device = index.devices[one.far.node]
+            if device.name not in ways:
+                ways[device.name] = _ways(device)
+            own = ways[device.name].get(one.far.port, ())
+            found = [known for text in one.port.addresses if (known := address(text)) is not None]
+            if found:
+                leg, lacking = _leg(own, found)
+                yield device, [_Attached(host.name, one.port.name, one.far, leg, lacking, own)]
+
+
+def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
+    """Return the legs of every port of a device."""
+    members = {channel.name: channel.members for channel in those_known(device.port_channels)}
+    tagged = {
+        (f"VLAN {vlan.id}", port)
+        for vlan in those_known(device.vlans)
+        for one in vlan.members
+        if one.tagged
+        for port in members.get(one.interface, (one.interface,))
+    }
+    found: defaultdict[str, list[_Way]] = defaultdict(list)
+    for leg in legs(device):
+        for port in leg.ports:
+            found[port].append(_Way(leg, (leg.name, port) in tagged))
+    return found
+
+
+def _leg(ways: Sequence[_Way], found: Sequence[Address]) -> tuple[Leg | None, Address | None]:
+    """Return the leg of the first address, or the first address that is in the subnet of no leg without a tag."""
+    first: Leg | None = None
+    for one in found:
+        legs_of = (way.leg for way in ways if not way.tagged and any(subnet.has(one) for subnet in way.leg.subnets))
+        if (leg := next(legs_of, None)) is None:
+            return None, one
+        first = first or leg
+    return first, None
+
+
+def _outside(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
+    routed = {vlan.id for device in index.devices.values() for vlan in those_known(device.vlans) if vlan.addresses}
+    untagged = {way.leg.name for row in rows for way in row.ways if row.leg is not None and not way.tagged}
+    for row in rows:
+        if row.leg is not None or row.lacking is None:
+            continue
+        vlans = {way.leg.name: way.tagged for way in row.ways if way.leg.subject[1] == "@vlans"}
+        if vlans and not any(f"VLAN {one}" in vlans for one in routed):
+            continue  # bridged only
+        if vlans and all(vlans.values()) and not vlans.keys() & untagged:
+            continue  # its hosts may send frames with the tag
+        yield _hit(row, {"address": str(row.lacking), "has": _has(row.ways)})
+
+
+def _has(ways: Sequence[_Way]) -> str:
+    """Return what a port is in instead, as the end of a sentence."""
+    subnets = [str(one) for way in ways if not way.tagged for one in way.leg.addresses]
+    tagged = [way.leg.name for way in ways if way.tagged]
+    if subnets:
+        return f"has {', '.join(subnets)} there"
+    if tagged:
+        return f"is in {', '.join(tagged)} with a tag only"
+    return "has no address there"
+
+
+def _in_silent_vrfs(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
+    """Yield ports in a VRF without BGP, of devices that run it in another, where other hosts are in one with it."""
+    processes = {name: _speaking(device) for name, device in index.devices.items()}
+    placed = [(row, row.leg.vrf) for row in rows if row.leg is not None]
+    spoken = any(vrf in processes[row.end.node] for row, vrf in placed)
+    for row, vrf in placed if spoken else ():
+        if vrf not in processes[row.end.node] and processes[row.end.node]:
+            yield _hit(row, {"vrf": vrf or "default"})
+
+
+def _speaking(device: Device) -> set[str | None]:
+    """Return the VRFs of a device that may run BGP."""
+    if isinstance(device.vrf_bgp, Unknown):
+        return {None, *(leg.vrf for leg in legs(device))}
+    every: list[Bgp | None | Unknown] = [device.bgp, *device.vrf_bgp]
+    return {None if isinstance(one, Unknown) else one.vrf for one in every if one is not None}
+
+
+def _hit(row: _Attached, facts: Mapping[str, str]) -> Hit:
+    node, port = row.end
+    return Hit(
+        subject=(node, port),
+        at=row.leg.subject if row.leg is not None else (node, port, "addresses"),
+        facts={"port": port, "host": row.host, "nic": row.nic, **facts},
+        related=((("@fabric", "hosts", row.host), "the host"),),
+    )
