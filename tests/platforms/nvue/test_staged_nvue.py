@@ -60,7 +60,7 @@ def test_an_order_of_words_or_ranges_makes_no_difference() -> None:
 def test_stages_of_a_build_are_its_state() -> None:
     built(home("intents") / "reference-256-nvue-leaves.yaml", "made")
     done = nodrop("lint", "made")
-    assert (done.code, done.out.startswith("no findings")) == (0, True)
+    assert (done.code, "\nno findings" in done.out) == (0, True)
     path = next(Path("made").glob("leaf*/apply/10-ports.nv"))
     path.write_text(path.read_text().replace("mtu 9216", "mtu 1500", 1))
     assert nodrop("lint", "made").code == 2
