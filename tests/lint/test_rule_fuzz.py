@@ -119,4 +119,4 @@ def tried(times: int, folder: Path, seed: int) -> int:
 
 @pytest.mark.slow
 def test_a_broken_example_is_a_fault_of_its_rule(tmp_path: Path) -> None:
-    assert tried(80, tmp_path, 9) > 10
+    assert tried(200, tmp_path, 9) > 10
