@@ -249,11 +249,11 @@ def test_a_port_that_the_virtual_switch_cannot_have_is_told(row: dict[str, str],
 
 def test_several_files_of_tables_are_one_and_that_is_told(tmp_path: Path) -> None:
     configured(tmp_path)
-    (tmp_path / "leaf1" / "qos.json").write_text(json.dumps({"SCHEDULER": {"one": {"type": "STRICT"}}}))
+    (tmp_path / "leaf1" / "init_cfg.json").write_text(json.dumps({"SCHEDULER": {"one": {"type": "STRICT"}}}))
     made = lab(nodrop.read([str(tmp_path)]))
     tables = json.loads(made.files["leaf1/config_db.json"])
     assert (tables["SCHEDULER"], list(tables["PORT"])) == ({"one": {"type": "STRICT"}}, ["Ethernet0", "Ethernet4"])
-    assert "leaf1: config_db.json, qos.json are laid over each other as config_db.json" in made.changed
+    assert "leaf1: init_cfg.json, config_db.json are laid over each other as config_db.json" in made.changed
 
 
 def test_a_switch_of_which_only_frr_is_known_has_no_ports(tmp_path: Path) -> None:

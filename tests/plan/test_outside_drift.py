@@ -183,7 +183,7 @@ def test_tables_in_several_files_are_those_of_one() -> None:
     files = files_of()
     tables = json.loads(files["config_db.json"])
     qos = {table: tables.pop(table) for table in ("PFC_WD", "CABLE_LENGTH", "LOSSLESS_TRAFFIC_PATTERN")}
-    apart = {**files, "config_db.json": json.dumps(tables).encode(), "qos.json": json.dumps(qos).encode()}
+    apart = {**files, "config_db.json": json.dumps(tables).encode(), "init_cfg.json": json.dumps(qos).encode()}
     assert nodrop.drift(read("sonic", shown), read("sonic", apart)).empty
     log = b"admin@leaf1:~$ show runningconfiguration all\n" + shown["config_db.json"] + b"\nadmin@leaf1:~$ "
     assert nodrop.drift(read("sonic", {**shown, "config_db.json": log}), read("sonic", apart)).empty

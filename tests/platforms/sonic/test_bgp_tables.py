@@ -161,6 +161,7 @@ FRAMEWORK: dict[str, Any] = {
         },
     },
 }
+KEPT = {"docker_routing_config_mode": "split-unified"}
 MANAGED = {"frr_mgmt_framework_config": "true", "docker_routing_config_mode": "unified"}
 
 
@@ -231,13 +232,18 @@ def test_frrcfgd_without_an_asn_makes_nothing() -> None:
 FRR = "router bgp 65001\n no bgp default ipv4-unicast\n neighbor 10.0.0.0 remote-as 64999\n"
 
 
+@pytest.mark.parametrize("mode", [{}, {"docker_routing_config_mode": "unified"}])
+def test_the_tables_count_where_the_text_of_frr_is_not_kept(mode: dict[str, str]) -> None:
+    bgp = read(switch(mode), FRR).device.bgp
+    assert [(one.key, one.remote_asn) for one in bgp.neighbors][0] == ("10.0.0.0", 65002)
+    assert bgp == read(switch(mode)).device.bgp
+
+
 @pytest.mark.parametrize(
     ("mode", "text", "keys"),
     [
-        ({}, FRR, ["10.0.0.0"]),
-        ({"docker_routing_config_mode": "unified"}, FRR, ["10.0.0.0"]),
-        ({"docker_routing_config_mode": "split-unified"}, FRR, ["10.0.0.0", "10.0.0.2", "fc00::2"]),
-        ({"docker_routing_config_mode": "split-unified"}, "ip route 0.0.0.0/0 10.0.0.0\n", [*PEERS]),
+        (KEPT, FRR, ["10.0.0.0", "10.0.0.2", "fc00::2"]),
+        (KEPT, "ip route 0.0.0.0/0 10.0.0.0\n", [*PEERS]),
     ],
 )
 def test_the_text_of_frr_is_stronger_and_bgpcfgd_adds_to_files_of_ones_own(

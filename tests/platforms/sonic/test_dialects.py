@@ -34,7 +34,7 @@ Texts = dict[str, str]
 
 def config(**localhost: str) -> dict[str, Any]:
     tables = stock(PFC_WD={"Ethernet0": {"action": "drop", "detection_time": "200"}})
-    tables["DEVICE_METADATA"]["localhost"] |= localhost
+    tables["DEVICE_METADATA"]["localhost"] |= {"docker_routing_config_mode": "split-unified"} | localhost
     return tables
 
 
@@ -64,7 +64,7 @@ def only(*tables: str) -> dict[str, Any]:
 BUFFERS = ("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH")
 QOS = ("WRED_PROFILE", "SCHEDULER", "QUEUE", "PORT_QOS_MAP", *(one for one in stock() if "_TO_" in one))
 REST = tuple(table for table in config() if table not in (*BUFFERS, *QOS))
-WHOLE: Texts = {"config_db.json": text(config(docker_routing_config_mode="split-unified")), "frr.conf": FRR}
+WHOLE: Texts = {"config_db.json": text(config()), "frr.conf": FRR}
 OLD = {"PFC_WD": {"Ethernet0": {"action": "alert", "detection_time": "999"}}, "PORT": {"Ethernet0": {}}}
 DIALECTS: dict[str, Texts] = {
     "files of the daemons": {
@@ -89,22 +89,16 @@ DIALECTS: dict[str, Texts] = {
     "running, in its namespace": {"config_db.json": text({"localhost": with_frr(config())})},
     "the rows of a database": WHOLE | {"config_db.json": text(dumped(config()))},
     "a dump of the database": WHOLE | {"config_db.json": text(dumped(config(), in_redis))},
-    "QoS and buffers apart": {
+    "QoS and buffers in what the image begins with": {
         "config_db.json": text(only(*REST)),
-        "buffers.json": text(only(*BUFFERS)),
-        "qos.json": text(only(*QOS)),
+        "init_cfg.json": text(only(*BUFFERS, *QOS)),
         "frr.conf": FRR,
-    },
-    "a golden configuration over the other": WHOLE
-    | {
-        "config_db.json": text(config() | {"PFC_WD": {"Ethernet8": OLD["PFC_WD"]["Ethernet0"]}}),
-        "golden_config_db.json": text(only("PFC_WD")),
     },
     "over what the image begins with": WHOLE | {"init_cfg.json": text(OLD)},
     "fields of a row in two files": WHOLE
     | {
-        "config_db.json": text(config() | {"PFC_WD": {"Ethernet0": {"action": "alert"}}}),
-        "qos.json": text(only("PFC_WD")),
+        "config_db.json": text(config() | {"PFC_WD": {"Ethernet0": {"action": "drop"}}}),
+        "init_cfg.json": text({"PFC_WD": {"Ethernet0": {"action": "alert", "detection_time": "200"}}}),
     },
 }
 

@@ -28,6 +28,13 @@ def notes(reading: DeviceReading) -> list[tuple[str, int | None]]:
     return [(note.message.split("'")[1], note.line) for note in reading.notes]
 
 
+def keeping() -> dict[str, Any]:
+    """Return the tables of a switch that keeps its frr.conf."""
+    tables: dict[str, Any] = stock()
+    tables["DEVICE_METADATA"]["localhost"]["docker_routing_config_mode"] = "split-unified"
+    return tables
+
+
 def bgp(text: str) -> Bgp:
     found = read(None, text).device.bgp
     assert isinstance(found, Bgp)
@@ -405,7 +412,7 @@ def test_a_denied_route_goes_nowhere() -> None:
 
 
 def test_what_a_route_map_calls_is_looked_for() -> None:
-    reading = read(stock(), "router bgp 1\nroute-map A permit 10\n description all\n call B\n match interface lo\n")
+    reading = read(keeping(), "router bgp 1\nroute-map A permit 10\n description all\n call B\n match interface lo\n")
     (rule,) = reading.device.bgp.route_maps[0].rules
     assert rule == RouteMapRule(sequence=10, action="permit", matches=(("interface", "lo"),), sets=(("call", "B"),))
     assert reading.notes == ()
@@ -576,7 +583,7 @@ def test_names_of_nothing_are_remarked_where_they_stand() -> None:
         "route-map A permit 10\n match ip address prefix-list P\n match community C exact-match\n"
         "router bgp 1\n neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 route-map B in\n"
     )
-    reading = read(stock(), text)
+    reading = read(keeping(), text)
     assert [
         (one.kind, one.subject, dict(one.facts), one.place and (one.place.file, one.place.span.line))
         for one in reading.remarks

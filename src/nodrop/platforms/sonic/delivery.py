@@ -11,11 +11,10 @@ from nodrop.model.fabric import Device
 from nodrop.platforms.artifact import FirstApply
 from nodrop.platforms.rendering import template
 from nodrop.platforms.sonic.releases import SAME_AS
+from nodrop.platforms.sonic.starting import migrated_from
 
 _RELOAD = "all services restart, traffic stops"
 """What `config reload` does to a switch."""
-_READS_GOLDEN_SINCE = "202311"
-"""The first release whose db_migrator reads golden_config_db.json."""
 
 
 def routing_mode(*, tables: bool) -> str:
@@ -27,13 +26,11 @@ def apply_script(release: str, *, tables: bool = False) -> str:
     """Return the script for switches of a release; all that it needs to know of one switch is in the switch's files.
 
     With `tables`, BGP is in config_db.json, and there is no frr.conf to load. `migrated_from` are the files from which
-    db_migrator takes the routing mode (sonic-utilities scripts/db_migrator.py, migrate_routing_config_mode and
-    generate_config_src), the later over the earlier.
+    db_migrator takes the routing mode.
     """
-    golden = ["golden_config_db.json"] if release >= _READS_GOLDEN_SINCE else []
     return template("sonic/apply.sh.j2").render(
         releases=[release, *(branch for branch, same in SAME_AS.items() if same == release)],
-        migrated_from=["minigraph.xml", *golden],
+        migrated_from=migrated_from(release),
         mode=routing_mode(tables=tables),
         tables=tables,
         files="config_db.json" if tables else "config_db.json and frr.conf",

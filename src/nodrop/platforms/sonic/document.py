@@ -5,7 +5,7 @@ says, and stands in a log with the prompt around it; a dump of the database has 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
@@ -25,6 +25,7 @@ CONFIG_FILES = (FILE, "init_cfg.json", "buffers.json", "qos.json", GOLDEN_FILE)
 _LAYERS = ("init_cfg.json", FILE, "buffers.json", "qos.json", GOLDEN_FILE)
 """The order in which SONiC lays them over each other: `config load_minigraph` starts with init_cfg.json, `config qos
 reload` adds buffers and QoS, the golden configuration replaces tables as a whole (sonic-utilities config/main.py)."""
+_LOADED_AT_START = _LAYERS[:2]
 
 _BY_HAND = f"a switch starts with {FILE}, and loads this file only by hand"
 _OTHERS = {
@@ -35,6 +36,8 @@ _OTHERS = {
 }
 """How a switch comes by files beside config_db.json. At boot it loads init_cfg.json and that over it, no other (sonic-
 buildimage files/build_templates/docker_image_ctl.j2, files/image_config/config-setup)."""
+_ANOTHER_HOME = ("DEVICE_METADATA", "localhost", "docker_routing_config_mode")
+"""What a file says of this, starting.py decides."""
 
 _RUNNING_FRR = "bgpraw"
 """What `show runningconfiguration all` adds: the output of vtysh (sonic-utilities show/main.py)."""
@@ -142,11 +145,11 @@ class Document:
 
 
 def merged(documents: Sequence[Document]) -> Mapping[str, object]:
-    """Return the tables of a device's files, laid over each other as SONiC does it."""
+    """Return the tables with which a device starts, its files laid over each other as SONiC does it."""
     if len(documents) == 1:
         return documents[0].tables
     found: Tables = {}
-    for document in in_order(documents):
+    for document in at_start(documents):
         for table, rows in document.tables.items():
             under = found.get(table)
             if document.name == GOLDEN_FILE or not isinstance(rows, dict) or not isinstance(under, dict):
@@ -175,7 +178,7 @@ def supplied(bundle: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
     documents = opened(bundle)
     whole, found = merged(documents), dict[tuple[str, str], str]()
     alone = next((one.tables for one in documents if one.name == FILE), {})
-    for one in documents:
+    for one in at_start(documents):
         if one.running_frr is not None:
             found[one.name, _RUNNING_FRR] = f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR}"
         if one.name != FILE:
@@ -184,15 +187,46 @@ def supplied(bundle: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
     return found
 
 
-def in_order(documents: Sequence[Document]) -> list[Document]:
-    """Return documents in the order in which they are laid over each other, the last the strongest."""
-    return sorted(documents, key=lambda document: _LAYERS.index(document.name))
+def at_start(documents: Sequence[Document]) -> list[Document]:
+    """Return the documents with which a switch starts, the last the strongest.
+
+    Without config_db.json nothing is known of a start: files of other names are parts of one configuration.
+    """
+    ordered = sorted(documents, key=lambda document: _LAYERS.index(document.name))
+    loaded = [one for one in ordered if one.name in _LOADED_AT_START]
+    return loaded if any(one.name == FILE for one in loaded) else ordered
+
+
+def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, list[tuple[str, ...]]]]:
+    """Yield each file that a start leaves out, how a switch comes by it, and where it says what no start says."""
+    said, loaded = merged(documents), at_start(documents)
+    for one in documents:
+        if one not in loaded and (paths := [path for path in _unlike(one.tables, said) if path != _ANOTHER_HOME]):
+            yield one, _OTHERS[one.name], paths
+
+
+def _unlike(stated: Tables, said: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows, and fields of rows, that tables state and others do not, or state otherwise."""
+    for table, rows in stated.items():
+        others = mapping_at(said, table)
+        for key, row in rows.items() if isinstance(rows, dict) else ():
+            other = others.get(key)
+            if not isinstance(row, dict) or not isinstance(other, dict):
+                yield (table, key)
+                continue
+            for field, value in row.items():
+                if field not in other or _plain(value) != _plain(other[field]):
+                    yield (table, key, field)
+
+
+def _plain(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def place(documents: Sequence[Document], keys: Sequence[str], *, exactly: bool = False) -> Place | None:
-    """Return where the nearest existing part of a path stands, in the strongest of the files that have it."""
+    """Return where the nearest existing part of a path stands, in the strongest of the files that a start loads."""
     best: tuple[int, Place] | None = None
-    for document in reversed(in_order(documents)):
+    for document in reversed(at_start(documents)):
         found = document.place(keys, exactly=exactly)
         if found is not None and (best is None or found[0] > best[0]):
             best = found

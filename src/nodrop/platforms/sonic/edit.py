@@ -29,11 +29,11 @@ from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
 from nodrop.platforms.sonic.edit_rows import change_rows
 from nodrop.platforms.sonic.edit_tables import change_tables
-from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.sonic.gcu import judged
 from nodrop.platforms.sonic.patch import operations
 from nodrop.platforms.sonic.reader import read
 from nodrop.platforms.sonic.schema_check import invalid
+from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYPE_OF_ROLE
 from nodrop.platforms.sonic.turns import turns
 

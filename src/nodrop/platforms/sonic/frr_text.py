@@ -1,25 +1,20 @@
 """What FRR runs on a SONiC switch: one text from the files or the field that hold it, and where each line stands.
 
-Which files the bgp container starts with, DEVICE_METADATA.docker_routing_config_mode says (sonic-buildimage
-dockers/docker-fpm-frr/docker_init.sh): `split` keeps those of the daemons and removes frr.conf, `split-unified` the
-other way round; with tables of BGP, `unified` overwrites frr.conf. What a running FRR says of itself, in
-`show runningconfiguration all`, is stronger than any file, which must not say otherwise.
+Which files the bgp container keeps when it starts, starting.py knows; what it deletes or overwrites, FRR does not run.
+What a running FRR says of itself, in `show runningconfiguration all`, is stronger than any file, which must not say
+otherwise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 from nodrop.formats.places import BOM, Span
-from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.model.reading import Place
-from nodrop.platforms.sonic.document import Document, merged, opened
+from nodrop.platforms.sonic.document import Document, opened
+from nodrop.platforms.sonic.starting import DAEMON_FILES, FRR_FILE, FRR_FILES, MINIGRAPH, Start, start_of
 
-FRR_FILE = "frr.conf"
-DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")
-"""A file for each daemon, in the order in which they are read here as one text."""
-FRR_FILES = (FRR_FILE, *DAEMON_FILES)
 _BETWEEN = "\nend\n"
 """What closes the blocks of one file before the next."""
 
@@ -40,6 +35,8 @@ class FrrText:
     """Which files it is from; what runs is told as frr.conf."""
     beside: "FrrText | None" = None
     """What the files say, where this is what runs."""
+    lost: "FrrText | None" = None
+    """What the files say that the bgp container does not keep."""
 
     @property
     def says_bgp(self) -> bool:
@@ -61,12 +58,9 @@ class FrrText:
 def given(bundle: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
     """Return the tables of a device's files, given by canonical name, and what FRR runs; a file of neither is left."""
     documents = opened(bundle)
-    row: object = merged(documents)
-    for key in ("DEVICE_METADATA", "localhost"):
-        row = row.get(key) if isinstance(row, dict) else None
-    mode = row.get("docker_routing_config_mode", "") if isinstance(row, dict) else ""
+    minigraph = bundle[MINIGRAPH].decode(errors="replace") if MINIGRAPH in bundle else None
     texts = {name: bundle[name].decode(errors="replace").removeprefix(BOM) for name in FRR_FILES if name in bundle}
-    return documents, frr_text(texts, documents, str(mode))
+    return documents, frr_text(texts, documents, start_of(documents, minigraph))
 
 
 def stated(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
@@ -78,32 +72,30 @@ def stated(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | No
     return found.text, lambda line: found.place(Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))
 
 
-def frr_text(files: Mapping[str, str], documents: Sequence[Document], mode: str) -> FrrText | None:
-    """Return what FRR runs, of the files' texts by name; None where none of them says it."""
+def frr_text(files: Mapping[str, str], documents: Sequence[Document], start: Start | None) -> FrrText | None:
+    """Return what FRR runs, of the files' texts by name; None where none of them says it.
+
+    Without a `start` all files are taken to be kept, frr.conf before those of the daemons.
+    """
+    fates = start.fates if start else {}
+    kept = _of_files({name: text for name, text in files.items() if name not in fates})
+    lost = _of_files({name: text for name, text in files.items() if name in fates})
     running = _running(documents)
     if running is not None:
         text, place = running.running_frr or "", partial(_inside, running)
-        return FrrText(text, ((1, place),), tuple(sorted(files)), beside=_of_files(files, mode))
-    if files and mode == "unified" and _has_tables(documents):
-        return FrrText("", ((1, lambda span: None),), tuple(sorted(files)), ())
-    return _of_files(files, mode)
-
-
-def _has_tables(documents: Sequence[Document]) -> bool:
-    """Return whether the bgp container writes frr.conf from tables of BGP, over the one that is there."""
-    data = merged(documents)
-    flag = value_at(data, "DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")
-    return flag == "true" and bool(mapping_at(data, "BGP_GLOBALS"))
+        return FrrText(text, ((1, place),), tuple(sorted(files)), beside=kept, lost=lost)
+    if kept is None:
+        return lost and FrrText("", ((1, lambda span: None),), tuple(sorted(files)), (), lost=lost)
+    return replace(kept, unused=(*kept.unused, *(lost.names if lost else ())), lost=lost)
 
 
 def _running(documents: Sequence[Document]) -> Document | None:
     return next((document for document in documents if document.running_frr is not None), None)
 
 
-def _of_files(files: Mapping[str, str], mode: str) -> FrrText | None:
+def _of_files(files: Mapping[str, str]) -> FrrText | None:
     daemons = [name for name in DAEMON_FILES if name in files]
-    whole = [FRR_FILE] if FRR_FILE in files else []
-    used, other = (daemons, whole) if daemons and (mode == "split" or not whole) else (whole, daemons)
+    used, other = ([FRR_FILE], daemons) if FRR_FILE in files else (daemons, [])
     if not used:
         return None
     parts, line = [], 1

@@ -18,10 +18,11 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
 from nodrop.platforms.secrets import covered
+from nodrop.platforms.sonic.check_start import check_start
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.document import supplied as supplied
-from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
+from nodrop.platforms.sonic.frr_text import FrrText, frr_text
 from nodrop.platforms.sonic.naming import model_port
 from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
@@ -43,10 +44,11 @@ from nodrop.platforms.sonic.read_services import (
     watchdog_polling,
 )
 from nodrop.platforms.sonic.schema_check import check
+from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, MODE, start_of
 from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
 
-FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (), (".json",)
+FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
 DEFAULT_NAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
 
@@ -75,7 +77,7 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     for source, raw in bundle:
         sources.append(source)
         try:
-            if source.name in FRR_FILES:
+            if source.name in (*FRR_FILES, MINIGRAPH):
                 routing[source.name] = decode(raw, source.display)
             else:
                 loaded = source.path is not None and Path(source.display).name == source.name
@@ -99,8 +101,10 @@ class _Device:
         self._derived: dict[Subject, str] = {}
         self._config = Config(name, documents)
         self._localhost: Row = self._config.rows("DEVICE_METADATA").get("localhost", {})
-        mode = self._localhost.get("docker_routing_config_mode", "")
-        self._frr: FrrText | None = frr_text(routing, documents, mode)
+        self._start = start_of(documents, routing.pop(MINIGRAPH, None))
+        if self._start is not None:
+            self._localhost = {**self._localhost, MODE: self._start.mode}
+        self._frr: FrrText | None = frr_text(routing, documents, self._start)
         self._routing = frr.read(self._frr.text) if self._frr else None
         self._called: str | None = None
         self.name = self._config.device = self._hostname(name)
@@ -112,6 +116,7 @@ class _Device:
         cables = tuple(self._cables())
         self._note_commands()
         check_routing(config, self._localhost, self._frr, self._routing)
+        check_start(config, self._localhost, self._start, self._frr)
         remark_secrets(config, self._frr)
         remark_listening(config)
         check(config)

@@ -29,6 +29,7 @@ WAITS = "announcements that wait for the hardware"
 kernel has a route; 202311 has the field of DEVICE_METADATA, and no daemon that reads it."""
 
 SINCE = {
+    "modes of a golden configuration": "202311",
     "FEC mode auto": "202311",
     "name servers": "202311",
     "fields of the hash": "202311",
@@ -45,6 +46,7 @@ SINCE = {
     "routing in tables": "202511",
     "a history of pauses": "202511",
     "high-frequency telemetry": "202511",
+    "separated routing in frr.conf": "202605",
 }
 """The first release whose models hold something; what is not here they all hold."""
 

@@ -10,9 +10,9 @@ from nodrop.platforms.settings import Path, Tree
 from nodrop.platforms.sonic import config
 from nodrop.platforms.sonic.config import COMMUNITIES
 from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, by_table, merged
-from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.sonic.read_secrets import FIELDS
 from nodrop.platforms.sonic.schema import release_of, schema
+from nodrop.platforms.sonic.starting import FRR_FILE
 
 HEAD = 1
 """How many words of a path name a table."""

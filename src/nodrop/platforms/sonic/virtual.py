@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.formats.json import parse
 from nodrop.model.fabric import Device
-from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, merged
-from nodrop.platforms.sonic.frr_text import FRR_FILE
+from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, at_start, merged
+from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.virtual import Kind, Virtual
 
 WRITES = (FILE, "lanemap.ini", "port_config.ini", FRR_FILE)
@@ -43,7 +43,7 @@ _FOLDER = "/nodrop"
 
 def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
     """Return the switch: its tables as they were read, its ports, and what FRR is told once it runs."""
-    documents = [Document(name, bundle[name], name) for name in CONFIG_FILES if name in bundle]
+    documents = at_start([Document(name, bundle[name], name) for name in CONFIG_FILES if name in bundle])
     tables = merged(documents)
     told: list[str] = []
     rows = list(_rows(tables, told))

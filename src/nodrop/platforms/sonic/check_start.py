@@ -1,0 +1,71 @@
+"""Remarks on files that a SONiC switch does not start with although they say what nothing else says."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nodrop.formats.places import Span
+from nodrop.model.reading import Place, Remark
+from nodrop.model.states import Unknown
+from nodrop.platforms import frr
+from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.document import FILE, left_out
+from nodrop.platforms.sonic.frr_text import FrrText
+from nodrop.platforms.sonic.read_bgp import routing
+from nodrop.platforms.sonic.starting import FRR_FILES, LOCALHOST, MINIGRAPH, MODE, Start
+from nodrop.report.names import listing
+
+_SHOWN = 3
+"""Places of a file that are named in one finding."""
+_MADE = "Managed by sonic-cfggen"
+"""What stands in the files that the bgp container makes itself (sonic-buildimage dockers/docker-fpm-frr/frr)."""
+_AT_TOP = Span(1, 1, 1, 1)
+
+
+def check_start(config: Config, localhost: Row, start: Start | None, text: FrrText | None) -> None:
+    """Remark tables in files that a start leaves out, and routing in files of FRR that the bgp container drops."""
+    for document, how, paths in left_out(config.documents):
+        found = document.place(paths[0])
+        more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+        places = listing([" ".join(path) for path in paths[:_SHOWN]]) + more
+        facts = {"file": document.name, "places": places, "how": how}
+        _remark(config, "file-not-loaded", found[1] if found else None, facts)
+    if start is None or text is None or text.lost is None or text.says_bgp or _MADE in text.lost.text:
+        return
+    names = [name for name in FRR_FILES if name in text.lost.names]
+    lost, runs = frr.read(text.lost.text), frr.read(text.text)
+    said, _ = routing(config, localhost, text.lost, lost)
+    if _essence(said) == _essence(routing(config, localhost, text, runs)[0]):
+        return
+    state = f"is {start.mode}" if start.mode else "is not set"
+    by = "" if start.taken_from == FILE else f", as db_migrator takes it from {start.taken_from} at each start"
+    facts = {"file": listing(names), "fate": start.fates[names[0]], "mode": f"{MODE} {state}{by}"}
+    _remark(config, "frr-file-not-kept", _place(config, start), facts)
+
+
+def _place(config: Config, start: Start) -> Place | None:
+    """Return where the mode is stated, or would be."""
+    if start.taken_from == MINIGRAPH:
+        return Place(MINIGRAPH, _AT_TOP)
+    document = next((one for one in config.documents if one.name == start.taken_from), None)
+    found = document.place((*LOCALHOST, MODE)) if document is not None else None
+    return found[1] if found is not None else config.place((*LOCALHOST, MODE))
+
+
+def _remark(config: Config, kind: str, place: Place | None, facts: Mapping[str, str]) -> None:
+    config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts)))
+
+
+def _essence(said: Mapping[str, Any]) -> Sequence[object]:
+    """Return of routing what decides who hears which routes: AS numbers, sessions, networks and static routes."""
+    processes = [
+        one for one in (said["bgp"], *_all(said["vrf_bgp"])) if one is not None and not isinstance(one, Unknown)
+    ]
+    found = [
+        (str(one.vrf), one.asn, sorted((near.key, str(near.remote_asn)) for near in _all(one.neighbors)), one.networks)
+        for one in processes
+    ]
+    return [found, sorted(map(repr, _all(said["static_routes"])))]
+
+
+def _all(parts: Any) -> Sequence[Any]:
+    return () if isinstance(parts, Unknown) else tuple(parts)

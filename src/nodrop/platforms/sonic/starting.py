@@ -1,0 +1,82 @@
+"""What a SONiC switch starts FRR with: the mode of the bgp container, and what becomes of each file of FRR in it.
+
+The mode is DEVICE_METADATA.docker_routing_config_mode, which db_migrator sets at each start and after each reload to
+that of minigraph.xml, over it golden_config_db.json, where they are there (sonic-utilities scripts/db_migrator.py,
+migrate_routing_config_mode and generate_config_src). What the modes do: sonic-buildimage dockers/docker-fpm-frr/
+docker_init.sh.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nodrop.formats.shapes import mapping_at, value_at
+from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, Document, merged
+from nodrop.platforms.sonic.releases import RELEASES, knows
+from nodrop.platforms.sonic.schema import release_of
+
+FRR_FILE = "frr.conf"
+DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")
+"""A file for each daemon, in the order in which they are read here as one text."""
+FRR_FILES = (FRR_FILE, *DAEMON_FILES)
+MINIGRAPH = "minigraph.xml"
+MODE = "docker_routing_config_mode"
+LOCALHOST = ("DEVICE_METADATA", "localhost")
+MIGRATED_FROM = (MINIGRAPH, GOLDEN_FILE)
+"""The files from which db_migrator takes the mode, the later over the earlier."""
+
+DELETED, OVERWRITTEN = "deletes it", "writes it anew from the tables"
+_OF_MINIGRAPH = re.compile(r"<(?:\w{1,40}:)?DockerRoutingConfigMode>\s*([\w-]{1,40})\s*<")
+_MODE_OF_MINIGRAPH = "separated"
+"""The mode of a minigraph that states none (sonic-buildimage src/sonic-config-engine/minigraph.py, parse_xml)."""
+_FROM_TABLES = ("", "separated")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The mode in which the bgp container starts, empty where none is set, and the file that it is taken from."""
+
+    mode: str
+    taken_from: str
+    fates: Mapping[str, str]
+    """What the container does with each file of FRR that it does not keep."""
+
+
+def migrated_from(release: str) -> list[str]:
+    """Return the files from which db_migrator of a release takes the mode, the later over the earlier."""
+    return [name for name in MIGRATED_FROM if name != GOLDEN_FILE or knows(release, "modes of a golden configuration")]
+
+
+def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | None:
+    """Return how the bgp container starts; None where no table says what a switch is, as with a part of one.
+
+    A release that no table names is taken for the newest.
+    """
+    tables = merged(documents)
+    row = value_at(tables, *LOCALHOST)
+    if not isinstance(row, Mapping):
+        return None
+    release = release_of(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(RELEASES)
+    mode, taken_from = str(row.get(MODE) or ""), FILE
+    beside = {one.name: one.tables for one in documents if FILE in {each.name for each in documents}}
+    for name in migrated_from(release):
+        if name == MINIGRAPH and minigraph is not None:
+            stated = _OF_MINIGRAPH.search(minigraph)
+            mode, taken_from = stated[1] if stated else _MODE_OF_MINIGRAPH, name
+        elif golden := mapping_at(beside.get(name, {}), *LOCALHOST):
+            mode, taken_from = str(golden.get(MODE) or ""), name
+    if mode == str(row.get(MODE) or ""):
+        taken_from = FILE
+    framework = row.get("frr_mgmt_framework_config") == "true"
+    return Start(mode, taken_from, _fates(mode, whole=framework and knows(release, "separated routing in frr.conf")))
+
+
+def _fates(mode: str, *, whole: bool) -> Mapping[str, str]:
+    """Return what becomes of the files that are not kept; in `separated` frr.conf is written where that is `whole`."""
+    if mode == "split":
+        return {FRR_FILE: DELETED}
+    if mode == "split-unified":
+        return dict.fromkeys(DAEMON_FILES, DELETED)
+    if mode == "unified" or (mode in _FROM_TABLES and whole):
+        return {FRR_FILE: OVERWRITTEN, **dict.fromkeys(DAEMON_FILES, DELETED)}
+    return {FRR_FILE: DELETED, **dict.fromkeys(DAEMON_FILES, OVERWRITTEN)} if mode in _FROM_TABLES else {}
