@@ -235,7 +235,7 @@ FRR = "router bgp 65001\n no bgp default ipv4-unicast\n neighbor 10.0.0.0 remote
 @pytest.mark.parametrize("mode", [{}, {"docker_routing_config_mode": "unified"}])
 def test_the_tables_count_where_the_text_of_frr_is_not_kept(mode: dict[str, str]) -> None:
     bgp = read(switch(mode), FRR).device.bgp
-    assert [(one.key, one.remote_asn) for one in bgp.neighbors][0] == ("10.0.0.0", 65002)
+    assert (bgp.neighbors[0].key, bgp.neighbors[0].remote_asn) == ("10.0.0.0", 65002)
     assert bgp == read(switch(mode)).device.bgp
 
 

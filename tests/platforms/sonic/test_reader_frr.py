@@ -446,7 +446,7 @@ def test_what_is_not_said_follows_profile_and_version(text: str, asks: bool, che
 
 def test_routes_of_other_sources_are_redistributed() -> None:
     reading = read(
-        stock(),
+        keeping(),
         "router bgp 1\n redistribute static route-map S\n address-family ipv6\n  redistribute connected\n"
         "  redistribute kernel route-map NONE\n address-family ipv4\n  redistribute connected\nroute-map S permit 10\n",
     )
@@ -463,7 +463,7 @@ def test_routes_of_other_sources_are_redistributed() -> None:
 
 def test_lists_of_as_paths_go_by_their_numbers() -> None:
     reading = read(
-        stock(),
+        keeping(),
         "bgp as-path access-list A permit ^65000_\nbgp as-path access-list A seq 3 deny _65001 65002$\n"
         "ip as-path access-list OLD permit .*\nrouter bgp 1\nroute-map R permit 10\n match as-path A\n"
         "route-map R permit 20\n match as-path NONE\n",
@@ -497,7 +497,7 @@ def test_rules_go_by_their_numbers_and_the_later_of_a_number_counts() -> None:
 
 def test_prefix_lists_of_sessions_are_those_of_the_family() -> None:
     reading = read(
-        stock(),
+        keeping(),
         "ip prefix-list A permit any\nrouter bgp 1\n neighbor G peer-group\n neighbor G prefix-list A out\n"
         " neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 peer-group G\n neighbor 10.0.0.1 prefix-list B in\n"
         " address-family ipv6\n  neighbor 10.0.0.1 prefix-list A in\n",

@@ -113,6 +113,13 @@ def test_the_mode_is_that_of_the_files_that_db_migrator_reads(
     assert peers(reading) == ([] if taken else ["10.0.0.1"])
 
 
+def test_secrets_of_a_file_that_is_not_kept_are_remarked() -> None:
+    reading = started({MODE: "unified"}, frr_conf=FRR + " neighbor 10.0.0.1 password s3cret\n")
+    assert [one.place and (one.place.file, one.place.span.line) for one in reading.remarks if one.secret] == [
+        ("frr.conf", 3)
+    ]
+
+
 def test_without_metadata_frr_conf_is_taken_to_be_kept() -> None:
     assert peers(read_bundle({"frr.conf": FRR})) == ["10.0.0.1"]
     assert peers(read_bundle({"config_db.json": json.dumps({"PORT": {"Ethernet0": {}}}), "frr.conf": FRR})) == [

@@ -12,7 +12,6 @@ from nodrop.platforms.sonic.document import FILE, left_out
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.starting import FRR_FILES, LOCALHOST, MINIGRAPH, MODE, Start
-from nodrop.report.names import listing
 
 _SHOWN = 3
 """Places of a file that are named in one finding."""
@@ -26,7 +25,7 @@ def check_start(config: Config, localhost: Row, start: Start | None, text: FrrTe
     for document, how, paths in left_out(config.documents):
         found = document.place(paths[0])
         more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
-        places = listing([" ".join(path) for path in paths[:_SHOWN]]) + more
+        places = ", ".join(" ".join(path) for path in paths[:_SHOWN]) + more
         facts = {"file": document.name, "places": places, "how": how}
         _remark(config, "file-not-loaded", found[1] if found else None, facts)
     if start is None or text is None or text.lost is None or text.says_bgp or _MADE in text.lost.text:
@@ -38,7 +37,7 @@ def check_start(config: Config, localhost: Row, start: Start | None, text: FrrTe
         return
     state = f"is {start.mode}" if start.mode else "is not set"
     by = "" if start.taken_from == FILE else f", as db_migrator takes it from {start.taken_from} at each start"
-    facts = {"file": listing(names), "fate": start.fates[names[0]], "mode": f"{MODE} {state}{by}"}
+    facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{MODE} {state}{by}"}
     _remark(config, "frr-file-not-kept", _place(config, start), facts)
 
 
