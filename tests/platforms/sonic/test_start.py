@@ -45,10 +45,10 @@ def facts(reading: DeviceReading, kind: str) -> list[tuple[str, ...]]:
         ("", "", "202505", "deletes it"),
         ("separated", "", "202305", "deletes it"),
         ("separated", "true", "202505", "deletes it"),
-        ("separated", "true", "202605", "writes it anew from the tables"),
+        ("separated", "true", "202605", "writes it from the tables"),
         ("split", "", "202505", "deletes it"),
-        ("unified", "", "202505", "writes it anew from the tables"),
-        ("unified", "true", "202511", "writes it anew from the tables"),
+        ("unified", "", "202505", "writes it from the tables"),
+        ("unified", "true", "202511", "writes it from the tables"),
     ],
 )
 def test_frr_conf_counts_only_in_the_mode_that_keeps_it(mode: str, framework: str, release: str, fate: str) -> None:

@@ -16,7 +16,7 @@ from nodrop.platforms.sonic.starting import FRR_FILES, LOCALHOST, MINIGRAPH, MOD
 _SHOWN = 3
 """Places of a file that are named in one finding."""
 _MADE = "Managed by sonic-cfggen"
-"""What stands in the files that the bgp container makes itself (sonic-buildimage dockers/docker-fpm-frr/frr)."""
+"""What is written in files that the bgp container makes itself (sonic-buildimage dockers/docker-fpm-frr/frr)."""
 _AT_TOP = Span(1, 1, 1, 1)
 
 

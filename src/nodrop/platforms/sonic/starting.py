@@ -25,7 +25,7 @@ LOCALHOST = ("DEVICE_METADATA", "localhost")
 MIGRATED_FROM = (MINIGRAPH, GOLDEN_FILE)
 """The files from which db_migrator takes the mode, the later over the earlier."""
 
-DELETED, OVERWRITTEN = "deletes it", "writes it anew from the tables"
+DELETED, OVERWRITTEN = "deletes it", "writes it from the tables"
 _OF_MINIGRAPH = re.compile(r"<(?:\w{1,40}:)?DockerRoutingConfigMode>\s*([\w-]{1,40})\s*<")
 _MODE_OF_MINIGRAPH = "separated"
 """The mode of a minigraph that states none (sonic-buildimage src/sonic-config-engine/minigraph.py, parse_xml)."""
