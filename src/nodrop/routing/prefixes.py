@@ -67,7 +67,7 @@ def cut(family: Family, number: int, length: int) -> int:
     return number >> spare << spare
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 18)
 def address(text: str) -> Address | None:
     """Read an address, with or without a prefix length behind it; None where it is none."""
     alone = text.partition("/")[0]
@@ -85,7 +85,7 @@ def _default(family: Family) -> Prefix:
     return Prefix(family, 0, 0)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 18)
 def prefix(text: str) -> Prefix | None:
     """Read a prefix, whose host bits may be set; without a length it is an address alone. None where it is none."""
     if text in ("default", "default6"):
