@@ -9,9 +9,10 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,17 @@ class Pretender:
         self.answers, self.asked = answers, list[str]()
         self.bodies: dict[str, bytes] = {}
         self.released = threading.Event()
+        self.starved: frozenset[str] = frozenset()
+        """Paths of requests that are answered a byte at a time, without an end."""
+
+    def drip(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer a byte at a time until nobody listens."""
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        while not self.released.wait(0.01):
+            try:
+                handler.wfile.write(b" ")
+            except OSError:
+                return
 
     @contextmanager
     def serving(self) -> Iterator[str]:
@@ -52,6 +64,9 @@ class Pretender:
                 reply = pretender.answers(self.command, path)
                 if reply is None:
                     self.connection.shutdown(socket.SHUT_RDWR)
+                    return
+                if path in pretender.starved:
+                    pretender.drip(self)
                     return
                 self.send_response(reply[0])
                 self.send_header("Content-Length", str(len(reply[1])))
@@ -99,7 +114,7 @@ def failing(at: str, reply: Reply | None) -> Callable[[str, str], Reply | None]:
     return lambda method, path: reply if at in f"{method} {path}" else sound(method, path)
 
 
-def said(where: str, **options: float) -> str:
+def said(where: str, **options: Any) -> str:
     """What is said when a service is asked one question."""
     with pytest.raises(ServiceUnavailable) as raised, Service(where, **options) as made:
         made.load({"a": "b"}).ask("ipOwners")
@@ -270,6 +285,48 @@ def test_a_question_that_never_ends() -> None:
     never = failing("/work/", (200, b'{"workstatuscode": "ASSIGNED", "task": {}}'))
     with Pretender(never).serving() as where:
         assert said(where, limit_s=0.5) == "Batfish at 127.0.0.1:PORT did not finish the snapshot of 1 files in 0 s"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["frozen", "starved", "without an end"])
+def test_what_never_finishes_ends_in_its_time_and_is_told_meanwhile(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "BEAT_S", 0.05)
+    at = "/v2/question_templates"
+    never = failing("/work/", (200, b'{"workstatuscode": "ASSIGNED", "task": {}}'))
+    pretender = Pretender(never if how == "without an end" else sound)
+    pretender.starved = frozenset({at} if how == "starved" else ())
+    if how == "frozen":
+
+        def answers(method: str, path: str) -> Reply | None:
+            if path == at:
+                pretender.released.wait()
+            return sound(method, path)
+
+        pretender.answers = answers
+    told: list[str] = []
+    with pretender.serving() as where:
+        text = said(where, limit_s=0.2, progress=told.append)
+    what = "the snapshot of 1 files" if how == "without an end" else "its list of questions"
+    assert text == f"Batfish at 127.0.0.1:PORT did not finish {what} in 0 s"
+    assert f"waiting for Batfish: {what}, 0 s of at most 0 s" in told
+
+
+@pytest.mark.parametrize("head", [True, False])
+def test_a_service_that_says_who_it_is_byte_by_byte(head: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "ANSWERS_S", 0.15)
+    pretender = Pretender(sound)
+    pretender.starved = frozenset({"/v2/version"})
+    if head:
+        monkeypatch.setattr(pretender, "drip", lambda handler: _drip_head(pretender, handler))
+    with pretender.serving() as where:
+        assert said(where) == "nothing answered at 127.0.0.1:PORT within 0 s"
+
+
+def _drip_head(pretender: Pretender, handler: BaseHTTPRequestHandler) -> None:
+    with suppress(OSError):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
+        while not pretender.released.wait(0.01):
+            handler.wfile.write(b"x")
 
 
 @pytest.mark.parametrize(

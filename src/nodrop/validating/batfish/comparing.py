@@ -61,7 +61,7 @@ def difference(
     """
     made = [(old, Index(old.fabric), snapshot(old)), (new, index or Index(new.fabric), snapshot(new))]
     prefixes: set[str] = set()
-    with Service(service) as opened:
+    with Service(service, progress=progress) as opened:
         sides = []
         for reading, own, exported in made:
             if progress is not None:
@@ -98,7 +98,7 @@ def differing(
 
 
 def _texts(exported: Exported) -> dict[str, str]:
-    """The text of each device's files."""
+    """Return the text of each device's files."""
     found: dict[str, str] = {}
     for file, (device, _) in sorted(exported.where.items()):
         found[device] = found.get(device, "") + exported.files[file]

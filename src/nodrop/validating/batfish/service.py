@@ -11,13 +11,16 @@ import ipaddress
 import json
 import logging
 import re
+import socket
+import threading
 import time
 import uuid
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+from weakref import WeakSet
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.fabric import End
@@ -44,6 +47,11 @@ LEAVES_S: Final = 5.0
 LIMIT_S: Final = 900.0
 """How long one snapshot or one question may take: twenty times what a fabric of 200 switches takes."""
 
+BEAT_S: Final = 10.0
+"""How often progress says that an operation still goes on."""
+_AGAIN_S: Final = 0.2
+"""How soon after the end of its time an operation that has connected again is cut off again."""
+
 _NO_SOURCES: Final = "No sources are compatible with the headerspace"
 """How Batfish answers a question about packets that nobody can send: with an exception."""
 _WHERE: Final = re.compile(
@@ -62,9 +70,10 @@ class Service:
     ServiceUnavailable where there is no pybatfish, nobody answers, or somebody else does.
     """
 
-    def __init__(self, where: str, *, limit_s: float = LIMIT_S) -> None:
+    def __init__(self, where: str, *, limit_s: float = LIMIT_S, progress: Callable[[str], None] | None = None) -> None:
         self.host, self.port = _host(where)
-        self.limit_s = limit_s
+        self.limit_s, self.progress = limit_s, progress
+        self._sockets: WeakSet[socket.socket] = WeakSet()
         self._shown = f"[{self.host}]" if ":" in self.host else self.host
         self.network = f"nodrop-{uuid.uuid4()}"
         self.told = ""
@@ -136,18 +145,56 @@ class Service:
         from requests import RequestException
 
         self._until = time.monotonic() + self.limit_s
+        late = threading.Event()
         try:
-            yield
-        except _Late:
-            raise ServiceUnavailable(f"{self.name} did not finish {what} in {self.limit_s:.0f} s") from None
-        except RequestException as error:
-            raise ServiceUnavailable(f"{self.name} stopped answering at {what}: {_why(error)}") from None
-        except BatfishException as error:
-            raise ServiceUnavailable(f"{self.name} failed at {what}: {_last(str(error))}") from None
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            raise ServiceUnavailable(f"{self.name} answered {what} with something else: {_last(str(error))}") from None
+            with self._watched(what, self.limit_s, late):
+                yield
+        except (_Late, RequestException, BatfishException, ValueError) as error:
+            if late.is_set() or isinstance(error, _Late):
+                raise ServiceUnavailable(f"{self.name} did not finish {what} in {self.limit_s:.0f} s") from None
+            self._failed(what, error)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            self._failed(what, error)
         finally:
             self._until = None
+
+    def _failed(self, what: str, error: Exception) -> NoReturn:
+        from pybatfish.exception import BatfishException
+        from requests import RequestException
+
+        if isinstance(error, RequestException):
+            raise ServiceUnavailable(f"{self.name} stopped answering at {what}: {_why(error)}") from None
+        if isinstance(error, BatfishException):
+            raise ServiceUnavailable(f"{self.name} failed at {what}: {_last(str(error))}") from None
+        raise ServiceUnavailable(f"{self.name} answered {what} with something else: {_last(str(error))}") from None
+
+    @contextmanager
+    def _watched(self, what: str, limit_s: float, late: threading.Event) -> Iterator[None]:
+        """Tell from time to time that an operation goes on, and cut its connections when its time is over.
+
+        A service that sends a byte now and then is never silent, so that no timeout of a socket ends it.
+        """
+        over = threading.Event()
+
+        def watch() -> None:
+            waited = 0.0
+            while not over.wait(step := min(BEAT_S, limit_s - waited) if waited < limit_s else _AGAIN_S):
+                waited += step
+                if waited >= limit_s:
+                    late.set()
+                    for one in list(self._sockets):
+                        with suppress(OSError):
+                            one.shutdown(socket.SHUT_RDWR)
+                elif self.progress is not None:
+                    self.progress(f"waiting for Batfish: {what}, {waited:.0f} s of at most {limit_s:.0f} s")
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
 
     def _version(self) -> str:
         """Return the version that it says it has, asked without any library, so that a wrong one is told apart."""
@@ -185,17 +232,22 @@ class Service:
         return f" (docker run --rm -p 127.0.0.1:{self.port}:{PORT} batfish/batfish)" if here else ""
 
     def _get(self, path: str) -> tuple[int, bytes]:
-        end = time.monotonic() + ANSWERS_S
+        late = threading.Event()
         connection = HTTPConnection(self.host, self.port, timeout=ANSWERS_S)
         try:
-            connection.request("GET", path, headers={"X-Batfish-Apikey": "0" * 32, "X-Batfish-Version": "2026.1.1"})
-            answer = connection.getresponse()
-            pieces = []
-            while piece := answer.read1(1 << 16):
-                pieces.append(piece)
-                if time.monotonic() > end:
-                    raise TimeoutError
-            return answer.status, b"".join(pieces)
+            with self._watched("its version", ANSWERS_S, late):
+                connection.connect()
+                self._sockets.add(connection.sock)
+                connection.request("GET", path, headers={"X-Batfish-Apikey": "0" * 32, "X-Batfish-Version": "2026.1.1"})
+                answer = connection.getresponse()
+                text = answer.read()
+            if late.is_set():
+                raise TimeoutError
+            return answer.status, text
+        except (OSError, HTTPException):
+            if late.is_set():
+                raise TimeoutError from None
+            raise
         finally:
             connection.close()
 
@@ -204,12 +256,28 @@ class Service:
         from pybatfish.client.session import Session
         from requests import PreparedRequest, Response
         from requests.adapters import HTTPAdapter
-        from urllib3 import Retry
+        from urllib3 import HTTPConnectionPool, Retry
+        from urllib3.connection import HTTPConnection as Connection
 
         service = self
 
+        class Noted(Connection):
+            """A connection that is cut when the time is over."""
+
+            def connect(self) -> None:
+                super().connect()
+                if self.sock is not None:
+                    service._sockets.add(self.sock)
+
+        class Pool(HTTPConnectionPool):
+            ConnectionCls = Noted
+
         class Patient(HTTPAdapter):
             """Requests of an operation that has its time, straight to the service, whatever proxies there are."""
+
+            def init_poolmanager(self, *given: Any, **options: Any) -> None:
+                super().init_poolmanager(*given, **options)
+                self.poolmanager.pool_classes_by_scheme = {"http": Pool}
 
             def send(self, request: PreparedRequest, *_: object, **options: Any) -> Response:
                 left = SILENT_S if service._until is None else service._until - time.monotonic()
@@ -241,7 +309,7 @@ class Service:
     def _leave(self) -> None:
         """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
         self._until = time.monotonic() + LEAVES_S
-        with suppress(Exception):
+        with suppress(Exception), self._watched("deleting what was made", LEAVES_S, threading.Event()):
             self._session.delete_network(self.network)
         self._until = None
         self._unmount()
