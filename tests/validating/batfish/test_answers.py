@@ -15,6 +15,7 @@ from nodrop.routing.observation import Check, Observation, address_item, route_i
 from nodrop.validating.batfish import reaching
 from nodrop.validating.batfish.lines import harmless
 from nodrop.validating.batfish.names import specified
+from nodrop.validating.batfish.observing import IN_PART
 from support import batfish_answering as answering
 from support.batfish_answering import (
     FABRIC,
@@ -226,13 +227,31 @@ def test_what_hangs_on_a_skipped_line_is_not_seen() -> None:
     seen = observed(fabric, snapshot=snapshot, parseWarning=[_warning("leaf1", line, "neighbor 10.1.0.0 shutdown")])
     reason = "Batfish skips `neighbor 10.1.0.0 shutdown` of leaf1"
     assert seen.unseen == {
+        "configuration": {("leaf1",): IN_PART},
         "sessions": {LEAF: reason, SPINE: reason},
         "routes": {TO_SPINE: reason, TO_LEAF: reason},
         "reach": {REACHED: reason},
     }
+    assert ("leaf1",) not in seen.seen["configuration"]
+    told = f"Batfish does not read `neighbor 10.1.0.0 shutdown` (leaf1, frr.conf:{line})"
+    assert told in seen.told
     assert [one.matters for one in seen.refused] == [False]
     assert "sessions" not in seen.seen or not seen.seen["sessions"]
     assert differences(seen, fabric) == {}
+
+
+def test_a_switch_that_is_told_not_to_forward_is_not_taken_whole() -> None:
+    snapshot = exported(above={"leaf1": "no ip forwarding\n"})
+    seen = observed(snapshot=snapshot, parseWarning=[_warning("leaf1", 1, "no ip forwarding")])
+    assert [(one.device, one.text, one.matters) for one in seen.refused] == [("leaf1", "no ip forwarding", True)]
+    assert seen.seen["configuration"]["leaf1",] == "in part"
+
+
+def test_a_file_of_which_batfish_reads_a_part_and_names_no_line_is_not_taken_whole() -> None:
+    rows = [{"File_Name": "sonic_configs/leaf1/frr.conf", "Status": "PARTIALLY_UNRECOGNIZED", "Nodes": []}]
+    seen = observed(fileParseStatus=rows)
+    assert seen.seen["configuration"] == {("leaf1",): "in part", ("spine1",): "whole"}
+    assert seen.said["configuration", ("leaf1",)] == "PARTIALLY_UNRECOGNIZED"
 
 
 def test_a_skipped_line_counts_where_the_file_says_less_than_the_device_does() -> None:

@@ -59,6 +59,8 @@ class Snapshot:
     """Lines that are left out, for Batfish would lose the device at them."""
     anew: tuple[str, ...] = ()
     """The devices whose own frr.conf could not be kept."""
+    made: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What of the snapshot comes from nodrop's reading of the files and not from their text, with whose it is."""
 
     @cached_property
     def digest(self) -> str:
@@ -86,6 +88,18 @@ def told(made: Snapshot) -> Iterator[str]:
     yield from _grouped("left out", ((_line(one), one.said) for one in made.refused))
 
 
+def given(snapshot: Snapshot) -> Iterator[str]:
+    """Yield what of a snapshot comes from nodrop's reading and not from a file, so that nobody finds it wrong."""
+    parts = []
+    for what, whose in snapshot.made:
+        more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""
+        parts.append(f"{what} of {', '.join(whose[:_SHOWN])}{more}")
+    if snapshot.links:
+        parts.append(f"{snapshot.links} cables")
+    if parts:
+        yield f"given as nodrop reads it, so that a misreading shows in no answer: {'; '.join(parts)}"
+
+
 def _line(one: Refused) -> str:
     place = f"{one.place.file}:{one.place.span.line}" if one.place else "frr.conf"
     return f"{one.device}, {place}, `{one.text}`"
@@ -110,6 +124,7 @@ class _Writer:
         self._bundled: set[End] = set()
         self._refused: list[Refused] = []
         self._anew: list[str] = []
+        self._made: dict[str, list[str]] = {}
         self._at: dict[End, tuple[str, str]] = {}
         """By the end of a cable, its node and that node's interface."""
 
@@ -124,6 +139,7 @@ class _Writer:
                 written.add(names[device.name])
         for host in written_hosts(self._index, names):
             self._files[f"hosts/{host.node}.json"] = host.text
+            self._made.setdefault(_HOSTS, []).append(host.name)
             self._at.update({End(host.name, port): (host.node, port) for port in host.ports})
             written.add(host.node)
         edges = list(self._edges())
@@ -137,6 +153,7 @@ class _Writer:
             links=len(edges),
             refused=tuple(self._refused),
             anew=tuple(self._anew),
+            made=tuple((what, tuple(whose)) for what, whose in self._made.items()),
         )
 
     def _device(self, device: Device, node: str) -> None:
@@ -145,6 +162,9 @@ class _Writer:
         text = conf.text if conf else ""
         tables = platforms.batfish_tables(device, bundle, node, text)
         self._unseen |= unseen_of(device, conf)
+        self._made.setdefault(_PORTS if tables is None else _STATES, []).append(device.name)
+        if conf is not None and conf.own:
+            self._made.setdefault(_ROUTING, []).append(device.name)
         if tables is not None:
             folder = f"{tables.folder}/{node}"
             self._files[f"{folder}/{tables.file}"] = tables.text
@@ -204,6 +224,10 @@ class _Writer:
                 yield {"node1": a, "node2": b}
 
 
+_PORTS = "ports, VLANs and their addresses"
+_STATES = "MTUs and states of ports"
+_ROUTING = "BGP, policies and static routes"
+_HOSTS = "addresses and gateways"
 _REPLACED = "Batfish loses it at lines of its frr.conf, and FRR's words for what was read of them take their place"
 _BUNDLE = "Batfish has no bundles of hosts, and a port channel down whose members have cables to what is none"
 _NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from nodrop.export.batfish import snapshot, told
+from nodrop.export.batfish import given, snapshot, told
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
@@ -24,11 +24,11 @@ def observe(
     file has changed since it was read.
     """
     exported = snapshot(reading)
-    with Service(service) as opened:
+    with Service(service, progress=progress) as opened:
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
         asked = Observing(reading, index, exported, loaded, progress)
-        seen = asked.observation(opened.told, *told(exported))
+        seen = asked.observation(opened.told, *told(exported), *given(exported))
         found = with_failures(seen, index, asked.computed, exported, loaded, progress)
     return replace(found, refused=(*exported.refused, *found.refused))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from nodrop.model.reading import Place
 from nodrop.routing.observation import Refused
 from nodrop.validating.batfish.names import Names
 from nodrop.validating.batfish.service import Row
@@ -25,7 +26,7 @@ HARMLESS: Final = (
     Harmless(r"exit|end|exit-.*|line .*|!.*", "it ends a block, which Batfish knows by what follows"),
     Harmless(r"frr .*|hostname .*|log .*|service .*|debug .*|banner .*|password .*|agentx|username .*",
              "it is about the daemon and its log, not about routes"),
-    Harmless(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ip forwarding|ipv6 forwarding) ?.*",
+    Harmless(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ipv6 forwarding) ?.*|ip forwarding",
              "it is about how routes come to the kernel, or next hops that no link leads to"),
     Harmless(r"bgp session-dscp .*", "it marks the packets of the sessions"),
     Harmless(r"no bgp ebgp-requires-policy", "Batfish never asks for policies"),
@@ -66,10 +67,25 @@ def harmless(line: str) -> str:
 
 
 def skipped(warnings: Iterable[Row]) -> Skipped:
-    """The lines that were not read (`parseWarning`)."""
+    """Return the lines that were not read (`parseWarning`)."""
     found: dict[str, dict[int, str]] = {}
     for row in warnings:
         found.setdefault(str(row["Filename"]), {})[int(row["Line"])] = str(row["Comment"])
+    return found
+
+
+def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, dict[str, Place | None]]:
+    """Return the lines that were not read and bear on routing, each with the devices that have it and a place there.
+
+    What hangs on those that nodrop reads is compared, and the device is taken in part all the same.
+    """
+    found: dict[str, dict[str, Place | None]] = {}
+    for file, comments in lines.items():
+        for line in sorted(comments):
+            device, place = names.place(file, line)
+            text = " ".join(names.line(file, line).split())
+            if device is not None and followed(file, line) and not harmless(text):
+                found.setdefault(text, {}).setdefault(device, place)
     return found
 
 

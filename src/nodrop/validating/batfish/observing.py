@@ -13,7 +13,7 @@ from nodrop.analyses._computed import aims, leaf
 from nodrop.analyses._plane import of
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.reading import Reading
+from nodrop.model.reading import Place, Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.subject import link as link_subject
@@ -29,6 +29,10 @@ BY: Final = "Batfish"
 BATCH: Final = 25
 """Nodes whose routes are asked for at once: the answer for 25 switches of a fabric of 200 is 10 MB."""
 _OF_ADDRESSES: Final[tuple[Check, ...]] = ("sessions", "addresses", "routes", "reach")
+IN_PART: Final = "it does not read some of their lines, which are named below"
+"""Why a device that Batfish has is not taken whole; what hangs on those lines is checked item by item."""
+LINES: Final = 5
+"""So many different lines are named."""
 RDMA_DSCP: Final = 26
 """What RoCE packets are marked with where no class says it."""
 
@@ -65,7 +69,7 @@ class Observing:
             said=self.said,
             unseen={check: items for check, items in self.unseen.items() if items},
             refused=tuple(self.refused),
-            told=(*told, seconds),
+            told=(*told, *self._lines_told(), seconds),
         )
 
     def _ask(self, question: str, **parameters: Any) -> Sequence[Row]:
@@ -74,7 +78,7 @@ class Observing:
         return self.loaded.ask(question, **parameters)
 
     def _wanted(self, check: Check) -> Iterator[Subject]:
-        """The items that there are of a check."""
+        """Yield the items that there are of a check."""
         yield from self.computed.seen.get(check, {})
 
     @cached_property
@@ -85,6 +89,22 @@ class Observing:
     def _followed(self) -> Followed:
         return Followed(self.exported)
 
+    @cached_property
+    def _passed_over(self) -> Mapping[str, Mapping[str, Place | None]]:
+        return lines.passed_over(self._skipped, self.names, self._followed)
+
+    def _lines_told(self) -> Iterator[str]:
+        """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
+        shown = []
+        for text, places in list(self._passed_over.items())[:LINES]:
+            device, place = min(places.items(), key=lambda one: natural(one[0]))
+            more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+            where = f"{place.file}:{place.span.line}" if place is not None else "frr.conf"
+            shown.append(f"`{text}` ({device}, {where}{more})")
+        if shown:
+            left = len(self._passed_over) - len(shown)
+            yield f"Batfish does not read {', '.join(shown)}{f', and {left} others' if left else ''}"
+
     def _configuration(self) -> None:
         issues = self._ask("initIssues")
         self.refused += lines.refused_files(issues, self.names)
@@ -93,13 +113,19 @@ class Observing:
         there = self._ask("nodeProperties", properties="Configuration_Format")
         loaded = {self.names.device(row["Node"]) for row in there}
         harmed = {one.device for one in self.refused if one.matters}
+        part = {device for devices in self._passed_over.values() for device in devices}
         for name in self.names.nodes:
             state = "refused" if name not in loaded else "in part" if name in harmed else "whole"
             self.seen["configuration"][name,] = state
+            if state == "whole" and name in part:
+                self.unseen["configuration"][name,] = IN_PART
         for row in self._ask("fileParseStatus"):
             device, status = self.names.place(str(row["File_Name"]), None)[0], str(row["Status"])
-            if device is not None and status != "PASSED":
-                self.said["configuration", (device,)] = status
+            if device is None or status == "PASSED":
+                continue
+            self.said["configuration", (device,)] = status
+            if str(row["File_Name"]) not in self._skipped and device in loaded - harmed:
+                self.seen["configuration"][device,] = "in part"
 
     @cached_property
     def _owners(self) -> Owners:
