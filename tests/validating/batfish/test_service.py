@@ -290,7 +290,7 @@ def test_a_question_that_never_ends() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["frozen", "starved", "without an end"])
 def test_what_never_finishes_ends_in_its_time_and_is_told_meanwhile(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "BEAT_S", 0.05)
+    monkeypatch.setattr("nodrop.validating.batfish.watching.BEAT_S", 0.05)
     at = "/v2/question_templates"
     never = failing("/work/", (200, b'{"workstatuscode": "ASSIGNED", "task": {}}'))
     pretender = Pretender(never if how == "without an end" else sound)

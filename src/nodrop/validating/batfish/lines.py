@@ -28,6 +28,8 @@ HARMLESS: Final = (
              "it is about the daemon and its log, not about routes"),
     Harmless(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ipv6 forwarding) ?.*|ip forwarding",
              "it is about how routes come to the kernel, or next hops that no link leads to"),
+    Harmless(r"bgp community-list standard \S+ permit graceful-shutdown",
+             "no route has the community before a `bgp graceful-shutdown` or a route map sets it, in a line of its own"),
     Harmless(r"bgp session-dscp .*", "it marks the packets of the sessions"),
     Harmless(r"no bgp ebgp-requires-policy", "Batfish never asks for policies"),
     Harmless(r"no bgp network import-check", "Batfish announces networks without asking for a route"),

@@ -11,7 +11,6 @@ import ipaddress
 import json
 import logging
 import re
-import socket
 import threading
 import time
 import uuid
@@ -20,11 +19,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Any, Final, NoReturn
-from weakref import WeakSet
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.fabric import End
 from nodrop.units import whole_number
+from nodrop.validating.batfish.watching import Watch
 
 if TYPE_CHECKING:
     from pybatfish.client.session import Session
@@ -47,11 +46,6 @@ LEAVES_S: Final = 5.0
 LIMIT_S: Final = 900.0
 """How long one snapshot or one question may take: twenty times what a fabric of 200 switches takes."""
 
-BEAT_S: Final = 10.0
-"""How often progress says that an operation still goes on."""
-_AGAIN_S: Final = 0.2
-"""How soon after the end of its time an operation that has connected again is cut off again."""
-
 _NO_SOURCES: Final = "No sources are compatible with the headerspace"
 """How Batfish answers a question about packets that nobody can send: with an exception."""
 _WHERE: Final = re.compile(
@@ -72,8 +66,7 @@ class Service:
 
     def __init__(self, where: str, *, limit_s: float = LIMIT_S, progress: Callable[[str], None] | None = None) -> None:
         self.host, self.port = _host(where)
-        self.limit_s, self.progress = limit_s, progress
-        self._sockets: WeakSet[socket.socket] = WeakSet()
+        self.limit_s, self._watch = limit_s, Watch(progress)
         self._shown = f"[{self.host}]" if ":" in self.host else self.host
         self.network = f"nodrop-{uuid.uuid4()}"
         self.told = ""
@@ -147,7 +140,7 @@ class Service:
         self._until = time.monotonic() + self.limit_s
         late = threading.Event()
         try:
-            with self._watched(what, self.limit_s, late):
+            with self._watch.over(what, self.limit_s, late):
                 yield
         except (_Late, RequestException, BatfishException, ValueError) as error:
             if late.is_set() or isinstance(error, _Late):
@@ -167,34 +160,6 @@ class Service:
         if isinstance(error, BatfishException):
             raise ServiceUnavailable(f"{self.name} failed at {what}: {_last(str(error))}") from None
         raise ServiceUnavailable(f"{self.name} answered {what} with something else: {_last(str(error))}") from None
-
-    @contextmanager
-    def _watched(self, what: str, limit_s: float, late: threading.Event) -> Iterator[None]:
-        """Tell from time to time that an operation goes on, and cut its connections when its time is over.
-
-        A service that sends a byte now and then is never silent, so that no timeout of a socket ends it.
-        """
-        over = threading.Event()
-
-        def watch() -> None:
-            waited = 0.0
-            while not over.wait(step := min(BEAT_S, limit_s - waited) if waited < limit_s else _AGAIN_S):
-                waited += step
-                if waited >= limit_s:
-                    late.set()
-                    for one in list(self._sockets):
-                        with suppress(OSError):
-                            one.shutdown(socket.SHUT_RDWR)
-                elif self.progress is not None:
-                    self.progress(f"waiting for Batfish: {what}, {waited:.0f} s of at most {limit_s:.0f} s")
-
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            over.set()
-            watcher.join()
 
     def _version(self) -> str:
         """Return the version that it says it has, asked without any library, so that a wrong one is told apart."""
@@ -235,9 +200,9 @@ class Service:
         late = threading.Event()
         connection = HTTPConnection(self.host, self.port, timeout=ANSWERS_S)
         try:
-            with self._watched("its version", ANSWERS_S, late):
+            with self._watch.over("its version", ANSWERS_S, late):
                 connection.connect()
-                self._sockets.add(connection.sock)
+                self._watch.note(connection.sock)
                 connection.request("GET", path, headers={"X-Batfish-Apikey": "0" * 32, "X-Batfish-Version": "2026.1.1"})
                 answer = connection.getresponse()
                 text = answer.read()
@@ -267,7 +232,7 @@ class Service:
             def connect(self) -> None:
                 super().connect()
                 if self.sock is not None:
-                    service._sockets.add(self.sock)
+                    service._watch.note(self.sock)
 
         class Pool(HTTPConnectionPool):
             ConnectionCls = Noted
@@ -309,7 +274,7 @@ class Service:
     def _leave(self) -> None:
         """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
         self._until = time.monotonic() + LEAVES_S
-        with suppress(Exception), self._watched("deleting what was made", LEAVES_S, threading.Event()):
+        with suppress(Exception), self._watch.over("deleting what was made", LEAVES_S, threading.Event()):
             self._session.delete_network(self.network)
         self._until = None
         self._unmount()

@@ -1,0 +1,53 @@
+"""The time of an operation of a service: progress while it goes on, and no connection of it after its end."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+from weakref import WeakSet
+
+BEAT_S: Final = 10.0
+"""How often progress says that an operation still goes on."""
+_AGAIN_S: Final = 0.2
+"""How soon after the end of its time an operation that has connected again is cut off again."""
+
+
+class Watch:
+    """The connections of a service: those that it has noted are cut when an operation takes too long."""
+
+    def __init__(self, progress: Callable[[str], None] | None = None) -> None:
+        self.progress = progress
+        self._sockets: WeakSet[socket.socket] = WeakSet()
+
+    def note(self, connection: socket.socket) -> None:
+        """Remember a connection for as long as somebody uses it."""
+        self._sockets.add(connection)
+
+    @contextmanager
+    def over(self, what: str, limit_s: float, late: threading.Event) -> Iterator[None]:
+        """Tell from time to time that an operation goes on; cut its connections and set `late` when its time is over.
+
+        A service that sends a byte now and then is never silent, so that no timeout of a socket ends it.
+        """
+        done = threading.Event()
+
+        def watch() -> None:
+            waited = 0.0
+            while not done.wait(step := min(BEAT_S, limit_s - waited) if waited < limit_s else _AGAIN_S):
+                waited += step
+                if waited >= limit_s:
+                    late.set()
+                    for one in list(self._sockets):
+                        with suppress(OSError):
+                            one.shutdown(socket.SHUT_RDWR)
+                elif self.progress is not None:
+                    self.progress(f"waiting for Batfish: {what}, {waited:.0f} s of at most {limit_s:.0f} s")
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join()
