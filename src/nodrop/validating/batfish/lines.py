@@ -29,7 +29,7 @@ HARMLESS: Final = (
     Harmless(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ipv6 forwarding) ?.*|ip forwarding",
              "it is about how routes come to the kernel, or next hops that no link leads to"),
     Harmless(r"bgp community-list standard \S+ permit graceful-shutdown",
-             "no route has the community before a `bgp graceful-shutdown` or a route map sets it, in a line of its own"),
+             "a route has the community only where another line, which is named, sets it"),
     Harmless(r"bgp session-dscp .*", "it marks the packets of the sessions"),
     Harmless(r"no bgp ebgp-requires-policy", "Batfish never asks for policies"),
     Harmless(r"no bgp network import-check", "Batfish announces networks without asking for a route"),
