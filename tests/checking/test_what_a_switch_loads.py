@@ -37,12 +37,20 @@ def split(*layers: str, **kept: Any) -> None:
         (FOLDER / layer).write_text(json.dumps(watchdogs))
 
 
-def test_a_new_file_does_not_state_what_config_db_loses(configurations: Git) -> None:
-    split("init_cfg.json")
+@pytest.mark.parametrize("layers", [("init_cfg.json",), ("init_cfg.json", "buffers.json")], ids=" ".join)
+def test_a_new_file_does_not_state_what_config_db_loses(configurations: Git, layers: tuple[str, ...]) -> None:
+    split(*layers)
     code, stops, _ = told()
     assert (code, {severity for severity, _ in stops}) == (1, {"error"})
     for word in ("leaf1", "PFC_WD", "config_db.json", "init_cfg.json"):
         assert any(word in message for _, message in stops), word
+
+
+def test_a_new_file_does_not_state_values_otherwise(configurations: Git) -> None:
+    split("golden_config_db.json", PFC_WD={"Ethernet0": {"action": "forward", "detection_time": "5000"}})
+    ended = nodrop("check", "--base", "main", "--no-routing", "--format", "json")
+    (said,) = [one["message"] for one in json.loads(ended.out)["findings"] if one["rule"] == "file-not-loaded"]
+    assert (ended.code, said.startswith("golden_config_db.json states PFC_WD ")) == (1, True)
 
 
 @pytest.mark.parametrize("layer", NOT_LOADED)
