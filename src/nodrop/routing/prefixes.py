@@ -39,7 +39,7 @@ class Prefix(NamedTuple):
         return self.family == address.family and cut(self.family, address.number, self.length) == self.first
 
     def widened(self, other: "Prefix") -> int:
-        """The first address of what `other` lies in, at the length of this one."""
+        """Return the first address of what `other` lies in, at the length of this one."""
         return cut(other.family, other.first, self.length)
 
 
@@ -62,7 +62,7 @@ _LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
 
 
 def cut(family: Family, number: int, length: int) -> int:
-    """The first address of the prefix of that length in which an address lies."""
+    """Return the first address of the prefix of that length in which an address lies."""
     spare = BITS[family] - length
     return number >> spare << spare
 
