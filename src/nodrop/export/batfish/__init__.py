@@ -8,7 +8,7 @@ is written as the interfaces file and frr.conf that Cumulus Linux would have, in
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -90,10 +90,7 @@ def told(made: Snapshot) -> Iterator[str]:
 
 def given(snapshot: Snapshot) -> Iterator[str]:
     """Yield what of a snapshot comes from nodrop's reading and not from a file, so that nobody finds it wrong."""
-    parts = []
-    for what, whose in snapshot.made:
-        more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""
-        parts.append(f"{what} of {', '.join(whose[:_SHOWN])}{more}")
+    parts = [f"{what} of {_first(whose)}" for what, whose in snapshot.made]
     if snapshot.links:
         parts.append(f"{snapshot.links} cables")
     if parts:
@@ -110,8 +107,12 @@ def _grouped(what: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     for part, reason in pairs:
         parts.setdefault(reason, []).append(part)
     for reason, all_of in parts.items():
-        more = f" and {len(all_of) - _SHOWN} more" if len(all_of) > _SHOWN else ""
-        yield f"{what}: {', '.join(all_of[:_SHOWN])}{more}: {reason}"
+        yield f"{what}: {_first(all_of)}: {reason}"
+
+
+def _first(parts: Sequence[str]) -> str:
+    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
+    return f"{', '.join(parts[:_SHOWN])}{more}"
 
 
 class _Writer:

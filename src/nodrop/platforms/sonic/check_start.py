@@ -8,10 +8,10 @@ from nodrop.model.reading import Place, Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
-from nodrop.platforms.sonic.document import FILE, left_out
+from nodrop.platforms.sonic.document import FILE, LOCALHOST, MODE, left_out
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import routing
-from nodrop.platforms.sonic.starting import FRR_FILES, LOCALHOST, MINIGRAPH, MODE, Start
+from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, Start
 
 _SHOWN = 3
 """Places of a file that are named in one finding."""
@@ -20,7 +20,9 @@ _MADE = "Managed by sonic-cfggen"
 _AT_TOP = Span(1, 1, 1, 1)
 
 
-def check_start(config: Config, localhost: Row, start: Start | None, text: FrrText | None) -> None:
+def check_start(
+    config: Config, localhost: Row, start: Start | None, text: FrrText | None, runs: frr.Routing | None
+) -> None:
     """Remark tables in files that a start leaves out, and routing in files of FRR that the bgp container drops."""
     for document, how, paths in left_out(config.documents):
         found = document.place(paths[0])
@@ -31,8 +33,7 @@ def check_start(config: Config, localhost: Row, start: Start | None, text: FrrTe
     if start is None or text is None or text.lost is None or text.says_bgp or _MADE in text.lost.text:
         return
     names = [name for name in FRR_FILES if name in text.lost.names]
-    lost, runs = frr.read(text.lost.text), frr.read(text.text)
-    said, _ = routing(config, localhost, text.lost, lost)
+    said, _ = routing(config, localhost, text.lost, frr.read(text.lost.text))
     if _essence(said) == _essence(routing(config, localhost, text, runs)[0]):
         return
     state = f"is {start.mode}" if start.mode else "is not set"

@@ -36,8 +36,9 @@ _OTHERS = {
 }
 """How a switch comes by files beside config_db.json. At boot it loads init_cfg.json and that over it, no other (sonic-
 buildimage files/build_templates/docker_image_ctl.j2, files/image_config/config-setup)."""
-_ANOTHER_HOME = ("DEVICE_METADATA", "localhost", "docker_routing_config_mode")
-"""What a file says of this, starting.py decides."""
+LOCALHOST = ("DEVICE_METADATA", "localhost")
+MODE = "docker_routing_config_mode"
+"""The field of LOCALHOST that says which files of FRR are kept; which file states it, starting.py knows."""
 
 _RUNNING_FRR = "bgpraw"
 """What `show runningconfiguration all` adds: the output of vtysh (sonic-utilities show/main.py)."""
@@ -201,7 +202,7 @@ def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, lis
     """Yield each file that a start leaves out, how a switch comes by it, and where it says what no start says."""
     said, loaded = merged(documents), at_start(documents)
     for one in documents:
-        if one not in loaded and (paths := [path for path in _unlike(one.tables, said) if path != _ANOTHER_HOME]):
+        if one not in loaded and (paths := [path for path in _unlike(one.tables, said) if path != (*LOCALHOST, MODE)]):
             yield one, _OTHERS[one.name], paths
 
 

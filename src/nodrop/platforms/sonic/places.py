@@ -6,7 +6,7 @@ from nodrop.model.reading import Place
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import bare, in_asic, own_asic
-from nodrop.platforms.sonic.document import Document, merged, place
+from nodrop.platforms.sonic.document import LOCALHOST, MODE, Document, merged, place
 from nodrop.platforms.sonic.frr_text import given
 from nodrop.platforms.sonic.places_routing import nth, routing_paths
 from nodrop.platforms.sonic.spelling import vlan_name
@@ -67,20 +67,19 @@ _BRIDGING_FIELDS = {
     "description": "description",
 }
 _SERVERS = {"@ntp_servers": "NTP_SERVER", "@syslog_servers": "SYSLOG_SERVER", "@dns_servers": "DNS_NAMESERVER"}
-_LOCALHOST = ("DEVICE_METADATA", "localhost")
 _DEVICE_PATHS: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
     "@snmp_location": ("SNMP", "LOCATION", "Location"),
     "@snmp_contact": ("SNMP", "CONTACT", "Contact"),
     "@hash_fields": ("SWITCH_HASH", "GLOBAL", "ecmp_hash"),
-    "@buffer_model": (*_LOCALHOST, "buffer_model"),
-    "@routing_tables": (*_LOCALHOST, "docker_routing_config_mode"),
-    "@model": (*_LOCALHOST, "hwsku"),
-    "@hwsku": (*_LOCALHOST, "hwsku"),
-    "@role": (*_LOCALHOST, "type"),
-    "@dual_tor": (*_LOCALHOST, "subtype"),
-    "@hash_seed": (*_LOCALHOST, "type"),
-    "@mac": (*_LOCALHOST, "mac"),
+    "@buffer_model": (*LOCALHOST, "buffer_model"),
+    "@routing_tables": (*LOCALHOST, MODE),
+    "@model": (*LOCALHOST, "hwsku"),
+    "@hwsku": (*LOCALHOST, "hwsku"),
+    "@role": (*LOCALHOST, "type"),
+    "@dual_tor": (*LOCALHOST, "subtype"),
+    "@hash_seed": (*LOCALHOST, "type"),
+    "@mac": (*LOCALHOST, "mac"),
     "@version": ("VERSIONS", "DATABASE", "VERSION"),
     "@gnmi_port": ("GNMI", "gnmi", "port"),
 }
@@ -123,8 +122,8 @@ class _Finder:
                 yield path[:2]
         elif head:
             yield from self._port_paths(head, tuple(rest))
-        yield (*_LOCALHOST, "hostname")
-        yield _LOCALHOST
+        yield (*LOCALHOST, "hostname")
+        yield LOCALHOST
 
     def _device_paths(self, head: str, part: Path) -> Iterator[Path]:
         key, field = (*part, "", "")[:2]

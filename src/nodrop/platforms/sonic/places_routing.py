@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from nodrop.formats.shapes import mapping_at
 from nodrop.platforms.bindings import places
 from nodrop.platforms.sonic.bgp_rows import DEFAULT, FAMILIES, FAMILY, PATHS, PROCESS, SESSION
+from nodrop.platforms.sonic.document import LOCALHOST
 from nodrop.platforms.sonic.policy_rows import MATCHES, SETS
 from nodrop.platforms.sonic.read_bgp import SESSIONS
 from nodrop.units import whole_number
@@ -13,7 +14,6 @@ Path = tuple[str, ...]
 Tables = Callable[[str], Mapping[str, object]]
 """Returns the rows of a table, by key."""
 
-_LOCALHOST = ("DEVICE_METADATA", "localhost")
 _LISTS = {"community_lists": "COMMUNITY_SET", "as_path_lists": "AS_PATH_SET"}
 _MEMBERS = {"community_lists": "community_member", "as_path_lists": "as_path_set_member"}
 
@@ -31,7 +31,7 @@ def routing_paths(head: str, part: Path, table: Tables) -> Iterator[Path]:
         yield from _process_paths(DEFAULT, part, table)
     if head != "@static_routes":
         yield ("BGP_GLOBALS", DEFAULT)
-        yield (*_LOCALHOST, "bgp_asn")
+        yield (*LOCALHOST, "bgp_asn")
 
 
 def _process_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
@@ -51,7 +51,7 @@ def _process_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
             yield from _columns(table, ("BGP_GLOBALS_AF", f"{vrf}|{FAMILIES[family]}"), row.where)
     yield from _columns(table, ("BGP_GLOBALS", vrf), places(PROCESS, field))
     if field == "router_id" and "bgp_router_id" in mapping_at(table("DEVICE_METADATA"), "localhost"):
-        yield (*_LOCALHOST, "bgp_router_id")
+        yield (*LOCALHOST, "bgp_router_id")
 
 
 def _session_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:

@@ -16,6 +16,7 @@ from nodrop.platforms.frr import Routing
 from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sonic.bgp_rows import DEFAULT
 from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.document import MODE
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DERIVED, framework, read_process
 
@@ -104,7 +105,7 @@ def _static_routes(
 
 def own_files(localhost: Row) -> bool:
     """Whether FRR starts with files that SONiC does not write."""
-    return localhost.get("docker_routing_config_mode", "").startswith("split")
+    return localhost.get(MODE, "").startswith("split")
 
 
 def answers(localhost: Row) -> bool:

@@ -11,6 +11,7 @@ from nodrop.model.reading import Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.document import LOCALHOST
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import answers, own_files, routing
 from nodrop.platforms.sonic.routing_tables import framework
@@ -36,7 +37,7 @@ def check_routing(config: Config, localhost: Row, text: FrrText | None, routing:
     if bgp is not None and not isinstance(bgp.neighbors, Unknown) and config.whole:
         watched = [neighbor.key for neighbor in bgp.neighbors if neighbor.bfd]
         if watched and not framework(localhost):
-            keys = ("DEVICE_METADATA", "localhost")
+            keys = LOCALHOST
             config.remark("bfd-without-daemon", ("@bgp",), keys, neighbors=", ".join(watched))
     for statement, kind, name in routing.undefined:
         place = text.place(statement.span) if text else None
@@ -52,7 +53,7 @@ def _check_waits(config: Config, localhost: Row, routing: frr.Routing) -> None:
     waiting = {"frr.conf": any(bgp.suppress_fib_pending for bgp in running), "DEVICE_METADATA": answers(localhost)}
     if running and len(set(waiting.values())) > 1:
         waits, other = sorted(waiting, key=lambda one: not waiting[one])
-        config.remark("hardware-wait-half-set", ("@bgp",), ("DEVICE_METADATA", "localhost"), waits=waits, other=other)
+        config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST, waits=waits, other=other)
 
 
 def contradictions(

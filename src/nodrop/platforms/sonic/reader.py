@@ -20,7 +20,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.secrets import covered
 from nodrop.platforms.sonic.check_start import check_start
 from nodrop.platforms.sonic.config import Config, Row, model_of
-from nodrop.platforms.sonic.document import CONFIG_FILES, Document
+from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
 from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FrrText, frr_text
 from nodrop.platforms.sonic.naming import model_port
@@ -44,7 +44,7 @@ from nodrop.platforms.sonic.read_services import (
     watchdog_polling,
 )
 from nodrop.platforms.sonic.schema_check import check
-from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, MODE, start_of
+from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, start_of
 from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
 
@@ -116,7 +116,7 @@ class _Device:
         cables = tuple(self._cables())
         self._note_commands()
         check_routing(config, self._localhost, self._frr, self._routing)
-        check_start(config, self._localhost, self._start, self._frr)
+        check_start(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
         remark_listening(config)
         check(config)

@@ -48,7 +48,7 @@ SINCE = {
     "high-frequency telemetry": "202511",
     "separated routing in frr.conf": "202605",
 }
-"""The first release whose models hold something; what is not here they all hold."""
+"""The first release whose models or start scripts hold something; what is not here they all hold."""
 
 
 def knows(release: str, what: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.formats.shapes import mapping_at, value_at
-from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, Document, merged
+from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, LOCALHOST, MODE, Document, merged
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.schema import release_of
 
@@ -20,8 +20,6 @@ DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")
 """A file for each daemon, in the order in which they are read here as one text."""
 FRR_FILES = (FRR_FILE, *DAEMON_FILES)
 MINIGRAPH = "minigraph.xml"
-MODE = "docker_routing_config_mode"
-LOCALHOST = ("DEVICE_METADATA", "localhost")
 MIGRATED_FROM = (MINIGRAPH, GOLDEN_FILE)
 """The files from which db_migrator takes the mode, the later over the earlier."""
 
@@ -57,15 +55,17 @@ def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | No
     if not isinstance(row, Mapping):
         return None
     release = release_of(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(RELEASES)
-    mode, taken_from = str(row.get(MODE) or ""), FILE
-    beside = {one.name: one.tables for one in documents if FILE in {each.name for each in documents}}
+    own = str(row.get(MODE) or "")
+    mode, taken_from = own, FILE
+    tables_of = {one.name: one.tables for one in documents}
+    golden = mapping_at(tables_of.get(GOLDEN_FILE), *LOCALHOST) if FILE in tables_of else {}
     for name in migrated_from(release):
         if name == MINIGRAPH and minigraph is not None:
             stated = _OF_MINIGRAPH.search(minigraph)
             mode, taken_from = stated[1] if stated else _MODE_OF_MINIGRAPH, name
-        elif golden := mapping_at(beside.get(name, {}), *LOCALHOST):
+        elif name == GOLDEN_FILE and golden:
             mode, taken_from = str(golden.get(MODE) or ""), name
-    if mode == str(row.get(MODE) or ""):
+    if mode == own:
         taken_from = FILE
     framework = row.get("frr_mgmt_framework_config") == "true"
     return Start(mode, taken_from, _fates(mode, whole=framework and knows(release, "separated routing in frr.conf")))

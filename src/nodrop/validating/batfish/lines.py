@@ -82,24 +82,28 @@ def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, d
     What hangs on those that nodrop reads is compared, and the device is taken in part all the same.
     """
     found: dict[str, dict[str, Place | None]] = {}
-    for file, comments in lines.items():
-        for line in sorted(comments):
-            device, place = names.place(file, line)
-            text = " ".join(names.line(file, line).split())
-            if device is not None and followed(file, line) and not harmless(text):
-                found.setdefault(text, {}).setdefault(device, place)
+    for file, line, device, place in _placed(lines, names):
+        text = " ".join(names.line(file, line).split())
+        if followed(file, line) and not harmless(text):
+            found.setdefault(text, {}).setdefault(device, place)
     return found
 
 
 def refused_lines(lines: Skipped, names: Names, followed: Followed) -> Iterator[Refused]:
     """Yield what was not read, line by line; what matters, and what does not."""
+    for file, line, device, place in _placed(lines, names):
+        text = names.line(file, line)
+        matters = not harmless(text) and not followed(file, line)
+        yield Refused(device=device, text=text, said=lines[file][line], place=place, matters=matters)
+
+
+def _placed(lines: Skipped, names: Names) -> Iterator[tuple[str, int, str, Place | None]]:
+    """Yield each line of a device that was not read: the file and its line in the snapshot, the device, its place."""
     for file, comments in lines.items():
-        for line, comment in sorted(comments.items()):
+        for line in sorted(comments):
             device, place = names.place(file, line)
-            text = names.line(file, line)
-            matters = not harmless(text) and not followed(file, line)
             if device is not None:
-                yield Refused(device=device, text=text, said=comment, place=place, matters=matters)
+                yield file, line, device, place
 
 
 def refused_files(issues: Iterable[Row], names: Names) -> Iterator[Refused]:

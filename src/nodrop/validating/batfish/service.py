@@ -11,7 +11,6 @@ import ipaddress
 import json
 import logging
 import re
-import threading
 import time
 import uuid
 import zipfile
@@ -138,9 +137,8 @@ class Service:
         from requests import RequestException
 
         self._until = time.monotonic() + self.limit_s
-        late = threading.Event()
         try:
-            with self._watch.over(what, self.limit_s, late):
+            with self._watch.over(what, self.limit_s) as late:
                 yield
         except (_Late, RequestException, BatfishException, ValueError) as error:
             if late.is_set() or isinstance(error, _Late):
@@ -197,10 +195,9 @@ class Service:
         return f" (docker run --rm -p 127.0.0.1:{self.port}:{PORT} batfish/batfish)" if here else ""
 
     def _get(self, path: str) -> tuple[int, bytes]:
-        late = threading.Event()
         connection = HTTPConnection(self.host, self.port, timeout=ANSWERS_S)
         try:
-            with self._watch.over("its version", ANSWERS_S, late):
+            with self._watch.over("its version", ANSWERS_S) as late:
                 connection.connect()
                 self._watch.note(connection.sock)
                 connection.request("GET", path, headers={"X-Batfish-Apikey": "0" * 32, "X-Batfish-Version": "2026.1.1"})
@@ -274,7 +271,7 @@ class Service:
     def _leave(self) -> None:
         """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
         self._until = time.monotonic() + LEAVES_S
-        with suppress(Exception), self._watch.over("deleting what was made", LEAVES_S, threading.Event()):
+        with suppress(Exception), self._watch.over("deleting what was made", LEAVES_S):
             self._session.delete_network(self.network)
         self._until = None
         self._unmount()

@@ -25,12 +25,13 @@ class Watch:
         self._sockets.add(connection)
 
     @contextmanager
-    def over(self, what: str, limit_s: float, late: threading.Event) -> Iterator[None]:
-        """Tell from time to time that an operation goes on; cut its connections and set `late` when its time is over.
+    def over(self, what: str, limit_s: float) -> Iterator[threading.Event]:
+        """Tell from time to time that an operation goes on, and cut its connections when its time is over.
 
+        Yield what is set then.
         A service that sends a byte now and then is never silent, so that no timeout of a socket ends it.
         """
-        done = threading.Event()
+        done, late = threading.Event(), threading.Event()
 
         def watch() -> None:
             waited = 0.0
@@ -47,7 +48,7 @@ class Watch:
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         try:
-            yield
+            yield late
         finally:
             done.set()
             watcher.join()
