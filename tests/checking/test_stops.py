@@ -130,5 +130,7 @@ def test_verdicts_of_several_fabrics_are_told_apart(pods: Git) -> None:
 def test_each_verdict_has_a_page(name: str) -> None:
     done = nodrop("explain", name)
     assert done.code == 0
-    assert done.out.startswith(f"{name}: error, of `nodrop check` alone\n")
+    of_lines = "unknown, of every command that reads configurations"
+    told = of_lines if name == "unknown-line" else "error, of `nodrop check` alone"
+    assert done.out.startswith(f"{name}: {told}\n")
     assert "What to do: " in done.out

@@ -18,7 +18,7 @@ from nodrop.model.buffers import BufferPool, Headroom
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
-from nodrop.model.reading import DeviceReading, Reading
+from nodrop.model.reading import UNKNOWN_LINE, DeviceReading, Reading
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.platforms import not_carried
@@ -186,7 +186,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
         nonsense = {"dangling-reference", "malformed-value", "unknown-field"} | OF_NONSENSE
         assert [remark for remark in reading.remarks if remark.kind not in nonsense] == []
         added = isinstance(other.extra, tuple) or isinstance(other.extra_lines, tuple)
-        assert {note.kind for note in reading.notes} <= ({"not-understood"} if added else set())
+        assert {note.kind for note in reading.notes} <= ({UNKNOWN_LINE} if added else set())
         assert (reading.problems, reading.derived) == ((), left_open(other))
 
 

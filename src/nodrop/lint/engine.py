@@ -23,7 +23,7 @@ from nodrop.lint.remedies import with_siblings
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.lint.scopes import Gap
 from nodrop.lint.telling import Evidence, Teller
-from nodrop.lint.unknowns import Unknowns
+from nodrop.lint.unknowns import Unknowns, of_lines
 from nodrop.lint.vocabulary import TOLD, Told
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -97,7 +97,10 @@ def judge(
             seconds[rule.name] = seconds.get(rule.name, 0.0) + perf_counter() - began
     return Verdict(
         findings=tuple(sorted(session.findings, key=_order)),
-        unknown=session.unknowns.verdicts(rdma=reading.fabric.mode != "lossy" or bool(reading.fabric.classes)),
+        unknown=(
+            *session.unknowns.verdicts(rdma=reading.fabric.mode != "lossy" or bool(reading.fabric.classes)),
+            *of_lines(reading.notes),
+        ),
         notes=reading.notes,
         problems=tuple(sorted(session.problems, key=Problem.sort_key)),
         rules=len(chosen),

@@ -99,13 +99,22 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownVerdict:
-    """A rule could not be decided for want of a fact; `settled_by` says what would supply it."""
+    """A rule could not be decided for want of a fact; `settled_by` says what would supply it.
+
+    With `places`, the verdict is about lines whose effect is unknown, and `missing` is what these lines set.
+    """
 
     rule: str
     missing: str
     subjects_count: int
     devices: tuple[str, ...]
     settled_by: str
+    places: tuple[Located, ...] = ()
+
+    @property
+    def of_lines(self) -> str:
+        """What a report says of unknown lines."""
+        return f"`{self.missing}`: nodrop does not know what this line changes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

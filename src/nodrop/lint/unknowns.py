@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodrop.formats.places import Span
 from nodrop.hardware.bounds import ROW_OF
-from nodrop.lint.finding import UnknownVerdict
+from nodrop.lint.finding import Located, UnknownVerdict
 from nodrop.lint.scopes import SCOPES
 from nodrop.model.fabric import Fabric, Host, HostPort, Policy
+from nodrop.model.reading import UNKNOWN_LINE, Note
 from nodrop.model.subject import natural
 from nodrop.model.types import attributes
 
@@ -80,6 +82,30 @@ class Unknowns:
             for (rule, missing), tally in sorted(self._tallies.items())
             if rdma or not missing.startswith(_OF_RDMA)
         )
+
+
+def of_lines(notes: Iterable[Note]) -> tuple[UnknownVerdict, ...]:
+    """Return a verdict for each kind of unknown lines, sorted, with the place of every line."""
+    kinds: defaultdict[str, list[Note]] = defaultdict(list)
+    for note in notes:
+        if note.kind == UNKNOWN_LINE:
+            kinds[note.about].append(note)
+    return tuple(
+        UnknownVerdict(
+            rule=UNKNOWN_LINE,
+            missing=about,
+            subjects_count=len(lines),
+            devices=tuple(sorted({line.device for line in lines if line.device is not None}, key=natural)),
+            settled_by="",
+            places=tuple(_located(line) for line in lines),
+        )
+        for about, lines in sorted(kinds.items())
+    )
+
+
+def _located(note: Note) -> Located:
+    span = None if note.line is None else Span(note.line, 1, note.line, 1)
+    return Located(file=note.file or note.device or "", span=span)
 
 
 def advice(path: str) -> str:

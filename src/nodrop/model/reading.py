@@ -55,19 +55,26 @@ class Allow:
     """A digest of the first of these lines and of what it stands in: equal where the same part of a file is meant."""
 
 
+UNKNOWN_LINE = "unknown-line"
+"""The kind of the note about a line that is neither in the model nor known to be harmless: its effect is not known."""
 NOT_LISTED = "not-listed"
 """The kind of the note that a switch has more faults than are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """Information for the user, never about a fault: a table that was not understood, a device that was renamed."""
+    """Information for the user, never about a fault: a table that was not understood, a device that was renamed.
+
+    One of the kind `UNKNOWN_LINE` becomes an unknown verdict, too (`lint/unknowns.py`).
+    """
 
     kind: str
     message: str
     device: str | None = None
     file: str | None = None
     line: int | None = None
+    about: str = ""
+    """Of an unknown line, what it sets, without names and values: lines with an equal one are one verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,10 @@ from nodrop.model.routing import SOURCES, Bgp, BgpNeighbor, Ipv6Unicast, Redistr
 from nodrop.model.values import changed
 from nodrop.platforms import frr_rows
 from nodrop.platforms.bindings import bound
+from nodrop.platforms.frr_harmless import harmless
 from nodrop.platforms.frr_policies import Policies
 from nodrop.platforms.frr_rows import FAMILIES, Family
-from nodrop.platforms.frr_words import address, is_address, prefix
+from nodrop.platforms.frr_words import address, is_address, prefix, without_no
 
 _OF_FAMILY = bound(frr_rows.CARRIED.rows)
 _NOTHING = Ipv6Unicast()
@@ -113,7 +114,7 @@ class Process:
             self._redistribute(statement, words[1], words[2:], family)
         elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
             _state(self._said, stated)
-        else:
+        elif harmless("process", *without_no(words)) is None:
             raise NotUnderstood
 
     def _redistribute(self, statement: Statement, source: str, rest: tuple[str, ...], family: Family) -> None:
@@ -158,7 +159,7 @@ class Process:
             return {}
         stated = frr_rows.OF_SESSION.read(words, on)
         if stated is None:
-            if not _is_without_effect(words, on):
+            if harmless("session", words, on) is None:
                 raise NotUnderstood
             return {}
         if words[0] in frr_rows.NAMED_BY:
@@ -173,8 +174,3 @@ def _state(said: dict[str, Any], stated: Mapping[str, Any]) -> None:
             said.pop(field, None)
         else:
             said[field] = value
-
-
-def _is_without_effect(words: tuple[str, ...], on: bool) -> bool:
-    """Whether a command of a session changes no routes: communities are sent unless a command says otherwise."""
-    return (words[0] == "send-community" and on) or (words[0] == "maximum-prefix" and "warning-only" in words)

@@ -1,7 +1,8 @@
 """Commands of FRR as places of fields: how the command of a row is matched, read and written.
 
 A place is the words of a command, without `no` and without the session that it is about. `*` is a word that states a
-value, `[*]` one that may be missing, `**` all words to the end. `...` are words that state no field.
+value, `#` one that is a number, `[*]` one that may be missing, `**` all words to the end. `...` are words that state
+no field.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nodrop.platforms.bindings import Binding
 
-VALUES = ("*", "[*]", "**")
+VALUES = ("*", "#", "[*]", "**")
 _OPTIONAL = ("[*]", "...")
 _ANY_LENGTH = 1 << 30
 
@@ -34,6 +35,7 @@ class Form(NamedTuple):
     """The words of a command by position, where its values are, and how many words it has, also behind `no`."""
 
     literals: tuple[tuple[int, str], ...]
+    numbers: tuple[int, ...]
     values: slice
     least: int
     least_off: int
@@ -47,6 +49,8 @@ class Form(NamedTuple):
         for position, word in self.literals:
             if position < count and words[position] != word:
                 return None
+        if any(position < count and not words[position].isdecimal() for position in self.numbers):
+            return None
         return tuple(words[self.values])
 
 
@@ -59,6 +63,7 @@ def form(where: str) -> Form:
     first, last = (values[0], values[-1] + 1) if values else (0, 0)
     return Form(
         literals=literals,
+        numbers=tuple(position for position, word in enumerate(words) if word == "#"),
         values=slice(first, None if words[-1] == "**" else last),
         least=sum(word not in _OPTIONAL for word in words),
         least_off=first if values else len(literals),
@@ -67,9 +72,9 @@ def form(where: str) -> Form:
 
 
 class Commands:
-    """The commands of the rows of a class, and those that state none of its fields."""
+    """The commands of the rows of a class."""
 
-    def __init__(self, owner: type[Any], rows: Iterable[Row], ignored: Iterable[str] = ()) -> None:
+    def __init__(self, owner: type[Any], rows: Iterable[Row]) -> None:
         """Index the commands by their first word; those with more fixed words are tried first."""
         self.rows = tuple(rows)
         self.limited = tuple(row for row in self.rows if row.refuses)
@@ -80,7 +85,6 @@ class Commands:
         for row in self.rows:
             for where in row.where:
                 found.setdefault(where, []).append(row)
-        found |= {where: [] for where in ignored}
         self._read: dict[str, list[tuple[Form, list[Row]]]] = {}
         for where in sorted(found, key=lambda one: -len(form(one).literals)):
             self._read.setdefault(where.split()[0], []).append((form(where), found[where]))
@@ -98,7 +102,7 @@ class Commands:
         rows, values = found
         said = Said(values, on)
         stated = {row.field: row.decode(said) for row in rows if row.decode is not None}
-        return stated if stated or not rows else None
+        return stated or None
 
     def _match(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
         for place, rows in self._read.get(words[0], ()) if words else ():

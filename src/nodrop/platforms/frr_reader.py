@@ -10,32 +10,10 @@ from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.subject import natural
 from nodrop.platforms import frr_rows
 from nodrop.platforms.frr_bgp import Process
+from nodrop.platforms.frr_harmless import harmless
 from nodrop.platforms.frr_policies import Policies
-from nodrop.platforms.frr_words import number
+from nodrop.platforms.frr_words import number, without_no
 from nodrop.platforms.frr_words import prefix as prefix_in
-
-IGNORED = (
-    "hostname",
-    "log",
-    "service",
-    "line",
-    "agentx",
-    "password",
-    "username",
-    "enable",
-    "debug",
-    "zebra",
-    "fpm",
-    "banner",
-    "username",
-    "allow-external-route-update",
-    "Building",
-    "Current",
-)
-"""First words of commands that do not bear on what the model holds, and of what vtysh prints above them."""
-
-_IGNORED_PAIRS = {("no", "fpm"), *((ip, word) for ip in ("ip", "ipv6") for word in ("nht", "forwarding"))}
-"""The same of two words: how next hops are looked up that no link leads to, and that packets are forwarded at all."""
 
 ADDRESSES = (("ip", "address"), ("ipv6", "address"))
 """How commands begin that give an interface an address."""
@@ -121,7 +99,7 @@ class _Reader:
             self._profile = words[2]
         elif words[:2] == ("frr", "version") and (found := _VERSION.match("".join(words[2:3]))):
             self._old = (int(found[1]), int(found[2])) < _POLICIES_SINCE
-        elif words[0] not in IGNORED and words[:2] not in _IGNORED_PAIRS:
+        elif harmless("top", *without_no(words)) is None:
             raise NotUnderstood
 
     def _process(self, words: tuple[str, ...]) -> Process:
@@ -156,9 +134,8 @@ class _Reader:
                 raise NotUnderstood
 
     def _in_interface(self, statement: Statement) -> None:
-        """Pass over router advertisements: bgpd has zebra send them for a session over an interface in any case."""
-        words = statement.words[1:] if statement.words[0] == "no" else statement.words
+        words, on = without_no(statement.words)
         if self._addressed and words[:2] in ADDRESSES:
             return
-        if words[:2] != ("ipv6", "nd") and words[:1] not in (("description",), ("link-detect",)):
+        if harmless("interface", words, on) is None:
             raise NotUnderstood

@@ -108,7 +108,7 @@ _SESSION: tuple[Row, ...] = (
     _flag("bfd", "bfd ..."),
     Binding(
         field="hold_s",
-        where=("timers * *",),
+        where=("timers # #",),
         decode=_hold,
         encode=_timers,
         refuses=(Within(3, 65535, frozenset({0})),),
@@ -127,19 +127,6 @@ _CARRIED: tuple[Row, ...] = (
     _value("import_policy", "route-map * in"),
     _value("export_policy", "route-map * out"),
 )
-_IGNORED = (
-    "timers connect ...",
-    "timers ...",
-    "advertisement-interval ...",
-    "password ...",
-    "soft-reconfiguration ...",
-    "graceful-restart ...",
-    "graceful-restart-helper ...",
-    "graceful-restart-disable ...",
-    "enforce-first-as ...",
-    "capability dynamic",
-)
-"""Commands that change how fast and how loud a session is, and not which routes it ends up with."""
 NAMED_BY: Mapping[str, Mapping[Family, str]] = {
     "route-map": {"ipv4": "route map", "ipv6": "route map"},
     "prefix-list": {"ipv4": "prefix list", "ipv6": "IPv6 prefix list"},
@@ -219,34 +206,15 @@ _PROCESS: tuple[Row, ...] = (
     _flag("graceful_shutdown", "bgp graceful-shutdown"),
     Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
 )
-_EVERY_SESSION = tuple(replace(row, where=("timers bgp * *",)) for row in _SESSION if row.where == ("timers * *",))
+_EVERY_SESSION = tuple(replace(row, where=("timers bgp # #",)) for row in _SESSION if row.where == ("timers # #",))
 """Commands of a process that state a field of all its sessions."""
 _EVERY_SESSION_IPV6: tuple[Row, ...] = (_flag("active", "bgp default ipv6-unicast"),)
-_IGNORED_OF_PROCESS = (
-    "bgp log-neighbor-changes ...",
-    "bgp graceful-restart ...",
-    "bgp suppress-duplicates ...",
-    "bgp deterministic-med ...",
-    "bgp fast-external-failover ...",
-    "bgp hard-administrative-reset ...",
-    "bgp update-delay ...",
-    "bgp route-map ...",
-    "bgp listen limit ...",
-    "bgp default show-hostname ...",
-    "bgp default show-nexthop-hostname ...",
-    "update-delay ...",
-    "coalesce-time ...",
-    "read-quanta ...",
-    "write-quanta ...",
-    "bmp ...",
-)
-"""Commands of a process that change how fast and how loud it is, and not which routes it ends up with."""
 
 SESSION = Commands(BgpNeighbor, _SESSION)
 CARRIED = Commands(BgpNeighbor, _CARRIED)
-OF_SESSION = Commands(BgpNeighbor, (*_SESSION, *_CARRIED), _IGNORED)
+OF_SESSION = Commands(BgpNeighbor, (*_SESSION, *_CARRIED))
 """All commands of a session: FRR takes those of IPv4 unicast in the process, too."""
-PROCESS = Commands(Bgp, _PROCESS, _IGNORED_OF_PROCESS)
+PROCESS = Commands(Bgp, _PROCESS)
 EVERY_SESSION = Commands(BgpNeighbor, _EVERY_SESSION)
 EVERY_SESSION_IPV6 = Commands(Ipv6Unicast, _EVERY_SESSION_IPV6)
 FAMILY: Mapping[Family, Commands] = {

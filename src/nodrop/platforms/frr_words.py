@@ -30,6 +30,11 @@ def address(word: str) -> str:
     return word
 
 
+def without_no(words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Return the words of a command without `no`, and whether there was none."""
+    return (words[1:], False) if words[0] == "no" and len(words) > 1 else (words, True)
+
+
 def action(word: str) -> Literal["permit", "deny"]:
     """Return what a rule does with what it matches; NotUnderstood where the word is neither."""
     if word == "permit":

@@ -21,6 +21,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.nvue import places, reader
 from nodrop.platforms.secrets import Exposure, Found, covered
 from nodrop.platforms.secrets import remark as remark_secret
+from nodrop.platforms.unknown_lines import command, unknown_line
 
 (_TARGET,) = reader.FILES
 _MAX_NOTES = 100
@@ -134,9 +135,11 @@ def read(
     for note in reading.notes:
         place = found.lines[(note.line or 1) - 1].place
         notes.append(_note(device.name, displays, place, f"{found.lines[(note.line or 1) - 1].said} was not looked at"))
+    unknown: list[Note] = []
     for statement in routing.not_understood:
-        said = f"command '{covered(statement.text)[:60]}' is not understood and was not looked at"
-        notes.append(_note(device.name, displays, found.frr[statement.line - 1][1], said))
+        place = found.frr[statement.line - 1][1]
+        file = displays.get(place.file, place.file)
+        unknown.append(unknown_line(statement.text, command(statement.text), device.name, file, place.span.line))
     remarks: list[Remark] = []
     for remark in reading.remarks:
         if found.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
@@ -158,7 +161,7 @@ def read(
         device=device,
         sources=sources,
         remarks=tuple(remarks),
-        notes=tuple(sorted(notes, key=lambda note: (note.file or "", note.line or 0))[:_MAX_NOTES]),
+        notes=(*unknown, *sorted(notes, key=lambda note: (note.file or "", note.line or 0))[:_MAX_NOTES]),
         problems=(*problems, *reading.problems),
         derived=derived,
     )

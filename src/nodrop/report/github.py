@@ -28,6 +28,11 @@ def render(outcome: Outcome) -> bytes:
         _command("warning", {"title": "nodrop does not read this"} | _said({"file": one.file}), one.message)
         for one in outcome.unread
     )
+    lines += (
+        _command("warning", {"title": one.rule} | _line_of(one.places[0]), one.of_lines)
+        for one in outcome.unknown
+        if one.places
+    )
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 
 
@@ -62,6 +67,10 @@ def _place(located: Located | None) -> dict[str, str]:
     place = {"file": located.file, "line": span.line, "endLine": span.end_line}
     same_line = {"col": span.column, "endColumn": span.end_column} if span.line == span.end_line else {}
     return _said(place | same_line)
+
+
+def _line_of(located: Located) -> dict[str, str]:
+    return _said({"file": located.file, "line": located.span.line if located.span else None})
 
 
 def _said(place: Mapping[str, object]) -> dict[str, str]:

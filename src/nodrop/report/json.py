@@ -139,12 +139,17 @@ def of_change(change: Change) -> dict[str, Any]:
 
 
 def _unknown(verdict: UnknownVerdict) -> dict[str, Any]:
-    return dataclasses.asdict(verdict)
+    """Return a verdict; each unknown line has its place in a note."""
+    return _fields(verdict, without="places")
 
 
 def of_note(note: Note) -> dict[str, Any]:
     """Return a note."""
-    return dataclasses.asdict(note)
+    return _fields(note, without="about")
+
+
+def _fields(part: UnknownVerdict | Note, *, without: str) -> dict[str, Any]:
+    return {name: value for name, value in dataclasses.asdict(part).items() if name != without}
 
 
 def _assumption(assumption: Assumption) -> dict[str, Any]:

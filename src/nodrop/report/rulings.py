@@ -1,15 +1,17 @@
-"""What `nodrop check` ends with 1 for beside findings of rules: of a change as a whole, which no fabric shows."""
+"""Verdicts that no rule has: of `nodrop check` on a change as a whole, and of all commands on unknown lines."""
 
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from nodrop.model.reading import UNKNOWN_LINE
 
 _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """A verdict on a change in the words that a rule's page has; formats of findings tell it under its name."""
+    """A verdict in the words that a rule's page has; formats of findings report it under its name."""
 
     name: str
     why: str
@@ -18,11 +20,13 @@ class Ruling:
     severity: str = "error"
     confidence: str = "certain"
     strictness: str = "regular"
+    by: str = "error, of `nodrop check` alone"
+    """What it counts as, and which commands have it."""
 
     @property
     def page(self) -> str:
         """What `nodrop explain` prints of it."""
-        parts = (f"{self.name}: {self.severity}, of `nodrop check` alone", self.why, f"What to do: {self.fix}")
+        parts = (f"{self.name}: {self.by}", self.why, f"What to do: {self.fix}")
         return "\n\n".join(textwrap.fill(one, _WIDTH) for one in parts) + "\n"
 
 
@@ -63,4 +67,14 @@ MISSING = Ruling(
     fix="put the files and tables back where they are read, or delete all files of a switch that is taken out of the "
     "fabric",
 )
-RULINGS: Mapping[str, Ruling] = {one.name: one for one in (HAZARD, UNFIT, RISK, POLICY, MISSING)}
+LINES = Ruling(
+    name=UNKNOWN_LINE,
+    why="A line of a configuration is neither in nodrop's model nor on its list of harmless lines. It may change "
+    "sessions, routes, forwarding or queues, so findings and certificates are valid only if it does not. Lines that "
+    "set the same are one verdict; `--fail-on unknown` ends with 1.",
+    fix="check what the line does on this release, and remove it if it is not needed",
+    area="hygiene",
+    severity="note",
+    by="unknown, of every command that reads configurations",
+)
+RULINGS: Mapping[str, Ruling] = {one.name: one for one in (HAZARD, UNFIT, RISK, POLICY, MISSING, LINES)}

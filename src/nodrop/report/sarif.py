@@ -24,6 +24,8 @@ from nodrop.report.rulings import RULINGS, Ruling
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "nodrop/v1"
+_PLACES = 20
+"""How many unknown lines of a kind have their place in the report."""
 
 
 def render(outcome: Outcome) -> bytes:
@@ -152,7 +154,10 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 def _unknown(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
     said = f"{unknown.rule} is unknown: it needs {unknown.missing}, settled by {unknown.settled_by}"
+    said = unknown.of_lines if unknown.places else said
     notification: dict[str, Any] = {"level": "note", "message": {"text": _said(said)}}
+    if unknown.places:
+        notification["locations"] = [_physical(place) for place in unknown.places[:_PLACES]]
     if unknown.rule in at:
         notification["associatedRule"] = {"id": unknown.rule, "index": at[unknown.rule]}
     return notification

@@ -7,7 +7,7 @@ from itertools import groupby
 from nodrop.inputs.contents import UNREAD
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.model.modes import UNDECIDED
-from nodrop.model.reading import Assumption, Note
+from nodrop.model.reading import UNKNOWN_LINE, Assumption, Note
 from nodrop.report.agreement import text as text_of
 from nodrop.report.block import Page, block
 from nodrop.report.hidden import hidden
@@ -45,7 +45,7 @@ def render(
         _by_rule(every, page) if len(shown) < len(every) else [],
     ]
     problems = [page.problem(problem) for problem in outcome.problems]
-    others = [note for note in outcome.notes if note.kind not in UNREAD]
+    others = [note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind != UNKNOWN_LINE)]
     besides = [
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(others, page)],
@@ -127,12 +127,24 @@ def _by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdic
 
 def _unknown(alike: Sequence[UnknownVerdict], page: Page) -> str:
     verdict = alike[0]
+    if verdict.places:
+        return _unknown_lines(verdict, page)
     subjects = count(verdict.subjects_count, "subject")
     devices = f" on {count(len(verdict.devices), 'device')} ({listing(map(name, verdict.devices))})"
     settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
     text = f"{subjects}{devices if verdict.devices else ''}: needs {verdict.missing}{settled}"
     head = page.rules("unknown", "unknown", *(one.rule for one in alike))
     return f"{head}: {page.paint('', text)}"
+
+
+def _unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
+    """Return one line for all lines of a kind: the place of the first, and how many there are."""
+    first = verdict.places[0]
+    place = f"{first.file}:{first.span.line}" if first.span else first.file
+    lines = len(verdict.places)
+    others = f" ({lines} lines on {listing(map(name, verdict.devices))})" if lines > 1 else ""
+    head = page.rules("unknown", "unknown", verdict.rule)
+    return f"{head}: {page.paint('', f'{place}: {verdict.of_lines}{others}')}"
 
 
 def _notes(notes: Sequence[Note], page: Page) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from nodrop import platforms
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
-from nodrop.model.reading import DeviceReading, Place
+from nodrop.model.reading import UNKNOWN_LINE, DeviceReading, Place
 from nodrop.model.subject import parse
 from nodrop.platforms.sonic.reader import detect
 from support.sonic_configs import NAME, read_bundle, stock
@@ -112,7 +112,7 @@ def test_a_dialect_says_the_same(dialect: str) -> None:
     reading = read_bundle(DIALECTS[dialect])
     assert list(differences(device(WHOLE), device(DIALECTS[dialect]))) == []
     assert (reading.problems, reading.remarks) == ((), ())
-    assert [note.message for note in reading.notes if note.kind == "not-understood"] == []
+    assert [note.message for note in reading.notes if note.kind == UNKNOWN_LINE] == []
     assert detect("anything.txt", DIALECTS[dialect]["config_db.json"].encode())
 
 

@@ -17,7 +17,6 @@ from nodrop.model.reading import Cable, DeviceReading, Note, Place, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
-from nodrop.platforms.secrets import covered
 from nodrop.platforms.sonic.check_start import check_start
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
@@ -47,6 +46,7 @@ from nodrop.platforms.sonic.schema_check import check
 from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, start_of
 from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
+from nodrop.platforms.unknown_lines import command, unknown_line
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
 DEFAULT_NAME = "sonic"
@@ -374,16 +374,20 @@ class _Device:
 
     def _note_commands(self) -> None:
         for statement in self._routing.not_understood if self._routing else ():
-            message = f"command {shown(covered(statement.text))} is not understood and was not looked at"
-            self._note("not-understood", message, self._frr.place(statement.span) if self._frr else None)
+            place = self._frr.place(statement.span) if self._frr else None
+            self._notes.append(unknown_line(statement.text, command(statement.text), self.name, *self._shown(place)))
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
             self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))
 
     def _note(self, kind: str, message: str, place: Place | None) -> None:
-        display = {source.name: source.display for source in self._sources}
-        file, line = (display.get(place.file), place.span.line) if place else (None, None)
+        file, line = self._shown(place)
         self._notes.append(Note(kind=kind, message=message, device=self.name, file=file, line=line))
+
+    def _shown(self, place: Place | None) -> tuple[str | None, int | None]:
+        """Return the name under which the file of a place is shown, and the line."""
+        display = {source.name: source.display for source in self._sources}
+        return (display.get(place.file), place.span.line) if place else (None, None)
 
 
 @lru_cache(maxsize=65_536)
