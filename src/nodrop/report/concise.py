@@ -13,7 +13,7 @@ def render(outcome: Outcome) -> bytes:
     ]
     lines += map(_finding, outcome.findings)
     rules = (one for one in outcome.unknown if not one.places)
-    lines += (f"unknown[{one.rule}] needs {one.missing}; settled by {one.settled_by}" for one in rules)
+    lines += (f"unknown[{one.rule}] needs {one.missing}: {one.settled_by}" for one in rules)
     lines += map(_unknown_lines, (one for one in outcome.unknown if one.places))
     lines += (_line(one.file, None, None, f"not read: {one.message}") for one in outcome.unread)
     return utf8("".join(f"{terminal(line)}\n" for line in lines)).encode()
