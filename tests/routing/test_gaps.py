@@ -36,10 +36,15 @@ def test_routes_between_routers_of_one_as() -> None:
 
 
 def test_words_of_route_maps() -> None:
-    rules = (RouteMapRule(sequence=10, action="permit", matches=(("interface", "e0"),), sets=(("call", "OTHER"),)),)
+    rules = (RouteMapRule(sequence=10, action="permit", matches=(("interface", "e0"),), sets=(("src", "10.0.0.1"),)),)
     found = gaps(route_maps=(RouteMap(name="IN", rules=rules),))
     where = ("r1", "@bgp", "route_maps", "IN", "10")
-    assert found == {(where, "interface"), (where, "call")}
+    assert found == {(where, "interface"), (where, "src")}
+
+    peers = (RouteMapRule(sequence=10, action="permit", matches=(("peer", "10.1.0.1"),)),)
+    imports = {"route_maps": (RouteMap(name="IN", rules=peers),)}
+    assert gaps([to("10.1.0.1", 65002, import_policy="IN")], **imports) == set()
+    assert gaps([to("10.1.0.1", 65002, export_policy="IN")], **imports) == {(where, "match peer")}
 
 
 def test_sessions_over_several_hops() -> None:

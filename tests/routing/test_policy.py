@@ -15,8 +15,9 @@ from nodrop.model.routing import (
 )
 from nodrop.routing.adverts import EGP, Attributes, Part
 from nodrop.routing.destinations import Destinations
-from nodrop.routing.policy import Policy, Reader, shapes
+from nodrop.routing.policy import Policy
 from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.words import Reader, shapes
 from support.policy_lists import listed
 
 NAMES = ("10.8.0.0/24", "10.8.1.0/24", "10.9.0.1/32")
@@ -229,4 +230,89 @@ def test_policies_of_ipv6_are_those_of_its_own_family() -> None:
     every = destinations.bits(known)
     (left,) = Policy(0, words, destinations).parts((Part(A, every),), every)
     assert left == Part(A, 1 << destinations.class_of[known[0]])
-    assert Reader(bgp, "ipv6").outbound(session).rules is None
+    assert Reader(bgp, "ipv6").outbound(session, 65009).rules is None
+
+
+ODD = AsPathList(name="ODD", rules=(("deny", "_65002_"), ("permit", ".*")))
+
+
+def test_a_session_weighs_what_it_hears_unless_its_route_map_does() -> None:
+    heavy = BgpNeighbor(address="10.0.0.1", weight=100, import_policy="IN")
+    maps = (RouteMap(name="IN", rules=(rule(("tag", "4"), sets=[("weight", "7")]), rule(sequence=20))),)
+    assert passed(Bgp(asn=65000, route_maps=maps), heavy) == all_with(A._replace(weight=100))
+    tagged = A._replace(tag=4)
+    assert passed(Bgp(asn=65000, route_maps=maps), heavy, tagged) == all_with(tagged._replace(weight=7))
+
+
+@pytest.mark.parametrize(("path", "left"), [((65001, 65002), False), ((65001, 65003), True)])
+def test_a_list_of_as_paths_of_a_session(path: tuple[int, ...], left: bool) -> None:
+    attributes = Attributes(path=path)
+    found = passed(
+        Bgp(asn=65000, as_path_lists=(ODD,)), BgpNeighbor(address="10.0.0.1", import_path_list="ODD"), attributes
+    )
+    assert found == (all_with(attributes) if left else {})
+
+
+def test_a_list_of_as_paths_that_is_not_there_denies_all() -> None:
+    assert passed(Bgp(asn=65000), BgpNeighbor(address="10.0.0.1", import_path_list="GONE")) == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "told"),
+    [
+        ({"private_asns": "remove"}, (64512, 65001), ()),
+        ({"private_asns": "remove"}, (3, 65001), (3, 65001)),
+        ({"private_asns": "remove-all"}, (3, 65001, 65009), (3, 65009)),
+        ({"private_asns": "replace"}, (64512, 65009), (65000, 65009)),
+        ({"private_asns": "replace"}, (3, 64512), (3, 64512)),
+        ({"private_asns": "replace-all"}, (3, 4200000000), (3, 65000)),
+        ({"as_override": True}, (65009, 65001, 65009), (65000, 65001, 65000)),
+    ],
+)
+def test_as_numbers_that_a_session_does_not_tell(
+    said: dict[str, Any], path: tuple[int, ...], told: tuple[int, ...]
+) -> None:
+    words = Reader(Bgp(asn=65000), "ipv4").outbound(BgpNeighbor(address="10.0.0.1", **said), 65009)
+    assert words.rewrite is not None
+    assert words.rewrite.of(path) == told
+    assert words.reads_paths
+
+
+def test_a_route_map_calls_another() -> None:
+    """What the other denies is denied, and what it sets stays; one that is not there lets all pass."""
+    other = RouteMap(
+        name="OTHER",
+        rules=(rule(("ip address prefix-list", "P"), sets=[("metric", "5")]),),
+    )
+    calls = RouteMap(name="IN", rules=(rule(sets=[("weight", "3"), ("call", "OTHER")]),))
+    bgp = Bgp(asn=65000, prefix_lists=(listed("P", "permit 10.8.0.0/16 le 24"),), route_maps=(calls, other))
+    made = A._replace(weight=3, med=5)
+    assert passed(bgp, BgpNeighbor(address="10.0.0.1", import_policy="IN")) == dict.fromkeys(NAMES[:2], made)
+    assert through(rule(sets=[("weight", "3"), ("call", "GONE")])) == all_with(A._replace(weight=3))
+
+
+def test_a_route_map_that_calls_itself_round_about_denies() -> None:
+    maps = [RouteMap(name=one, rules=(rule(sets=[("call", to)]),)) for one, to in (("IN", "B"), ("B", "IN"))]
+    bgp = Bgp(asn=65000, route_maps=tuple(maps))
+    assert passed(bgp, BgpNeighbor(address="10.0.0.1", import_policy="IN")) == {}
+
+
+@pytest.mark.parametrize(
+    ("where", "last", "left"),
+    [
+        ("next", rule(sequence=30, sets=[("metric", "6")]), all_with(A._replace(weight=3, med=6))),
+        ("goto 30", rule(sequence=30, sets=[("metric", "6")]), all_with(A._replace(weight=3, med=6))),
+        ("goto 40", rule(sequence=30, action="deny"), all_with(A._replace(weight=3))),
+        ("next", rule(("tag", "9"), sequence=30), {}),
+    ],
+)
+def test_a_rule_after_which_others_follow(where: str, last: RouteMapRule, left: Kept) -> None:
+    """Where the next one matches nothing it is denied after all; behind the last one it is let pass."""
+    first = rule(sets=[("weight", "3"), ("on-match", where)])
+    assert through(first, last) == left
+
+
+def test_rules_for_other_neighbors() -> None:
+    mine = rule(("peer", "10.0.0.1"), sets=[("weight", "3")])
+    others = rule(("peer", "10.0.0.9"), sequence=5, action="deny")
+    assert through(others, mine) == all_with(A._replace(weight=3))

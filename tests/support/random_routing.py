@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
@@ -14,6 +14,7 @@ from nodrop.model.routing import (
     Ipv6Unicast,
     PrefixList,
     PrefixRule,
+    PrivateAsns,
     Redistribution,
     RouteMap,
     RouteMapRule,
@@ -160,9 +161,31 @@ def alike(one: BgpNeighbor, other: BgpNeighbor) -> BgpNeighbor:
     return replace(one, **settings)
 
 
+def _more(
+    draw: st.DrawFn, policy: st.SearchStrategy[str | None], paths: st.SearchStrategy[str | None]
+) -> dict[str, Any]:
+    """What an address family of some sessions has besides."""
+    if draw(st.booleans()):
+        return {}
+    default = draw(st.booleans())
+    return {
+        "weight": draw(maybe(st.integers(0, 65535))),
+        "import_path_list": draw(paths),
+        "export_path_list": draw(paths),
+        "private_asns": draw(maybe(st.sampled_from(get_args(PrivateAsns)))),
+        "as_override": draw(st.booleans()),
+        "default_originate": default,
+        "default_policy": draw(policy) if default else None,
+        "maximum_prefix": draw(maybe(st.integers(1, 100_000))),
+    }
+
+
 @st.composite
 def neighbors(
-    draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[PrefixList] = ()
+    draw: st.DrawFn,
+    policies: Sequence[RouteMap],
+    prefixes: Sequence[PrefixList] = (),
+    path_lists: Sequence[AsPathList] = (),
 ) -> tuple[BgpNeighbor, ...]:
     """Sessions to addresses and over interfaces, each once, in any order."""
     ends = draw(
@@ -171,6 +194,7 @@ def neighbors(
         )
     )
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
+    paths = maybe(st.sampled_from([one.name for one in path_lists])) if path_lists else st.none()
     listed = {family: [one.name for one in prefixes if one.family == family] for family in ("ipv4", "ipv6")}
     v4, v6 = (maybe(st.sampled_from(names)) if names else st.none() for names in listed.values())
     made = tuple(
@@ -199,7 +223,9 @@ def neighbors(
                 export_prefix_list=draw(v6),
                 allowas_in=draw(maybe(st.integers(1, 10))),
                 next_hop_self=draw(st.booleans()),
+                **_more(draw, policy, paths),
             ),
+            **_more(draw, policy, paths),
             extended_next_hop=not end.startswith("Eth") and draw(st.booleans()),
         )
         for end in ends
@@ -248,7 +274,7 @@ def _processes(draw: st.DrawFn, vrf: str | None, shared: dict[str, Any]) -> Bgp:
         restart_s=draw(maybe(st.integers(1, 3600))),
         select_defer_s=draw(maybe(st.integers(0, 3600))),
         graceful_shutdown=draw(st.booleans()),
-        neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"])),
+        neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"], shared["as_path_lists"])),
         **shared,
     )
 

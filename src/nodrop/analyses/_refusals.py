@@ -6,9 +6,9 @@ from typing import NamedTuple
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import permits
-from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import Family, Prefix
 from nodrop.routing.sessions import Router
+from nodrop.routing.words import of_family
 
 
 class Named(NamedTuple):

@@ -9,10 +9,10 @@ from nodrop.analyses._targets import networks
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.routing.adverts import INCOMPLETE
-from nodrop.routing.policy import Reader
 from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.routing.sessions import Router
 from nodrop.routing.speakers import redistributed
+from nodrop.routing.words import Reader
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True

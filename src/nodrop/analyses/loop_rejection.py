@@ -7,10 +7,10 @@ from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES
 from nodrop.routing.sessions import Router
 from nodrop.routing.tiers import rank
+from nodrop.routing.words import of_family
 
 RESTS_ON = frozenset({"roles"})
 ROUTED = True

@@ -9,9 +9,9 @@ from nodrop.analyses._refusals import named
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.subject import Subject
-from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES
 from nodrop.routing.sessions import Router
+from nodrop.routing.words import of_family
 
 ROUTED = True
 

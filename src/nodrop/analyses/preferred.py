@@ -12,8 +12,9 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, Attributes
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN, of_family
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN
 from nodrop.routing.prefixes import Prefix
+from nodrop.routing.words import of_family
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import reaches
 from nodrop.model.index import Index
-from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import Family
 from nodrop.routing.sessions import Session, Side
+from nodrop.routing.words import of_family
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True

@@ -6,9 +6,9 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.routing.policy import of_family
 from nodrop.routing.sessions import Side
 from nodrop.routing.speakers import internal
+from nodrop.routing.words import of_family
 
 ROUTED = True
 

@@ -16,8 +16,8 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, those_known
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import permits
-from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES, Prefix, prefix
+from nodrop.routing.words import of_family
 
 RESTS_ON = frozenset({"cables", "roles"})
 REPAIRS = True

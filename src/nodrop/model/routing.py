@@ -9,6 +9,7 @@ from nodrop.model.values import value
 Action = Literal["permit", "deny"]
 AddressFamily = Literal["ipv4", "ipv6"]
 RouteSource = Literal["connected", "static", "kernel"]
+PrivateAsns = Literal["remove", "remove-all", "replace", "replace-all"]
 SOURCES: Mapping[str, RouteSource] = {one: one for one in sorted(get_args(RouteSource))}
 """The sources of routes that BGP can originate by redistribution, by name; every platform has the same names."""
 
@@ -108,6 +109,14 @@ class Ipv6Unicast:
     export_prefix_list: str | None = None
     allowas_in: int | None = None
     next_hop_self: bool = False
+    weight: int | None = None
+    import_path_list: str | None = None
+    export_path_list: str | None = None
+    private_asns: PrivateAsns | None = None
+    as_override: bool = False
+    default_originate: bool = False
+    default_policy: str | None = None
+    maximum_prefix: int | None = None
 
 
 @value
@@ -136,6 +145,22 @@ class BgpNeighbor:
     allowas_in: int | None = None
     next_hop_self: bool = False
     """Whether routes of IPv4 unicast are passed on with the session's own address as their next hop."""
+    weight: int | None = None
+    """The weight of received routes, unless the route map sets another; None is 0. The largest wins before all else."""
+    import_path_list: str | None = None
+    export_path_list: str | None = None
+    """AS path lists that a route of IPv4 unicast has to pass too."""
+    private_asns: PrivateAsns | None = None
+    """Whether private AS numbers are removed from announced paths, or replaced by the own one; without `-all` only if
+    all numbers of the path are private."""
+    as_override: bool = False
+    """Whether the neighbor's AS number in announced paths is replaced by the own one."""
+    default_originate: bool = False
+    """Whether a default route is announced to the neighbor, with or without one in the routing table."""
+    default_policy: str | None = None
+    """The route map of the default route, which is announced while the map permits any route of BGP."""
+    maximum_prefix: int | None = None
+    """The session goes down when more prefixes than this are accepted; None is never."""
     update_source: str | None = None
     """The address or the interface from which the session is opened; None is that of the route to the other end."""
     ebgp_multihop: int | None = None

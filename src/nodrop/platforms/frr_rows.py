@@ -90,6 +90,40 @@ def _timers(hold_s: int, _: BgpNeighbor) -> str:
     return f"timers {hold_s // 3} {hold_s}"
 
 
+_PRIVATE: Mapping[str, str] = {
+    "remove": "remove-private-AS",
+    "remove-all": "remove-private-AS all",
+    "replace": "remove-private-AS replace-AS",
+    "replace-all": "remove-private-AS all replace-AS",
+}
+"""What is done with private AS numbers, and its command."""
+_PRIVATE_BY_WORDS = {command.partition(" ")[2]: private for private, command in _PRIVATE.items()}
+
+
+def _private(said: Said) -> str | None:
+    private = _PRIVATE_BY_WORDS.get(" ".join(said.values))
+    if private is None:
+        raise NotUnderstood
+    return private if said.on else None
+
+
+def _default(told: bool, carried: BgpNeighbor | Ipv6Unicast) -> str:
+    policy = f" route-map {carried.default_policy}" if told and carried.default_policy else ""
+    return f"{'' if told else 'no '}default-originate{policy}"
+
+
+def _needs_default(policy: str | None, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
+    alone = policy is not None and not carried.default_originate
+    return "there is no default route for it to be about" if alone else None
+
+
+def _limit(said: Said) -> int | None:
+    """Return the most prefixes of a session: the share of them from which on it warns takes nothing down."""
+    if len(said.values) == 2:
+        number(said.values[1], 1, 100)
+    return number(said.values[0], 1, MAX_32_BITS) if said.on else None
+
+
 def _has_one_hop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     there = hops is not None and neighbor.interface is not None
     return "a session over an interface is to the far end of its link" if there else None
@@ -126,10 +160,41 @@ _CARRIED: tuple[Row, ...] = (
     _value("export_prefix_list", "prefix-list * out"),
     _value("import_policy", "route-map * in"),
     _value("export_policy", "route-map * out"),
+    _value("import_path_list", "filter-list * in"),
+    _value("export_path_list", "filter-list * out"),
+    _number("weight", "weight *", Within(0, 65535)),
+    _flag("as_override", "as-override"),
+    Binding(
+        field="private_asns",
+        where=("remove-private-AS [*] [*]",),
+        decode=_private,
+        encode=lambda value, _: _PRIVATE[value],
+    ),
+    Binding(
+        field="default_originate",
+        where=("default-originate", "default-originate route-map *"),
+        decode=lambda said: said.on,
+        encode=_default,
+    ),
+    Binding(
+        field="default_policy",
+        where=("default-originate", "default-originate route-map *"),
+        decode=lambda said: said.values[0] if said.on and said.values else None,
+        encode=lambda value, _: f"default-originate route-map {value}",
+        refuses=(_needs_default,),
+    ),
+    Binding(
+        field="maximum_prefix",
+        where=("maximum-prefix *", "maximum-prefix * *"),
+        decode=_limit,
+        encode=lambda value, _: f"maximum-prefix {value}",
+        refuses=(Within(1, MAX_32_BITS),),
+    ),
 )
 NAMED_BY: Mapping[str, Mapping[Family, str]] = {
     "route-map": {"ipv4": "route map", "ipv6": "route map"},
     "prefix-list": {"ipv4": "prefix list", "ipv6": "IPv6 prefix list"},
+    "filter-list": {"ipv4": "AS path list", "ipv6": "AS path list"},
 }
 """The commands of a session whose first value is the name of a list or map, and its kind in each address family."""
 

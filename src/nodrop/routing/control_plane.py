@@ -209,6 +209,12 @@ class ControlPlane:
         for one in bgp.redistributions:
             if one.source == "kernel":
                 yield Gap((*router.subject, "redistributions", one.key), "routes of the kernel")
+        for neighbor in router.neighbors:
+            for said in (neighbor, neighbor.ipv6):
+                if said.default_originate:
+                    yield Gap(router.at(neighbor), "default-originate")
+                if said.maximum_prefix is not None:
+                    yield Gap(router.at(neighbor), "maximum-prefix")
         kept = {one.address for one in router.neighbors if not one.next_hop_self}
         for family in FAMILIES:
             for route, _ in statics(router, family):

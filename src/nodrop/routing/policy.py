@@ -5,109 +5,26 @@ map or list that is named and not there denies all (bgpd/bgp_route.c, bgp_input_
 lib/plist.c, prefix_list_apply_ext).
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from nodrop.formats.places import on_one_line
 from nodrop.model import policy_values as values
-from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, Ipv6Unicast, RouteMapRule
+from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, RouteMapRule
+from nodrop.model.states import those_known
 from nodrop.routing.adverts import Attributes, Part
-from nodrop.routing.destinations import Destinations, Shape
-from nodrop.routing.prefixes import Family
+from nodrop.routing.destinations import Destinations
+from nodrop.routing.words import Words
 
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
+_MOST_CALLS = 10
+"""How deep route maps call one another before FRR discards a route (lib/routemap.c, RMAP_RECURSION_LIMIT)."""
 _SHOWN = 80
 """How many characters of a command are shown."""
 
 Condition = Callable[[Attributes], bool]
 _Own = TypeVar("_Own", bound=Hashable)
-
-
-class Words(NamedTuple):
-    """What a session's policy says in one direction, by value: two of equal words are one policy.
-
-    `rules` is None without a route map and empty where that is not there; `lists` are the prefix lists that it names,
-    and `listed` the session's own, None without one.
-    """
-
-    rules: tuple[RouteMapRule, ...] | None
-    prefix_lists: tuple[tuple[str, Shape | None], ...]
-    community_lists: tuple[tuple[str, CommunityList | None], ...]
-    as_path_lists: tuple[tuple[str, AsPathList | None], ...]
-    listed: Shape | None
-    nothing: bool = False
-    """Whether nothing passes at all: RFC 8212 without a policy, or a prefix list that is not there."""
-
-    @property
-    def reads_paths(self) -> bool:
-        """Whether it looks at the AS numbers of a path."""
-        return bool(self.as_path_lists) or any(
-            kind == "as-path prepend" and value.startswith("last-as")
-            for rule in self.rules or ()
-            for kind, value in rule.sets
-        )
-
-
-def of_family(neighbor: BgpNeighbor, family: Family) -> BgpNeighbor | Ipv6Unicast:
-    """What a neighbor statement says for a family."""
-    return neighbor if family == "ipv4" else neighbor.ipv6
-
-
-class Reader:
-    """Reads the policies of a BGP process; each name is looked for once."""
-
-    def __init__(self, bgp: Bgp, family: Family) -> None:
-        self._maps = {one.name: one.rules for one in bgp.route_maps}
-        self._prefix_lists = {one.name: one.rules for one in bgp.prefix_lists if one.family == family}
-        self._communities = {one.name: one for one in bgp.community_lists}
-        self._paths = {one.name: one for one in bgp.as_path_lists}
-        self._family, self._requires = family, bgp.requires_policy is True
-        self._read: dict[tuple[str | None, str | None], Words] = {}
-
-    def of(self, name: str | None, listed: str | None, *, external: bool = True) -> Words:
-        """Return the words of a route map and a prefix list, either of which may be None."""
-        key = (name, listed)
-        if key not in self._read:
-            nothing = (name is None and listed is None and self._requires and external) or (
-                listed is not None and listed not in self._prefix_lists
-            )
-            rules = None if name is None else tuple(sorted(self._maps.get(name, ()), key=lambda rule: rule.sequence))
-            named = [match for rule in rules or () for match in rule.matches]
-            self._read[key] = Words(
-                rules,
-                tuple((value, self._prefix_lists.get(value)) for kind, value in named if kind == self._prefix_kind),
-                tuple((one, self._communities.get(one)) for one in _names(named, "community")),
-                tuple((one, self._paths.get(one)) for one in _names(named, "as-path")),
-                None if listed is None else self._prefix_lists.get(listed),
-                nothing,
-            )
-        return self._read[key]
-
-    @property
-    def _prefix_kind(self) -> str:
-        return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
-
-    def inbound(self, neighbor: BgpNeighbor) -> Words:
-        """What a neighbor statement does to what it hears."""
-        said = of_family(neighbor, self._family)
-        return self.of(said.import_policy, said.import_prefix_list)
-
-    def outbound(self, neighbor: BgpNeighbor) -> Words:
-        """What a neighbor statement does to what it tells."""
-        said = of_family(neighbor, self._family)
-        return self.of(said.export_policy, said.export_prefix_list)
-
-
-def _names(matches: list[tuple[str, str]], kind: str) -> Iterator[str]:
-    return (value.split()[0] for own, value in matches if own == kind and value.split())
-
-
-def shapes(words: Words) -> Iterator[Shape]:
-    """Yield the prefix lists that a policy looks at."""
-    if words.listed is not None:
-        yield words.listed
-    yield from (shape for _, shape in words.prefix_lists if shape is not None)
 
 
 class _Rule(NamedTuple):
@@ -117,6 +34,20 @@ class _Rule(NamedTuple):
     bits: int | None
     conditions: tuple[Condition, ...]
     sets: tuple[Callable[[Attributes], Attributes], ...]
+    call: str | None = None
+    goes_on: int | None = None
+    """The least number of the rule at which a route goes on that it lets pass; None where it is done with it."""
+    sequence: int = 0
+
+    def takes(self, attributes: Attributes) -> bool:
+        """Whether it is for routes with these attributes, as far as their prefixes are those that it is for."""
+        return not self.conditions or all(condition(attributes) for condition in self.conditions)
+
+    def made(self, attributes: Attributes) -> Attributes:
+        """Return what it makes of attributes."""
+        for change in self.sets:
+            attributes = change(attributes)
+        return attributes
 
 
 class Policy:
@@ -132,6 +63,8 @@ class Policy:
         self._communities = dict(words.community_lists)
         self._paths = dict(words.as_path_lists)
         self._rules = None if words.rules is None else tuple(map(self._compiled, words.rules))
+        self._maps = {name: None if rules is None else tuple(map(self._compiled, rules)) for name, rules in words.maps}
+        self._plain = all(rule.call is None and rule.goes_on is None for rule in self._rules or ())
 
         self.reach = self._reached()
         """The destinations of which anything can be left; -1 is all."""
@@ -157,50 +90,66 @@ class Policy:
 
     def treats(self, one: int) -> tuple[bool, ...]:
         """Which of its lists have a class in them: classes of which it says the same fare alike in it."""
-        rules = tuple(rule.bits is None or bool(rule.bits & one) for rule in self._rules or ())
+        every = [rule for own in (self._rules, *self._maps.values()) for rule in own or ()]
+        rules = tuple(rule.bits is None or bool(rule.bits & one) for rule in every)
         return (self._listed is None or bool(self._listed & one), *rules)
 
     @property
     def outline(self) -> tuple[object, ...]:
         """What it says but for prefixes."""
         words = self._words
-        rules = (
-            None
-            if words.rules is None
-            else tuple(
-                (
-                    rule.action,
-                    tuple(one for one in rule.matches if not one[0].endswith("address prefix-list")),
-                    rule.sets,
-                )
-                for rule in words.rules
-            )
-        )
-        return (rules, words.community_lists, words.as_path_lists, words.nothing)
+        maps = tuple((name, _without_prefixes(rules)) for name, rules in words.maps)
+        rules = _without_prefixes(words.rules)
+        return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None))
 
     def parts(self, parts: tuple[Part, ...], bits: int) -> list[Part]:
         """What is left of parts with these `bits` together, and with which attributes."""
         if not bits & self.reach:
             return []
-        passed = []
+        words = self._words
+        passed: list[Part] = []
         for attributes, given in parts:
             left = given if self._listed is None else given & self._listed
+            if words.filtered is not None and not _in_paths(attributes.path, words.filtered):
+                continue
+            if words.weight:
+                attributes = attributes._replace(weight=words.weight)
+            if words.rewrite is not None:
+                attributes = attributes._replace(path=words.rewrite.of(attributes.path))
             if self._rules is None:
                 passed.append(Part(attributes, left))
-                continue
-            for rule in self._rules:
-                if not left:
-                    break
-                if rule.conditions and not all(condition(attributes) for condition in rule.conditions):
-                    continue
-                matched = left if rule.bits is None else left & rule.bits
-                left ^= matched
-                if rule.permit and matched:
-                    changed = attributes
-                    for change in rule.sets:
-                        changed = change(changed)
-                    passed.append(Part(changed, matched))
+            elif self._plain:
+                _straight(self._rules, attributes, left, passed)
+            else:
+                passed += self._around(self._rules, attributes, left, 0)
         return passed
+
+    def _around(self, rules: tuple[_Rule, ...], attributes: Attributes, bits: int, depth: int) -> Iterator[Part]:
+        """Yield what passes rules that call other maps or go on (FRR, lib/routemap.c, route_map_apply_ext)."""
+        waiting = [(0, attributes, bits, False)]
+        while waiting:
+            at, attributes, left, passes = waiting.pop()
+            if not left:
+                continue
+            if at == len(rules):
+                if passes:
+                    yield Part(attributes, left)
+                continue
+            rule = rules[at]
+            matched = 0 if not rule.takes(attributes) else left if rule.bits is None else left & rule.bits
+            waiting.append((at + 1, attributes, left ^ matched, False))
+            if not rule.permit or not matched:
+                continue
+            after = [Part(rule.made(attributes), matched)]
+            called = None if rule.call is None else self._maps.get(rule.call)
+            if called is not None:
+                deeper = depth < _MOST_CALLS
+                after = [one for part in after for one in self._around(called, *part, depth + 1)] if deeper else []
+            if rule.goes_on is None:
+                yield from after
+                continue
+            place = next((n for n, one in enumerate(rules) if one.sequence >= rule.goes_on), len(rules))
+            waiting += [(place, *part, True) for part in after]
 
     def _compiled(self, rule: RouteMapRule) -> _Rule:
         bits: int | None = None
@@ -211,8 +160,16 @@ class Policy:
                 bits = own if bits is None else bits & own
             else:
                 conditions.append(self._condition(kind, value))
+        said = dict(rule.sets)
+        where = said.get("on-match", "")
         return _Rule(
-            rule.action == "permit", bits, tuple(conditions), tuple(_change(kind, value) for kind, value in rule.sets)
+            rule.action == "permit",
+            bits,
+            tuple(conditions),
+            tuple(_change(kind, value) for kind, value in rule.sets if kind not in ("call", "on-match")),
+            said.get("call"),
+            (values.number(where.removeprefix("goto ")) or rule.sequence + 1) if where else None,
+            rule.sequence,
         )
 
     def _condition(self, kind: str, value: str) -> Condition:
@@ -230,6 +187,33 @@ class Policy:
             med = values.number(value)
             return lambda attributes: (attributes.med or 0) == med
         return lambda attributes: False
+
+
+def _straight(rules: tuple[_Rule, ...], attributes: Attributes, left: int, passed: list[Part]) -> None:
+    """Add what passes rules of which the first that matches decides."""
+    for rule in rules:
+        if not left:
+            return
+        if not rule.takes(attributes):
+            continue
+        matched = left if rule.bits is None else left & rule.bits
+        left ^= matched
+        if rule.permit and matched:
+            passed.append(Part(rule.made(attributes), matched))
+
+
+def _without_prefixes(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, ...] | None:
+    if rules is None:
+        return None
+    return tuple(
+        (
+            rule.sequence,
+            rule.action,
+            tuple(one for one in rule.matches if not one[0].endswith("address prefix-list")),
+            rule.sets,
+        )
+        for rule in rules
+    )
 
 
 def _remembered(answer: Callable[[_Own], bool], part: Callable[[Attributes], _Own]) -> Condition:
@@ -253,10 +237,15 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     """
     unknown = {("community", one.name) for one in bgp.community_lists if not values.listed(one)}
     unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.listed(one)}
+    sessions = those_known(bgp.neighbors)
+    imports, peers = _only_imports(bgp, sessions), {one.key for one in sessions}
     for one in bgp.route_maps:
         for rule in one.rules:
             for kind, value in rule.matches:
-                if kind not in _UNDERSTOOD:
+                if kind == "peer":
+                    if one.name not in imports or value not in peers:
+                        yield one.name, rule, "match peer"
+                elif kind not in _UNDERSTOOD:
                     yield one.name, rule, kind
                 elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
                     yield one.name, rule, on_one_line(f"match {kind} {value}")[:_SHOWN]
@@ -280,8 +269,19 @@ _UNDERSTOOD = frozenset(
         "weight",
         "origin",
         "ipv6 next-hop",
+        "call",
+        "on-match",
     }
 )
+
+
+def _only_imports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
+    """Return the route maps that nothing but what is heard goes through, where the neighbor that says it is known."""
+    said = [one for session in sessions for one in (session, session.ipv6)]
+    others = {name for one in said for name in (one.export_policy, one.default_policy)}
+    others |= {row.policy for row in bgp.redistributions}
+    others |= {value for one in bgp.route_maps for rule in one.rules for kind, value in rule.sets if kind == "call"}
+    return {one.import_policy for one in said} - others
 
 
 def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact: bool) -> bool:

@@ -10,9 +10,10 @@ from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
 from nodrop.routing.decision import Limits
 from nodrop.routing.destinations import Destinations
 from nodrop.routing.legs import Leg
-from nodrop.routing.policy import Policy, Reader, Words, of_family, shapes
+from nodrop.routing.policy import Policy
 from nodrop.routing.prefixes import Address, Family, Prefix, address, prefix
 from nodrop.routing.sessions import Router, Session, Side
+from nodrop.routing.words import Reader, Words, of_family, shapes
 
 LOCAL_WEIGHT = 32768
 """Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
@@ -82,7 +83,7 @@ def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, b
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
             taken = sorted(connected if row.source == "connected" else static)
-            for found, attributes in redistributed(taken, reader.of(row.policy, None, external=False), family):
+            for found, attributes in redistributed(taken, reader.of(row.policy, external=False), family):
                 rows.setdefault(found, attributes)
     return rows
 
@@ -147,9 +148,13 @@ class World:
         self._policies: dict[Words, Policy] = {}
         readers = self._readers = {one.number: Reader(one.bgp, family) for one in own if one.bgp is not None}
         sides = list(_sides(own, sessions, family))
+        asn_of = {one.number: one.bgp.asn for one in own if one.bgp is not None}
         words = [
-            (readers[own_side.router].inbound(own_side.neighbor), readers[own_side.router].outbound(own_side.neighbor))
-            for _, own_side, _ in sides
+            (
+                readers[near.router].inbound(near.neighbor),
+                readers[near.router].outbound(near.neighbor, asn_of[far.router]),
+            )
+            for _, near, far in sides
         ]
         rows = {one.number: announced(one, readers[one.number], family, up[one.number]) for one in own if one.bgp}
         named = {one: None for pair in words for each in pair for one in shapes(each)}

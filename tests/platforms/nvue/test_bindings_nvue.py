@@ -23,6 +23,7 @@ BASE = state(f"""
 router:
   bgp: {{enable: on, autonomous-system: 65000}}
   policy:
+    as-path-list: {{IN: {{rule: {{'10': {{action: permit, aspath-exp: '^1_'}}}}}}}}
     prefix-list: {{IN: {{type: ipv4, rule: {{'10': {{action: permit, match: {{10.0.0.0/8: {{}}}}}}}}}}}}
     route-map: {{IN: {{rule: {{'10': {{action: {{permit: {{}}}}}}}}}}}}
 vrf: {{default: {{router: {{bgp: {{enable: on, neighbor: {{{PEER}: {{remote-as: external}}}}}}}}}}}}

@@ -122,24 +122,25 @@ def flag(
     )
 
 
-def reference(field: str, path: Path) -> Row:
-    """Return the row of a name of a route map or list of prefixes; the path ends with which of these it names."""
+def reference(field: str, path: Path, kind: str = "") -> Row:
+    """Return the row of a name of a route map or list of a `kind`, by default the last word of the path."""
     return Binding(
         field=field,
         where=(path,),
-        decode=first(lambda node: policy(node.below(*path[:-1]), path[-1])),
+        decode=first(lambda node: policy(node.below(*path[:-1]), path[-1], kind)),
         encode=lambda value, _: (Line(path, READS, value),),
         refuses=(lambda value, _: None if value is None else not_a_name(value),),
     )
 
 
-def policy(node: View, kind: str) -> str | None:
-    """Return the list or map of a kind that a node names, with a remark where there is none of that name."""
-    name = node.text(kind)
+def policy(node: View, key: str, kind: str = "") -> str | None:
+    """Return the list or map that a node names, with a remark where there is none of that name and kind."""
+    kind = kind or key
+    name = node.text(key)
     if name == "none":
         return None
     if name is not None and not node.config.top.below("router", "policy", kind).has(name):
-        dangling(node, kind, name, kind)
+        dangling(node, kind, name, key)
     return name
 
 

@@ -55,6 +55,17 @@ def _allowed(value: int, spoken: Dialect) -> Lines:
     return switched(_ALLOWED, spoken), Line((*_ALLOWED, "occurrences"), IS, value)
 
 
+def _most(node: View) -> int | None:
+    """Return of how many prefixes a session goes down; none does where it only warns, or opens again by itself."""
+    limits = node.below("prefix-limits", "inbound")
+    return None if limits.flag("warning-only") else limits.integer("maximum", 1, MAX_32_BITS)
+
+
+def _default(node: View) -> bool | None:
+    inside = node.below("default-route-origination")
+    return is_on(inside) if inside else None
+
+
 FAMILY: tuple[Row, ...] = (
     Binding(
         field="active",
@@ -73,6 +84,28 @@ FAMILY: tuple[Row, ...] = (
         decode=first(_occurrences),
         encode=_allowed,
         refuses=(Within(1, 10),),
+    ),
+    number("weight", ("weight",), 0, 65535),
+    reference("import_path_list", ("policy", "inbound", "aspath-list"), "as-path-list"),
+    reference("export_path_list", ("policy", "outbound", "aspath-list"), "as-path-list"),
+    flag("as_override", ("aspath", "replace-peer-as")),
+    Binding(
+        field="private_asns",
+        refuses=(never("which AS numbers NVUE takes out of a path is not known"),),
+    ),
+    Binding(
+        field="default_originate",
+        where=(("default-route-origination", "state"), ("default-route-origination", "enable")),
+        decode=first(_default),
+        encode=lambda value, spoken: (switched(("default-route-origination",), spoken),) if value else (),
+    ),
+    reference("default_policy", ("default-route-origination", "policy"), "route-map"),
+    Binding(
+        field="maximum_prefix",
+        where=(("prefix-limits", "inbound", "maximum"),),
+        decode=first(_most),
+        encode=lambda value, _: (Line(("prefix-limits", "inbound", "maximum"), IS, value),),
+        refuses=(Within(1, MAX_32_BITS),),
     ),
 )
 

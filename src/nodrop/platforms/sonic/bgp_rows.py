@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, PrivateAsns
 from nodrop.platforms.bindings import Binding, Refuses, Within, bound, check, never
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic.config import Config, Row
@@ -151,6 +151,29 @@ def _allowed(row: TableRow) -> int | None:
     return (row.integer("allow_as_count") or _OWN) if row.columns.get("allow_as_in") == "true" else None
 
 
+_PRIVATE: Mapping[PrivateAsns, Columns] = {
+    "remove": {"remove_private_as_enabled": "true"},
+    "remove-all": {"remove_private_as_enabled": "true", "remove_private_as_all": "true"},
+    "replace": {"remove_private_as_enabled": "true", "replace_private_as": "true"},
+    "replace-all": {
+        "remove_private_as_enabled": "true",
+        "remove_private_as_all": "true",
+        "replace_private_as": "true",
+    },
+}
+
+
+def _private(row: TableRow) -> PrivateAsns | None:
+    columns = ("remove_private_as_enabled", "remove_private_as_all", "replace_private_as")
+    on = {column: "true" for column in columns if row.columns.get(column) == "true"}
+    return next((private for private, said in _PRIVATE.items() if said == on), None)
+
+
+def _most(row: TableRow) -> int | None:
+    """Return of how many prefixes a session goes down; of none where it only warns."""
+    return None if row.columns.get("max_prefix_warning_only") == "true" else row.integer("max_prefix_limit")
+
+
 def _enabled(row: TableRow) -> bool | None:
     return row.columns["admin_status"] not in _DOWN if "admin_status" in row.columns else None
 
@@ -198,6 +221,24 @@ FAMILY: tuple[BgpBinding, ...] = (
         where=("allow_as_count", "allow_as_in"),
         decode=_allowed,
         encode=lambda value, _: {"allow_as_in": "true", "allow_as_count": str(value)},
+    ),
+    _number("weight", "weight", Within(0, 65535)),
+    _text("import_path_list", "filter_list_in"),
+    _text("export_path_list", "filter_list_out"),
+    Binding(
+        field="private_asns",
+        where=("remove_private_as_enabled", "remove_private_as_all", "replace_private_as"),
+        decode=_private,
+        encode=lambda value, _: _PRIVATE[value],
+    ),
+    _flag("as_override", "as_override"),
+    _flag("default_originate", "send_default_route"),
+    _text("default_policy", "default_rmap"),
+    Binding(
+        field="maximum_prefix",
+        where=("max_prefix_limit",),
+        decode=_most,
+        encode=lambda value, _: {"max_prefix_limit": str(value)},
     ),
 )
 """BGP_NEIGHBOR_AF and BGP_PEER_GROUP_AF: fields of BgpNeighbor for IPv4 unicast, and of Ipv6Unicast."""

@@ -1,0 +1,177 @@
+"""What sessions say of the routes that they hear and tell: route maps and lists by value, before they are compiled."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.model.routing import (
+    AsPathList,
+    Bgp,
+    BgpNeighbor,
+    CommunityList,
+    Ipv6Unicast,
+    PrivateAsns,
+    RouteMapRule,
+)
+from nodrop.model.values import changed
+from nodrop.routing.destinations import Shape
+from nodrop.routing.prefixes import Family
+
+
+class Words(NamedTuple):
+    """What a session's policy says in one direction, by value: two of equal words are one policy.
+
+    `rules` is None without a route map and empty where that is not there; `lists` are the prefix lists that it names,
+    and `listed` the session's own, None without one. So is `filtered` of the lists of AS paths. `maps` are the route
+    maps that it calls.
+    """
+
+    rules: tuple[RouteMapRule, ...] | None
+    prefix_lists: tuple[tuple[str, Shape | None], ...]
+    community_lists: tuple[tuple[str, CommunityList | None], ...]
+    as_path_lists: tuple[tuple[str, AsPathList | None], ...]
+    listed: Shape | None
+    nothing: bool = False
+    """Whether nothing passes at all: RFC 8212 without a policy, or a list that is not there."""
+    filtered: AsPathList | None = None
+    maps: tuple[tuple[str, tuple[RouteMapRule, ...] | None], ...] = ()
+    weight: int = 0
+    """What a route weighs before the route map sees it."""
+    rewrite: "Rewrite | None" = None
+    """How the AS numbers of announced paths change."""
+
+    @property
+    def reads_paths(self) -> bool:
+        """Whether it reads the AS numbers of a path."""
+        return bool(self.as_path_lists or self.filtered or self.rewrite) or any(
+            kind == "as-path prepend" and value.startswith("last-as")
+            for rules in (self.rules, *(rules for _, rules in self.maps))
+            for rule in rules or ()
+            for kind, value in rule.sets
+        )
+
+
+class Rewrite(NamedTuple):
+    """How a session changes the AS numbers of announced paths (FRR, bgpd/bgp_aspath.c)."""
+
+    private: PrivateAsns | None
+    override: bool
+    own: int
+    far: int
+
+    def of(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the announced path, without the router's own number in front."""
+        if self.private is not None and (self.private.endswith("all") or all(map(_is_private, path))):
+            if self.private.startswith("replace"):
+                path = tuple([self.own if _is_private(asn) and asn != self.far else asn for asn in path])
+            else:
+                path = tuple([asn for asn in path if not _is_private(asn) or asn == self.far])
+        if self.override:
+            path = tuple([self.own if asn == self.far else asn for asn in path])
+        return path
+
+
+def _is_private(asn: int) -> bool:
+    """Whether an AS number is for private use (RFC 6996; FRR counts 65535 among them, bgpd/bgp_aspath.h)."""
+    return 64512 <= asn <= 65535 or 4200000000 <= asn <= 4294967294
+
+
+def of_family(neighbor: BgpNeighbor, family: Family) -> BgpNeighbor | Ipv6Unicast:
+    """Return what a neighbor statement says for a family."""
+    return neighbor if family == "ipv4" else neighbor.ipv6
+
+
+class Reader:
+    """Reads the policies of a BGP process; each name is looked for once."""
+
+    def __init__(self, bgp: Bgp, family: Family) -> None:
+        self._maps = {one.name: one.rules for one in bgp.route_maps}
+        self._prefix_lists = {one.name: one.rules for one in bgp.prefix_lists if one.family == family}
+        self._communities = {one.name: one for one in bgp.community_lists}
+        self._paths = {one.name: one for one in bgp.as_path_lists}
+        self._family, self._requires = family, bgp.requires_policy is True
+        self._asn = bgp.asn
+        self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
+
+    def of(
+        self, name: str | None, listed: str | None = None, filtered: str | None = None, *, external: bool = True
+    ) -> Words:
+        """Return the words of a route map, a prefix list and a list of AS paths, each of which may be None."""
+        key = (name, listed, filtered, external)
+        if key not in self._read:
+            unsaid = name is None and listed is None and filtered is None
+            nothing = (
+                (unsaid and self._requires and external)
+                or (listed is not None and listed not in self._prefix_lists)
+                or (filtered is not None and filtered not in self._paths)
+            )
+            rules = None if name is None else self._rules(name) or ()
+            maps = self._called(rules or ())
+            every = [rule for own in (rules, *maps.values()) for rule in own or ()]
+            named = list(dict.fromkeys(match for rule in every for match in rule.matches))
+            self._read[key] = Words(
+                rules,
+                tuple((value, self._prefix_lists.get(value)) for kind, value in named if kind == self._prefix_kind),
+                tuple((one, self._communities.get(one)) for one in _names(named, "community")),
+                tuple((one, self._paths.get(one)) for one in _names(named, "as-path")),
+                None if listed is None else self._prefix_lists.get(listed),
+                nothing,
+                None if filtered is None else self._paths.get(filtered),
+                tuple(sorted(maps.items())),
+            )
+        return self._read[key]
+
+    def _rules(self, name: str) -> tuple[RouteMapRule, ...] | None:
+        found = self._maps.get(name)
+        return None if found is None else tuple(sorted(found, key=lambda rule: rule.sequence))
+
+    def _called(self, rules: tuple[RouteMapRule, ...]) -> dict[str, tuple[RouteMapRule, ...] | None]:
+        """Return the route maps that rules call, and those that these call; None for one that is not there."""
+        found: dict[str, tuple[RouteMapRule, ...] | None] = {}
+        waiting = [*rules]
+        while waiting:
+            for name in [value for kind, value in waiting.pop().sets if kind == "call"]:
+                if name not in found:
+                    found[name] = self._rules(name)
+                    waiting += found[name] or ()
+        return found
+
+    @property
+    def _prefix_kind(self) -> str:
+        return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
+
+    def inbound(self, neighbor: BgpNeighbor) -> Words:
+        """Return the import policy of a neighbor statement."""
+        said = of_family(neighbor, self._family)
+        words = self.of(said.import_policy, said.import_prefix_list, said.import_path_list)
+        return _from_peer(words, neighbor)._replace(weight=said.weight or 0)
+
+    def outbound(self, neighbor: BgpNeighbor, far: int) -> Words:
+        """Return the export policy of a neighbor statement, for a neighbor with this AS number."""
+        said = of_family(neighbor, self._family)
+        words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list)
+        if said.private_asns is None and not said.as_override:
+            return words
+        return words._replace(rewrite=Rewrite(said.private_asns, said.as_override, self._asn, far))
+
+
+def _from_peer(words: Words, neighbor: BgpNeighbor) -> Words:
+    """Return words without `match peer`: the rules for other neighbors match nothing that this one says."""
+    if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
+        return words
+    rules = [
+        changed(rule, matches=tuple(match for match in rule.matches if match[0] != "peer"))
+        for rule in words.rules
+        if all(value == neighbor.key for kind, value in rule.matches if kind == "peer")
+    ]
+    return words._replace(rules=tuple(rules))
+
+
+def _names(matches: list[tuple[str, str]], kind: str) -> Iterator[str]:
+    return (value.split()[0] for own, value in matches if own == kind and value.split())
+
+
+def shapes(words: Words) -> Iterator[Shape]:
+    """Yield the prefix lists that a policy reads."""
+    if words.listed is not None:
+        yield words.listed
+    yield from (shape for _, shape in words.prefix_lists if shape is not None)
