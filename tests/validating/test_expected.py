@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 import nodrop
+from nodrop.analyses._aims import aims
 from nodrop.analyses._computed import computed, destinations
 from nodrop.analyses._expected import expected_routes, faults
 from nodrop.errors import InputProblems
@@ -44,6 +45,36 @@ def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> Observa
         for check, rows in ((check, dict(rows)) for check, rows in own.seen.items())
     }
     return replace(own, by=by, seen=seen)
+
+
+def test_packets_go_to_every_address_of_hosts_and_to_one_of_each_kind() -> None:
+    found = {(str(aim.prefix), aim.router): aim for aim in aims(index())}
+    assert [str(one) for one in found["10.2.1.0/24", 0].to] == ["10.2.1.1", "10.2.1.9", "10.2.1.17"]
+    assert [str(one) for one in found["10.2.1.0/24", 0].samples] == ["10.2.1.1"]
+    assert [str(one) for one in found["10.0.64.1/32", 2].to] == ["10.0.64.1"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "address"),
+    [
+        ({"leaf1/Ethernet0/addresses": ("10.2.1.0/32",)}, "10.2.1.1"),
+        ({"leaf1/Ethernet8/vrf": "STRAY"}, "10.2.1.9"),
+        ({"leaf1/Ethernet16/addresses": ()}, "10.2.1.17"),
+    ],
+)
+def test_one_address_of_a_host_that_is_not_reached_is_enough(changes: dict[str, object], address: str) -> None:
+    item = ("leaf2", "@reach", "", "10.2.1.0/24")
+    assert told(changes) == [("reach", item)]
+    found = index(changes)
+    assert computed(found).seen["reach"][item] == "no route"
+    assert computed(found).said["reach", item] == f"to {address}"
+
+
+def test_an_address_in_a_longer_prefix_of_another_leaf_is_a_kind_for_itself() -> None:
+    networks = ("10.0.0.2/32", "10.2.2.0/24", "10.2.1.9/32")
+    changes: dict[str, object] = {"leaf2/@bgp/networks": networks, "leaf2/@bgp/import_check": False}
+    found = {str(aim.prefix): aim for aim in aims(index(changes)) if aim.router == 0}
+    assert [str(one) for one in found["10.2.1.0/24"].samples] == ["10.2.1.1", "10.2.1.9"]
 
 
 def test_a_session_towards_what_was_not_read_is_no_fault_of_a_validator_that_sees_it_down() -> None:

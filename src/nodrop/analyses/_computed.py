@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from nodrop.analyses._aims import Lookup, aims, leaf, wanted
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._plane import of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
@@ -16,11 +17,10 @@ from nodrop.routing import ControlPlane
 from nodrop.routing.control_plane import Route, Routes
 from nodrop.routing.failures import Failures, Loss
 from nodrop.routing.legs import Leg
-from nodrop.routing.observation import Check, Observation, address_item, failure_item, route_item
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, cut
+from nodrop.routing.observation import FATES, Check, Fate, Observation, address_item, failure_item, route_item
+from nodrop.routing.prefixes import FAMILIES, Address
 from nodrop.routing.sessions import Router
 from nodrop.routing.speakers import statics
-from nodrop.routing.tiers import rank
 
 BY: Final = "nodrop"
 _WORDS: Final[Mapping[str, str]] = {
@@ -65,13 +65,20 @@ class _Computed:
         for family in FAMILIES:
             if family in self.plane.families or any(any(statics(one, family)) for one in self.plane.routers):
                 tables.update(_routes(self.plane, self.plane.of(family)))
-        self.seen["reach"] = dict(_reach(self.index, self.plane))
+        self._reach()
         lost = self.seen["failures"] = dict(_failures(self.index))
         self.seen["recoveries"] = dict.fromkeys(lost, "as before")
         for gap in self.plane.gaps:
             for check in ("routes", "reach", "failures", "recoveries"):
                 self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
         return Observation(by=BY, seen=self.seen, said=self.said, unseen=self.unseen)
+
+    def _reach(self) -> None:
+        self.seen["reach"] = {}
+        for item, fate, to in _reach(self.index, self.plane):
+            self.seen["reach"][item] = fate
+            if fate != "delivered":
+                self.said["reach", item] = f"to {to}"
 
     def _links(self) -> None:
         links: dict[Subject, Hashable] = {}
@@ -105,7 +112,7 @@ class _Computed:
 
 
 def _size(port: Interface | None) -> int | None:
-    """The MTU of a port, bytes; None where it is not known."""
+    """Return the MTU of a port, in bytes; None where it is not known."""
     return None if port is None or isinstance(port.mtu_bytes, Unknown) else port.mtu_bytes
 
 
@@ -213,62 +220,8 @@ def _routes(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, froz
                 yield route_item(router.device, str(route.prefix), router.vrf), hops
 
 
-def leaf(router: Router) -> bool:
-    """Whether hosts may be at a router: it stands in the lowest tier, or in none."""
-    return router.bgp is not None and router.vrf not in MANAGEMENT_VRFS and rank(router.device) in (0, None)
-
-
-class Aim(NamedTuple):
-    """Where packets must get: what is announced for hosts or a loopback, else their own subnet; at whose router."""
-
-    prefix: Prefix
-    router: int
-    to: Address
-    """An address in it that the router itself has."""
-
-
-def aims(index: Index) -> list[Aim]:
-    """Return what must be reached, each announced prefix of a router once."""
-    if "aims" not in index.kept:
-        found: dict[tuple[Prefix, int], Aim] = {}
-        for reach in reaches(index):
-            for one in reach.targets:
-                shown = reach.announced.covering(one.prefix, one.router) or one.prefix
-                to = next(each for each in one.leg.addresses if one.prefix.has(each))
-                found.setdefault((shown, one.router), Aim(shown, one.router, to))
-        index.kept["aims"] = list(found.values())
-    made: list[Aim] = index.kept["aims"]
-    return made
-
-
-def wanted(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, Aim]]:
-    """Yield what must be reached from where: all that others have, from every leaf of its VRF."""
-    for router in plane.routers:
-        for aim in aims(index) if leaf(router) else ():
-            if aim.router != router.number and plane.routers[aim.router].vrf == router.vrf:
-                yield router, aim
-
-
-class Lookup:
-    """The routes of one router, by the longest prefix."""
-
-    def __init__(self, rows: Mapping[Prefix, object]) -> None:
-        self._rows = rows
-        self._lengths: dict[Family, list[int]] = {
-            family: sorted({one.length for one in rows if one.family == family}, reverse=True) for family in FAMILIES
-        }
-
-    def __call__(self, to: Address) -> tuple[Prefix, object] | None:
-        """The prefix in which an address lies, and its row; None where no route leads there."""
-        for length in self._lengths[to.family]:
-            found = Prefix(to.family, cut(to.family, to.number, length), length)
-            if found in self._rows:
-                return found, self._rows[found]
-        return None
-
-
-def _reach(index: Index, plane: ControlPlane) -> Iterator[tuple[Subject, str]]:
-    """Yield how packets fare to every target, on the worst of their ways; what is told of a way is told once."""
+def _reach(index: Index, plane: ControlPlane) -> Iterator[tuple[Subject, Fate, Address]]:
+    """Yield what becomes of packets to every target: the worst of all addresses and equal paths, with that address."""
     tables: dict[tuple[int, str], Lookup] = {}
 
     def table(number: int, family: str) -> Lookup:
@@ -277,9 +230,9 @@ def _reach(index: Index, plane: ControlPlane) -> Iterator[tuple[Subject, str]]:
             tables[number, family] = Lookup({route.prefix: route for route in routes.routes(number)})
         return tables[number, family]
 
-    fates: dict[tuple[int, Address], str] = {}
+    fates: dict[tuple[int, Address], Fate] = {}
 
-    def fate(number: int, to: Address, behind: frozenset[int]) -> str:
+    def fate(number: int, to: Address, behind: frozenset[int]) -> Fate:
         if number in behind:
             return "loop"
         if (number, to) not in fates:
@@ -291,16 +244,17 @@ def _reach(index: Index, plane: ControlPlane) -> Iterator[tuple[Subject, str]]:
                 fates[number, to] = "delivered"
             else:
                 after = {fate(hop.router, to, behind | {number}) for hop in route.hops if hop.router is not None}
-                fates[number, to] = next((one for one in ("loop", "no route") if one in after), "delivered")
+                fates[number, to] = next((one for one in FATES if one in after), "delivered")
         return fates[number, to]
 
     for router, aim in wanted(index, plane):
-        item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
-        yield item, fate(router.number, aim.to, frozenset())
+        fates_of = [(fate(router.number, to, frozenset()), to) for to in aim.samples]
+        worst, to = min(fates_of, key=lambda row: FATES.index(row[0]))
+        yield route_item(router.device, str(aim.prefix), router.vrf, "reach"), worst, to
 
 
 def destinations(index: Index) -> Mapping[str, frozenset[str]]:
-    """The prefixes that count where failures are tried: what leaves announce for hosts and themselves, and which do.
+    """Return the prefixes that count where failures are tried, which leaves announce for hosts and themselves, by leaf.
 
     What is lost by a failure are those of them that a leaf had a route to and has none to any more, the failed
     device's own aside. A spine's own loopback is no loss: the only cable to it may fail.

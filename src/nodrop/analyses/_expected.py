@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.analyses._computed import Joint, Lookup, aims, computed, destinations, joints, leaf
+from nodrop.analyses._aims import Lookup, aims, leaf
+from nodrop.analyses._computed import Joint, computed, destinations, joints
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, Check, Observation, route_item
-from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.prefixes import Address, Prefix, prefix
 from nodrop.routing.tiers import rank
 
 SOUND: Final[Mapping[Check, Hashable]] = {
@@ -144,7 +145,9 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     found: dict[Subject, frozenset[str]] = {}
     tables = _tables(seen)
     known: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
-    targets = {aim.prefix: aim.to for aim in aims(index)}
+    samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
+    for aim in aims(index):
+        samples[aim.prefix].update(aim.samples)
     for to, holders in owners.items():
         group = tuple(sorted(holders))
         if group not in known:
@@ -154,9 +157,10 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
                 continue
             table = tables.get((router.device.name, router.vrf or ""))
-            used = table(targets[to]) if table else None
-            item = route_item(router.device, str(to if used is None else used[0]), router.vrf)
-            found[item] = legs & found[item] if item in found else legs
+            rows = [table(one) for one in sorted(samples[to])] if table else [None]
+            for used in dict.fromkeys(to if row is None else row[0] for row in rows):
+                item = route_item(router.device, str(used), router.vrf)
+                found[item] = legs & found[item] if item in found else legs
             found.setdefault(route_item(router.device, str(to), router.vrf), legs)
     return found
 
@@ -176,7 +180,7 @@ def _carries(one: Joint, seen: Observation) -> bool:
 
 
 def _tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
-    """The routes that were seen, by device and VRF."""
+    """Return the routes that were seen, by device and VRF."""
     rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
     for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():
         if (found := prefix(text)) is not None:
@@ -187,7 +191,7 @@ def _tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
 def _towards(
     owners: tuple[int, ...], ways: Mapping[int, list[_Way]], passing: Mapping[int, bool]
 ) -> dict[int, frozenset[str]]:
-    """The legs by which every router should send to the owners of something: over the least cables, never up again."""
+    """Return the legs by which every router should send to some owners: over the least cables, never up again."""
     far = len(passing) + 1
     falling = dict.fromkeys(owners, 0)
     edge = list(owners)

@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 
 from nodrop.analyses import OBSERVATIONS, Hit
-from nodrop.analyses._computed import aims, computed
+from nodrop.analyses._aims import aims
+from nodrop.analyses._computed import computed
 from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
+from nodrop.analyses._naming import listed, name_of, place_of, words_of
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import Subject
 from nodrop.routing.observation import CHECKS, Check, Flow, Observation
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -48,61 +50,17 @@ def _facts(seen: Observation, what: str, fault: Fault, said: str = "") -> Mappin
     return {
         "validator": seen.by,
         "what": what,
-        "seen": _words(fault.seen),
-        "expected": _words(fault.expected),
+        "seen": words_of(fault.seen),
+        "expected": words_of(fault.expected),
         "said": f": {said}" if said else "",
     }
 
 
-def _words(value: Hashable) -> str:
-    if isinstance(value, frozenset | tuple):
-        words = sorted(" to ".join(one) if isinstance(one, tuple) else str(one) for one in value)
-        return _listed(words) or "nothing"
-    return str(value)
-
-
-def _listed(words: list[str], most: int = 3) -> str:
-    """Some words and how many more there are."""
-    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
-
-
 def _hit(index: Index, seen: Observation, fault: Fault) -> Hit:
-    subject, at = _place(index, fault.item)
+    subject, at = place_of(index, fault.item)
     said = seen.said.get((fault.check, fault.item), "")
-    facts = _facts(seen, _named(fault.item), fault, said)
+    facts = _facts(seen, name_of(fault.item), fault, said)
     return Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
-
-
-def _named(item: Subject) -> str:
-    """How a message names an item."""
-    if item[0] == FABRIC:
-        return " to ".join(map(str, cable_ends(item[2]))) or item[2]
-    return f"{item[0]} to {item[-1]}" if len(item) > 1 else item[0]
-
-
-def _place(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
-    """The subject of an item, and the part to point at."""
-    if item[:2] == (FABRIC, "failures"):
-        item = (FABRIC, "links", item[2]) if cable_ends(item[2]) else (item[2],)
-    if item[:2] == (FABRIC, "links"):
-        ends = cable_ends(item[2])
-        return item, tuple(ends[0]) if ends else None
-    if item[:2] == (FABRIC, "addresses"):
-        return _holder(index, item)
-    if item[1:2] in (("@routes",), ("@reach",)):
-        return ((item[0], "@bgp") if not item[2] else (item[0], "@vrf_bgp", item[2])), None
-    return item, None
-
-
-def _holder(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
-    """Who has an address, the last of several; of a router id, the process."""
-    owners = computed(index).seen["addresses"].get(item)
-    device, _, leg = str(owners[-1] if isinstance(owners, tuple) else item[-1]).partition(":")
-    for router in of(index).routers:
-        if router.device.name == device and leg in router.by_name:
-            subject = router.by_name[leg].subject
-            return subject, (*subject, "addresses")
-    return (device, "@bgp"), (device, "@bgp", "router_id")
 
 
 def _refused(seen: Observation, own: list[Fault]) -> Iterator[Hit]:
@@ -132,8 +90,8 @@ def _shared(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
         owners = fault.seen if isinstance(fault.seen, tuple) else ()
         together[tuple(dict.fromkeys(str(one).partition(":")[0] for one in owners))].append(fault)
     for devices, rows in together.items():
-        subject, at = _place(index, rows[0].item)
-        facts = _facts(seen, _listed([one.item[2] for one in rows]), rows[0])
+        subject, at = place_of(index, rows[0].item)
+        facts = _facts(seen, listed([one.item[2] for one in rows]), rows[0])
         yield Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {' '.join(devices)}")
 
 
@@ -142,13 +100,13 @@ def _narrowed(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit
     should = expected_routes(index, seen)
     together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[Fault]] = defaultdict(list)
     for fault in own:
-        subject, _ = _place(index, fault.item)
+        subject, _ = place_of(index, fault.item)
         used = fault.seen if isinstance(fault.seen, frozenset) else frozenset[str]()
         together[subject, used, should[fault.item]].append(fault)
     for (subject, used, expected), rows in together.items():
-        facts = _facts(seen, f"{rows[0].item[0]} to {_listed([one.item[3] for one in rows], 1)}", rows[0])
+        facts = _facts(seen, f"{rows[0].item[0]} to {listed([one.item[3] for one in rows], 1)}", rows[0])
         counts = {"seen": f"{len(used & expected)}", "expected": f"{len(expected)}"}
-        said = f": not over {_listed(sorted(expected - used))}"
+        said = f": not over {listed(sorted(expected - used))}"
         yield Hit(
             subject=subject,
             facts={**facts, **counts, "said": said},
@@ -170,7 +128,7 @@ def _unreached(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hi
         sources = list(dict.fromkeys(one.item[0] for one in rows))
         yield Hit(
             subject=(device, "@bgp"),
-            facts=_facts(seen, f"{_listed(sources, 1)} to {_listed(prefixes, 1)}", rows[0]),
+            facts=_facts(seen, f"{listed(sources, 1)} to {listed(prefixes, 1)}", rows[0]),
             discriminator=f"{seen.by} {how}",
         )
 
@@ -180,10 +138,10 @@ def _silent(index: Index, seen: Observation) -> Iterator[Hit]:
     together: defaultdict[tuple[Check, str], list[Fault]] = defaultdict(list)
     for one in faults(index, seen):
         if one.seen == NOTHING:
-            together[one.check, _place(index, one.item)[0][0]].append(one)
+            together[one.check, place_of(index, one.item)[0][0]].append(one)
     for (check, _), rows in together.items():
-        subject, at = _place(index, rows[0].item)
-        facts = _facts(seen, f"{_listed([_named(one.item) for one in rows], 1)}", rows[0])
+        subject, at = place_of(index, rows[0].item)
+        facts = _facts(seen, f"{listed([name_of(one.item) for one in rows], 1)}", rows[0])
         yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
 
 
@@ -195,7 +153,7 @@ def _flows(seen: Observation) -> Iterator[Hit]:
             together[one.start, one.after].append(one)
     for (start, after), rows in together.items():
         fault = Fault("reach", (start,), after, rows[0].before)
-        what = _listed(list(dict.fromkeys(one.prefix for one in rows)))
+        what = listed(list(dict.fromkeys(one.prefix for one in rows)))
         yield Hit(
             subject=(start, "@bgp"), facts=_facts(seen, f"{start} to {what}", fault), discriminator=f"{seen.by} {after}"
         )
@@ -211,10 +169,10 @@ def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
             blind = own.blind(check, item) or seen.blind(check, item)
             silent = item not in theirs and check != "routes"
             if not blind and not silent and mine.get(item, NOTHING) != theirs.get(item, NOTHING):
-                together[_place(index, item)[0][0]].append(item)
+                together[place_of(index, item)[0][0]].append(item)
         for rows in together.values():
-            subject, at = _place(index, rows[0])
+            subject, at = place_of(index, rows[0])
             fault = Fault(check, rows[0], theirs.get(rows[0], NOTHING), mine.get(rows[0], NOTHING))
             more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-            facts = _facts(seen, f"{_named(rows[0])}{more}", fault, seen.said.get((check, rows[0]), ""))
+            facts = _facts(seen, f"{name_of(rows[0])}{more}", fault, seen.said.get((check, rows[0]), ""))
             yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")

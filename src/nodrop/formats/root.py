@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 import struct
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -47,6 +48,11 @@ def user(uid: int) -> str:
         return f"uid {uid}"
 
 
+def _close(handle: int) -> None:
+    with suppress(OSError):
+        os.close(handle)
+
+
 class Root:
     """A folder that what is read lies in, or a single file that a user named; it can be sent to another process."""
 
@@ -58,6 +64,8 @@ class Root:
         self.top, self.shown = top, shown
         self._prefix = top if top.endswith("/") else f"{top}/"
         self._handle = handle
+        if handle is not None:
+            weakref.finalize(self, _close, handle)
 
     def __reduce__(self) -> tuple[type["Root"], tuple[str, str]]:
         return Root, (self.top, self.shown)
@@ -67,11 +75,6 @@ class Root:
 
     def __hash__(self) -> int:
         return hash(self.top)
-
-    def __del__(self) -> None:
-        if self._handle is not None:
-            with suppress(OSError):
-                os.close(self._handle)
 
     def __contains__(self, path: str) -> bool:
         """Whether an absolute path without `.` and `..` is named below the root."""

@@ -138,8 +138,8 @@ class _Session:
         if rule.as_siblings and found:
             sick = found if teller.index is self.index else self._everywhere(rule, teller)
             self.findings[before:] = with_siblings(rule, found, self.index, sick)
-        for finding in self.findings[before:]:
-            self.told.setdefault(finding.subject[:2], set()).add((rule.area, rule.name))
+        for finding in () if rule.failures or rule.observed else self.findings[before:]:
+            self.told.setdefault(finding.subject[:2], set()).add((rule.area, rule.name, finding.severity))
 
     def _ask(self, rule: Rule, teller: Teller) -> None:
         if rule.claim is not None:

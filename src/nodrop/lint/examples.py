@@ -14,7 +14,7 @@ from nodrop.analyses._computed import computed
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
-from nodrop.lint.rules import of_files, shipped
+from nodrop.lint.rules import of_files, of_routing, shipped
 from nodrop.lint.suppressions import KINDS, Ran, today, written_in, wrong
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import End, Fabric, Link
@@ -176,7 +176,8 @@ def said(rule: Rule, reading: Reading, observed: Observation | None = None, besi
         index = Index(reading.fabric)
         index.kept[KEPT] = beside
         return judge(reading, [rule], strictness="auditor", index=index)
-    others = [other for other in of_files(shipped()) if other.name != rule.name and not other.last] if rule.last else []
+    beside_it = of_routing(shipped()) if rule.failures else of_files(shipped())
+    others = [other for other in beside_it if other.name != rule.name and not other.last] if rule.last else []
     verdict = judge(reading, [*others, rule], strictness="auditor")
     return replace(
         verdict,

@@ -29,10 +29,16 @@ CHECKS: Final[tuple[Check, ...]] = get_args(Check)
     routes         (device, @routes, VRF or "", prefix)   the ports of the next hops, a frozenset; {"discard"} drops.
                                                           Of BGP and static routes in use; not of connected ones
     reach          (device, @reach, VRF or "", prefix)    "delivered" | "no route" | "loop" | "denied": packets from the
-                                                          device to an address in the prefix, on every equal path
+                                                          device to each address in the prefix that hosts have, else to
+                                                          the router's own, on every equal path: the worst of them
     failures       (@fabric, failures, what fails)        what it loses: pairs (device, prefix), a frozenset
     recoveries     (@fabric, failures, what fails)        "as before" | "not as before", after it has come back
 """
+
+
+Fate = Literal["loop", "no route", "denied", "delivered"]
+FATES: Final[tuple[Fate, ...]] = get_args(Fate)
+"""What becomes of packets, the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +98,15 @@ class Observation:
 
 
 def route_item(device: Device | str, prefix: str, vrf: str | None = None, check: Check = "routes") -> Subject:
-    """The item of a route, or of packets to a prefix."""
+    """Return the item of a route, or of packets to a prefix."""
     return device if isinstance(device, str) else device.name, f"@{check}", vrf or "", prefix
 
 
 def failure_item(what: str) -> Subject:
-    """The item of a failure: of a device by its name, of a cable by its ends, as `subject.link` has them."""
+    """Return the item of a failure: of a device by its name, of a cable by its ends, as in `subject.link`."""
     return FABRIC, "failures", what
 
 
 def address_item(address: str) -> Subject:
-    """The item of an address."""
+    """Return the item of an address."""
     return FABRIC, "addresses", address

@@ -26,8 +26,8 @@ Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy
 """What an owner may state and nodrop may have to assume: the keys of `fabric:` in nodrop.yaml."""
 
 TOLD = "told"
-Told = dict[tuple[str, ...], set[tuple[str, str]]]
-"""What the index keeps under TOLD: by device and port, the rules that have found something there, with their areas."""
+Told = dict[tuple[str, ...], set[tuple[str, str, str]]]
+"""What the index keeps under TOLD: by device and port, area, name and severity of the rules that found something."""
 
 _F = TypeVar("_F", bound=Callable[..., object])
 _MARK = "nodrop_word"
@@ -92,6 +92,6 @@ def vocabulary() -> Mapping[tuple[Kind, str], Word]:
 
 
 def declared_in(module: Any) -> list[Word]:
-    """The words that a module declares itself."""
+    """Return the words that a module declares itself."""
     members = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
     return [getattr(each, _MARK) for each in members if hasattr(each, _MARK)]

@@ -1,4 +1,4 @@
-"""Words about ports that ought to be alike: whether a difference is told already, and alpha as one writes it."""
+"""Words about what other rules have found, and alpha as one writes it."""
 
 from nodrop.limits import MAX_POWER
 from nodrop.lint.areas import areas_of
@@ -13,10 +13,18 @@ def told_otherwise(
     """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is told once."""
     told: Told = index.kept.get(TOLD, {})
     one, other = (
-        {rule for area, rule in told.get(end, ()) if area in areas_of(aspect)}
+        {rule for area, rule, _ in told.get(end, ()) if area in areas_of(aspect)}
         for end in ((device, port), (sibling_device, sibling_port))
     )
     return one != other
+
+
+@word("function", last=True)
+def error_near(devices: str, *, index: Index) -> bool:
+    """Whether another rule finds an error at one of these devices, whose names have a comma between them."""
+    named = set(devices.split(", "))
+    told: Told = index.kept.get(TOLD, {})
+    return any(subject[0] in named and any(severity == "error" for *_, severity in told[subject]) for subject in told)
 
 
 @word("filter")

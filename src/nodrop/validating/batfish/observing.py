@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from nodrop.analyses._computed import aims, leaf
+from nodrop.analyses._aims import aims, leaf
 from nodrop.analyses._plane import of
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
@@ -17,7 +17,7 @@ from nodrop.model.reading import Place, Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.subject import link as link_subject
-from nodrop.routing.observation import CHECKS, Check, Observation, Refused, route_item
+from nodrop.routing.observation import CHECKS, FATES, Check, Observation, Refused, route_item
 from nodrop.validating import computed
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import FIRST_COME, UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
@@ -195,17 +195,19 @@ class Observing:
         starts = {(one.device.name, one.vrf) for one in plane.routers if leaf(one)}
         known = {device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]}
         reaching = Reaching(self._ask, self.names, known, self._dscp)
-        aimed = [aim for aim in aims(self.index) if aim.to.family == "ipv4"]
-        found = reaching.fates(starts, {aim.to for aim in aimed})
+        aimed = [aim for aim in aims(self.index) if aim.prefix.family == "ipv4"]
+        found = reaching.fates(starts, {to for aim in aimed for to in aim.to})
         for router in plane.routers:
             for aim in aimed if (router.device.name, router.vrf) in starts else ():
                 item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
-                result = found.get((router.device.name, router.vrf, aim.to))
-                if item not in self.computed.seen.get("reach", {}) or result is None:
+                results = [(found.get((router.device.name, router.vrf, to)), to) for to in aim.to]
+                ends = [(*result, to) for result, to in results if result is not None]
+                if item not in self.computed.seen.get("reach", {}) or len(ends) < len(results):
                     continue
-                fates[item], self.said["reach", item] = result
-        for device, vrf, to in reaching.left:
-            for aim in (one for one in aimed if one.to == to):
+                fates[item], said, to = min(ends, key=lambda row: FATES.index(row[0]))
+                self.said["reach", item] = f"to {to}: {said}" if said else ""
+        for device, vrf, left in reaching.left:
+            for aim in (one for one in aimed if left in one.to):
                 item = route_item(device, str(aim.prefix), vrf, "reach")
                 self.unseen["reach"][item] = reaching.why_left
         looped = {to for (_, _, to), (fate, _) in found.items() if fate == "loop"}

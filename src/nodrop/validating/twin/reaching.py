@@ -8,22 +8,21 @@ import errno
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
+from nodrop.routing.observation import FATES, Fate
 from nodrop.routing.prefixes import Address, Prefix, address
 from nodrop.validating.twin.kernel import Row
 from nodrop.validating.twin.packets import Flight, Packet, Posts
 from nodrop.validating.twin.plan import Nic, Plan, Space
 
-Fate = Literal["delivered", "no route", "loop", "denied"]
-_WORST: Final[tuple[Fate, ...]] = ("loop", "no route", "denied", "delivered")
 _FORBIDDEN: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
 """How a kernel refuses a packet that a rule or a filter forbids."""
 FLOWS: Final = 4
 """How many packets, of different source ports, find their own way from each router to each address."""
 _FIRST_PORT: Final = 49152
 _TARGETS: Final = 2
-"""To how many addresses of a prefix packets go: the first that somebody has, and the last."""
+"""To how many addresses of switches in a prefix packets go: the first that somebody has, and the last."""
 
 
 class Item(NamedTuple):
@@ -89,24 +88,22 @@ class Reaching:
                 yield names.get(index, "") in cabled, one
 
     def _targets(self, item: Item) -> list[Address]:
-        """Addresses in a prefix that others have, best those to which no longer prefix leads."""
+        """Addresses in a prefix: all that hosts have, and of switches best those to which no longer prefix leads."""
         own = {address for _, address in self._owned.get(item.space, ())}
-        found = sorted(
-            {
-                address
-                for space, rows in self._owned.items()
-                for _, address in rows
-                if (space.vrf == item.space.vrf or space.node in self._hosts) and space.node != self._without
-                if item.prefix.has(address) and address not in own
-            }
-        )
+        at_hosts: set[Address] = set()
+        at_switches: set[Address] = set()
+        for space, rows in self._owned.items():
+            host = space.node in self._hosts
+            if (host or space.vrf == item.space.vrf) and space.node != self._without:
+                found = {address for _, address in rows if item.prefix.has(address)} - own
+                (at_hosts if host else at_switches).update(found)
         table = self._tables[item.space]
-        exact = [one for one in found if (row := table.way(one)) is None or row.prefix == item.prefix]
-        best = exact or found
-        return best if len(best) <= _TARGETS else [best[0], *best[1 - _TARGETS :]]
+        exact = {one for one in at_switches if (row := table.way(one)) is None or row.prefix == item.prefix}
+        best = sorted(exact or at_switches)
+        return sorted({*at_hosts, *(best if len(best) <= _TARGETS else [best[0], *best[1 - _TARGETS :]])})
 
     def _source(self, place: _Place) -> Address | None:
-        """The address from which a router sends: one of a loopback, where it has one."""
+        """Return the address from which a router sends: one of a loopback, where it has one."""
         rows = [row for row in self._owned[place.space] if row[1].family == place.target.family]
         return min(rows)[1] if rows else None
 
@@ -185,7 +182,7 @@ class Reaching:
             start = _Place(item.space, target)
             rows += [(edge.fate, edge.said) for place in self._onward(start) for edge in self._edges[place]]
             rows += [("loop", f"equal paths to {target} lead to {one.space.node} again") for one in self._cycle(start)]
-        return Reached(*min(rows, key=lambda row: _WORST.index(row[0])))
+        return Reached(*min(rows, key=lambda row: FATES.index(row[0])))
 
     def _next(self, place: _Place) -> list[_Place]:
         return sorted({one for edge in self._edges[place] for one in edge.onward}, key=str)
@@ -201,7 +198,7 @@ class Reaching:
             rest += more
 
     def _cycle(self, start: _Place) -> list[_Place]:
-        """A place to which packets from another can come twice."""
+        """Return a place to which packets from another can come twice."""
         done: set[_Place] = set()
         path: set[_Place] = set()
 

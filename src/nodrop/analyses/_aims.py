@@ -1,0 +1,132 @@
+"""Destinations of a fabric: the addresses of hosts and loopbacks, grouped by the prefix that is announced for them."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._hosts import cabled_hosts
+from nodrop.analyses._targets import MANAGEMENT_VRFS, Target
+from nodrop.model.index import Index
+from nodrop.routing import ControlPlane
+from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address, cut
+from nodrop.routing.sessions import Router
+from nodrop.routing.speakers import statics
+from nodrop.routing.tiers import rank
+
+
+def leaf(router: Router) -> bool:
+    """Return whether hosts may be at a router: it is in the lowest tier, or in none."""
+    return router.bgp is not None and router.vrf not in MANAGEMENT_VRFS and rank(router.device) in (0, None)
+
+
+class Aim(NamedTuple):
+    """Where packets must get: what is announced for hosts or a loopback, else their own subnet; at whose router."""
+
+    prefix: Prefix
+    router: int
+    to: tuple[Address, ...]
+    """The addresses in it: of hosts whose cables are known, and the router's own where no host's is in its subnet."""
+    samples: tuple[Address, ...]
+    """Those of them that routers can treat differently, the first of each kind."""
+
+
+def aims(index: Index) -> list[Aim]:
+    """Return what must be reached, each announced prefix of a router once."""
+    if "aims" not in index.kept:
+        index.kept["aims"] = list(_aims(index))
+    made: list[Aim] = index.kept["aims"]
+    return made
+
+
+def _aims(index: Index) -> Iterator[Aim]:
+    hosts = _addresses_of_hosts(index)
+    for reach in reaches(index):
+        kinds = _Kinds(reach)
+        subnets: defaultdict[int, dict[Prefix, Target]] = defaultdict(dict)
+        for target in reach.targets:
+            subnets[target.router].setdefault(target.prefix, target)
+        for number, own in subnets.items():
+            to: dict[Prefix, dict[Address, None]] = {}
+            inside = _by_subnet(hosts.get(reach.plane.routers[number].device.name, ()), own)
+            for subnet, target in own.items():
+                shown = reach.announced.covering(subnet, number) or subnet
+                at_router = next(address for address in target.leg.addresses if subnet.has(address))
+                to.setdefault(shown, {}).update(dict.fromkeys(inside.get(subnet) or [at_router]))
+            for outside in inside.get(None, ()):
+                alone = Prefix(outside.family, outside.number, BITS[outside.family])
+                if (found := reach.announced.covering(alone, number)) is not None and found in to:
+                    to[found][outside] = None
+            for shown, addresses in to.items():
+                samples = {kinds.of(address): address for address in reversed(addresses)}
+                yield Aim(shown, number, tuple(addresses), tuple(sorted(samples.values())))
+
+
+def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
+    """Return the addresses of the hosts that are cabled to each switch."""
+    found: defaultdict[str, list[Address]] = defaultdict(list)
+    for _, ports in cabled_hosts(index):
+        for cabled in ports:
+            found[cabled.far.node] += [known for text in cabled.port.addresses if (known := address(text)) is not None]
+    return found
+
+
+def _by_subnet(addresses: Iterable[Address], subnets: Mapping[Prefix, Target]) -> Mapping[Prefix | None, list[Address]]:
+    """Return addresses by the subnet in which they lie, None for those in no subnet."""
+    lookup = Lookup(subnets)
+    found: defaultdict[Prefix | None, list[Address]] = defaultdict(list)
+    for one in addresses:
+        row = lookup(one)
+        found[row[0] if row else None].append(one)
+    return found
+
+
+class _Kinds:
+    """Which addresses every router treats alike: in the same routes, and in subnets of the same routers."""
+
+    def __init__(self, reach: Reach) -> None:
+        plane, family = reach.plane, reach.routes.family
+        routes = [*reach.announced.prefixes, *(own for one in plane.routers for _, own in statics(one, family))]
+        self._routes = Lookup(dict.fromkeys(routes))
+        self._subnets: defaultdict[Prefix, list[int]] = defaultdict(list)
+        for router in plane.routers:
+            for leg in router.legs:
+                for subnet in leg.subnets:
+                    if subnet.family == family:
+                        self._subnets[subnet].append(router.number)
+        self._lengths = sorted({subnet.length for subnet in self._subnets})
+
+    def of(self, address: Address) -> Hashable:
+        """Return what two addresses have in common that fare alike."""
+        route = self._routes(address)
+        length = route[0].length if route else -1
+        subnets = (Prefix(address.family, cut(address.family, address.number, own), own) for own in self._lengths)
+        return route and route[0], tuple(
+            (number, subnet.length > length) for subnet in subnets for number in self._subnets.get(subnet, ())
+        )
+
+
+def wanted(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, Aim]]:
+    """Yield what must be reached from where: all that others have, from every leaf of its VRF."""
+    for router in plane.routers:
+        for aim in aims(index) if leaf(router) else ():
+            if aim.router != router.number and plane.routers[aim.router].vrf == router.vrf:
+                yield router, aim
+
+
+class Lookup:
+    """The routes of one router, by the longest prefix."""
+
+    def __init__(self, rows: Mapping[Prefix, object]) -> None:
+        self._rows = rows
+        self._lengths: dict[Family, list[int]] = {
+            family: sorted({one.length for one in rows if one.family == family}, reverse=True) for family in FAMILIES
+        }
+
+    def __call__(self, to: Address) -> tuple[Prefix, object] | None:
+        """Return the prefix in which an address lies, and its row; None where no route leads there."""
+        for length in self._lengths[to.family]:
+            found = Prefix(to.family, cut(to.family, to.number, length), length)
+            if found in self._rows:
+                return found, self._rows[found]
+        return None

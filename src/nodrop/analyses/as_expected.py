@@ -1,0 +1,95 @@
+"""What the built-in computation shows to be unlike what cables and tiers demand, as other validators are held to it."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+
+from nodrop.analyses import Hit
+from nodrop.analyses._aims import Aim, aims
+from nodrop.analyses._computed import computed, joints
+from nodrop.analyses._expected import Fault, faults
+from nodrop.analyses._naming import listed, name_of, place_of, words_of
+from nodrop.analyses._plane import of
+from nodrop.model.index import Index
+from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.routing.observation import Check
+
+RESTS_ON = frozenset({"cables", "roles", "hosts"})
+ROUTED = True
+FAILURES = True
+
+_CHECKS: tuple[Check, ...] = ("links", "packets", "sessions", "addresses", "reach")
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield what is not as expected, once per subject: sessions, neighbors, full-size packets, owners, destinations.
+
+    The fact `devices` names all devices at which another rule may find the cause: those of the fault, and for
+    sessions and destinations the switches beside them. Subnets that no switch announces are no destinations here.
+    """
+    own = computed(index)
+    holders = _holders(index)
+    beside = _beside(index)
+    groups: defaultdict[tuple[Check, Subject, Hashable], list[Fault]] = defaultdict(list)
+    for fault in faults(index, own):
+        if fault.check not in _CHECKS or own.blind(fault.check, fault.item):
+            continue
+        subject = place_of(index, fault.item)[0]
+        if fault.check == "reach":
+            if (aim := holders.get(fault.item[3])) is None:
+                continue
+            subject = (of(index).routers[aim.router].device.name, "@bgp")
+        groups[fault.check, subject, fault.seen].append(fault)
+    for (check, subject, _), rows in groups.items():
+        devices = {device for row in rows for device in _devices(subject, row)}
+        if check in ("sessions", "reach"):
+            devices |= {near for device in devices for near in beside.get(device, ())}
+        names = list(dict.fromkeys(name_of(row.item) for row in rows))
+        said = own.said.get((check, rows[0].item), "")
+        yield Hit(
+            subject=subject,
+            at=place_of(index, rows[0].item)[1] if check != "reach" else None,
+            facts={
+                "what": f"{_SUBJECTS[check]} {listed(names, 2)}{f' ({said})' if said else ''}",
+                "seen": words_of(rows[0].seen),
+                "expected": words_of(rows[0].expected),
+                "devices": ", ".join(sorted(devices)),
+            },
+            discriminator=f"{check} {words_of(rows[0].seen)}",
+        )
+
+
+_SUBJECTS: Mapping[Check, str] = {
+    "links": "neighbors over",
+    "packets": "full-size packets over",
+    "sessions": "the session from",
+    "addresses": "the owner of",
+    "reach": "packets from",
+}
+
+
+def _holders(index: Index) -> Mapping[str, Aim]:
+    """Return the destinations that are announced, by their prefix."""
+    plane = of(index)
+    announced = {prefix for family in plane.families for prefix in plane.of(family).world.origins}
+    return {str(aim.prefix): aim for aim in aims(index) if aim.prefix in announced}
+
+
+def _beside(index: Index) -> Mapping[str, set[str]]:
+    """Return the devices that are cabled to each device."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for joint in joints(index, of(index)):
+        a, b = joint.a.device.name, joint.b.device.name
+        found[a].add(b)
+        found[b].add(a)
+    return found
+
+
+def _devices(subject: Subject, fault: Fault) -> Iterator[str]:
+    """Yield the devices at which a fault shows."""
+    for part in (subject, fault.item):
+        if part[0] != FABRIC:
+            yield part[0]
+        else:
+            yield from (end.node for end in cable_ends(part[-1]))
+    if isinstance(fault.seen, tuple):
+        yield from (str(owner).partition(":")[0] for owner in fault.seen)
