@@ -63,9 +63,15 @@ class Root:
         """
         self.top, self.shown = top, shown
         self._prefix = top if top.endswith("/") else f"{top}/"
-        self._handle = handle
+        self._handle: int | None = None
         if handle is not None:
-            weakref.finalize(self, _close, handle)
+            self._keep(handle)
+
+    def _keep(self, handle: int) -> int:
+        """Keep a descriptor that is closed with the root, at the latest when the process ends."""
+        weakref.finalize(self, _close, handle)
+        self._handle = handle
+        return handle
 
     def __reduce__(self) -> tuple[type["Root"], tuple[str, str]]:
         return Root, (self.top, self.shown)
@@ -110,7 +116,7 @@ class Root:
     def handle(self) -> int:
         """The descriptor of the folder, opened when it is first asked for."""
         if self._handle is None:
-            self._handle = self._opened(_FOLDER)
+            return self._keep(self._opened(_FOLDER))
         return self._handle
 
     def _opened(self, flags: int) -> int:
