@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
@@ -16,9 +17,9 @@ LIST = "data/acceptance/running.yaml"
 
 
 @cache
-def cases() -> tuple[Fault, ...]:
-    """Return every case of the list."""
-    return tuple(Fault(row, platform, LIST) for row in read_faults(LIST) for platform in RELEASES if platform in row)
+def cases(path: str = LIST) -> tuple[Fault, ...]:
+    """Return every case of a list below tests/."""
+    return tuple(Fault(row, platform, path) for row in read_faults(path) for platform in RELEASES if platform in row)
 
 
 def read(case: Fault) -> Reading:
@@ -28,6 +29,11 @@ def read(case: Fault) -> Reading:
 
 def linted(files: Mapping[str, str]) -> frozenset[str]:
     """Return what `nodrop lint` finds in files, and what it cannot read, a line each."""
+    return lint(files)[1]
+
+
+def lint(files: Mapping[str, str], *options: str) -> tuple[int, frozenset[str], frozenset[str]]:
+    """Run `nodrop lint` on files; return its exit code, findings and problems a line each, and unknowns a line each."""
     with TemporaryDirectory() as folder:
         for name, text in files.items():
             if "/apply/" in name:  # made of the files beside them; a change alone makes them disagree
@@ -35,12 +41,13 @@ def linted(files: Mapping[str, str]) -> frozenset[str]:
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        done = nodrop("lint", "--no-config", "--no-cache", "--format", "json", folder)
+        done = nodrop("lint", "--no-config", "--no-cache", "--format", "json", *options, folder)
         said = json.loads(done.out)
-        return frozenset(_lines(said, f"{folder}/"))
+        unknown = (f"{', '.join(one['devices'])} {one['rule']}: unknown {one['missing']}" for one in said["unknown"])
+        return done.code, frozenset(_lines(said, f"{folder}/")), frozenset(unknown)
 
 
-def _lines(said: Mapping[str, list[dict[str, object]]], folder: str) -> Iterator[str]:
+def _lines(said: Mapping[str, list[dict[str, Any]]], folder: str) -> Iterator[str]:
     """Write each finding and problem as one line: findings begin with their device and subject."""
     for one in said["findings"]:
         yield f"{one['device']} {one['subject']} {one['rule']}: {one['message']}"
@@ -60,6 +67,11 @@ def new(case: Fault) -> frozenset[str]:
 
 def found(case: Fault) -> bool:
     """Return whether something new names one of the devices of a case, and what it is `about` where that is said."""
+    return names_device(case, new(case))
+
+
+def names_device(case: Fault, lines: frozenset[str]) -> bool:
+    """Return whether a line names one of the devices of a case, and what it is `about` where that is stated."""
     names = re.compile(rf"\b({'|'.join(case.row['at'])})\b")
     about = re.compile(case.row.get("about", ""))
-    return any(names.search(line) and about.search(line) for line in new(case))
+    return any(names.search(line) and about.search(line) for line in lines)
