@@ -46,6 +46,7 @@ from nodrop.platforms.sonic.schema_check import check
 from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, start_of
 from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
+from nodrop.platforms.sonic.unknown_tables import unknown_tables
 from nodrop.platforms.unknown_lines import command, unknown_line
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
@@ -114,7 +115,7 @@ class _Device:
         config.check_text()
         device = self._device()
         cables = tuple(self._cables())
-        self._note_commands()
+        self._note_unknown()
         check_routing(config, self._localhost, self._frr, self._routing)
         check_start(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
@@ -372,10 +373,11 @@ class _Device:
                 end = End(self._neighbor(row["name"]), row.get("port", ""))
                 yield Cable(local_port=row.get("local_port", port), remote=end, evidence="DEVICE_NEIGHBOR")
 
-    def _note_commands(self) -> None:
-        for statement in self._routing.not_understood if self._routing else ():
-            place = self._frr.place(statement.span) if self._frr else None
-            self._notes.append(unknown_line(statement.text, command(statement.text), self.name, *self._shown(place)))
+    def _note_unknown(self) -> None:
+        lines = [(table, table, self._config.place((table,))) for table in unknown_tables(self._config)]
+        if self._frr and self._routing:
+            lines += [(one.text, command(one.text), self._frr.place(one.span)) for one in self._routing.not_understood]
+        self._notes += [unknown_line(text, about, self.name, *self._shown(place)) for text, about, place in lines]
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
             self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))

@@ -1,0 +1,59 @@
+"""Tables whose effect is not known: a table is read, harmless for a stated reason, or an unknown verdict."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from nodrop.platforms.sonic.releases import RELEASES
+from nodrop.platforms.sonic.schema import schema
+from nodrop.platforms.sonic.unknown_tables import harmless_tables, tables_read
+from support.sonic_configs import read_bundle, stock
+
+UNKNOWN = {
+    "VNET": {"Vnet1": {"vxlan_tunnel": "t", "vni": "10"}},
+    "NAT_POOL": {"p": {"nat_ip": "10.0.0.1"}},
+    "COPP_TRAP": {"bgp": {"trap_ids": "bgp", "trap_group": "queue4_group1"}},
+    "POLICER": {"p": {"meter_type": "packets", "mode": "sr_tcm", "cir": "600"}},
+}
+
+
+def unknown(tables: Mapping[str, Any]) -> list[tuple[str, int | None]]:
+    reading = read_bundle({"config_db.json": json.dumps(stock() | tables, indent=1)})
+    return [(note.about, note.line) for note in reading.notes if note.kind == "unknown-line"]
+
+
+@pytest.mark.parametrize("table", UNKNOWN)
+def test_a_table_whose_effect_is_not_known_is_an_unknown_line(table: str) -> None:
+    text = json.dumps(stock() | {table: UNKNOWN[table]}, indent=1)
+    line = next(number for number, line in enumerate(text.split("\n"), 1) if f'"{table}"' in line)
+    assert unknown({table: UNKNOWN[table]}) == [(table, line)]
+    assert unknown({table: {}}) == []
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ({"BANNER_MESSAGE": {"global": {"motd": "hello"}}}, []),
+        ({"FEATURE": {"bgp": {"state": "enabled"}, "dhcp_relay": {"state": "disabled"}}}, []),
+        ({"FEATURE": {"bgp": {"state": "disabled"}}}, ["FEATURE"]),
+        ({"BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": "false"}}}, []),
+        ({"BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": "true"}}}, ["BGP_DEVICE_GLOBAL"]),
+        ({"VRF": {"Vrf1": {}}}, []),
+        ({"VRF": {"Vrf1": {"vni": "10"}}}, ["VRF"]),
+        ({"VRF": {"Vrf1": "text"}}, ["VRF"]),
+    ],
+)
+def test_a_harmless_table_is_so_for_its_values(tables: Mapping[str, Any], expected: list[str]) -> None:
+    assert [table for table, _ in unknown(tables)] == expected
+
+
+def test_no_table_is_in_both_lists_and_each_is_of_a_release() -> None:
+    known = {table for release in RELEASES for table in schema(release).names()}
+    assert tables_read() & harmless_tables().keys() == set()
+    assert (tables_read() | harmless_tables().keys()) - known == set()
+
+
+def test_every_reason_has_a_source() -> None:
+    assert [name for name, row in harmless_tables().items() if not (row.because and row.source)] == []
