@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from support.listed_faults import changed, is_found, quick_first
-from support.running_faults import cases
+from support.listed_faults import cases, changed, is_found, quick_first
 from support.single_faults import Fault
 
 CASES = cases("data/acceptance/bgp_lines.yaml")

@@ -9,8 +9,12 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from nodrop.model.fabric import Fabric
+from support.places import TESTS
 from support.running_faults import lint, names_device
-from support.single_faults import Fault, inject, written
+from support.single_faults import RELEASES, Fault, edited, inject, read_faults, written
+
+SWITCHES = {"cumulus": "platforms/cumulus/good", "onyx": "platforms/onyx/good.txt"}
+"""Where the clean files of platforms are that nothing is built for, below tests/; each is the switch leaf1."""
 
 
 @dataclass(frozen=True)
@@ -19,25 +23,50 @@ class Report:
 
     failed: bool
     lines: frozenset[str]
-    """Findings, problems and unknowns, a line each."""
+    """Errors, warnings, problems and unknowns, a line each."""
+
+
+@cache
+def cases(path: str) -> tuple[Fault, ...]:
+    """Return every case of a list below tests/."""
+    rows = read_faults(path)
+    return tuple(Fault(row, platform, path) for row in rows for platform in (*RELEASES, *SWITCHES) if platform in row)
 
 
 def report(files: Mapping[str, str]) -> Report:
     """Return what `lint --fail-on unknown` reports of files."""
-    code, lines, unknown = lint(files, "--fail-on", "unknown")
+    code, lines, unknown = lint(files, "--fail-on", "unknown", but=frozenset(["note"]))
     return Report(code != 0, lines | unknown)
 
 
 @cache
-def _clean(fabric: Fabric) -> Report:
-    return report(written(fabric))
+def _switch(platform: str) -> dict[str, str]:
+    path = TESTS / SWITCHES[platform]
+    if path.is_file():
+        return {f"leaf1{path.suffix}": path.read_text()}
+    return {f"leaf1/{file.name}": file.read_text() for file in sorted(path.iterdir())}
+
+
+def files(case: Fault) -> dict[str, str]:
+    """Return the files with the change of a case in them."""
+    return edited(case, _switch(case.platform)) if case.platform in SWITCHES else inject(case)
+
+
+@cache
+def _before(start: Fabric | str) -> Report:
+    return report(written(start) if isinstance(start, Fabric) else _switch(start))
+
+
+def before(case: Fault) -> Report:
+    """Return what is reported before the change of a case, computed once for all cases of the same files."""
+    return _before(case.platform if case.platform in SWITCHES else case.fabric)
 
 
 @cache
 def changed(case: Fault) -> Report:
-    """Return what is reported of a case and not of the clean build."""
-    now = report(inject(case))
-    return Report(now.failed, now.lines - _clean(case.fabric).lines)
+    """Return what is reported of a case and not before its change."""
+    now = report(files(case))
+    return Report(now.failed, now.lines - before(case).lines)
 
 
 def is_found(case: Fault) -> bool:

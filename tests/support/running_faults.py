@@ -32,8 +32,13 @@ def linted(files: Mapping[str, str]) -> frozenset[str]:
     return lint(files)[1]
 
 
-def lint(files: Mapping[str, str], *options: str) -> tuple[int, frozenset[str], frozenset[str]]:
-    """Run `nodrop lint` on files; return its exit code, findings and problems a line each, and unknowns a line each."""
+def lint(
+    files: Mapping[str, str], *options: str, but: frozenset[str] = frozenset()
+) -> tuple[int, frozenset[str], frozenset[str]]:
+    """Run `nodrop lint` on files; return its exit code, findings with problems, and unknowns, each one line.
+
+    Findings of the severities in `but` are left out.
+    """
     with TemporaryDirectory() as folder:
         for name, text in files.items():
             if "/apply/" in name:  # made of the files beside them; a change alone makes them disagree
@@ -44,6 +49,7 @@ def lint(files: Mapping[str, str], *options: str) -> tuple[int, frozenset[str], 
         done = nodrop("lint", "--no-config", "--no-cache", "--format", "json", *options, folder)
         said = json.loads(done.out)
         unknown = (f"{', '.join(one['devices'])} {one['rule']}: unknown {one['missing']}" for one in said["unknown"])
+        said["findings"] = [one for one in said["findings"] if one["severity"] not in but]
         return done.code, frozenset(_lines(said, f"{folder}/")), frozenset(unknown)
 
 

@@ -120,7 +120,12 @@ def inject(fault: Fault) -> dict[str, str]:
             return written(renamed(settled, names(settled, fault.platform)))
         except Unsupported as error:
             raise ValueError(f"{fault.name}: {error}") from None
-    files = written(fabric)
+    return edited(fault, written(fabric))
+
+
+def edited(fault: Fault, clean: Mapping[str, str]) -> dict[str, str]:
+    """Return clean files with the edits of a fault; ValueError where one of them cannot be made."""
+    files = dict(clean)
     said = fault.row[fault.platform]
     for name, edits in said.get("set", {}).items():
         files[name] = edits if isinstance(edits, str) else _tree(files[name], edits, name)
