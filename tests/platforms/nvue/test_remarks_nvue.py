@@ -199,7 +199,7 @@ def test_one_remark_for_each_kind_of_setting_of_the_other_dialect() -> None:
     ]
 
 
-def test_settings_that_are_not_understood_are_noted_and_others_left_alone() -> None:
+def test_settings_whose_effect_is_not_known_are_unknown_lines_and_others_left_alone() -> None:
     reading = read(
         state(
             """
@@ -214,8 +214,13 @@ vrf: {red: {router: {temper: mild}}, blue: {table: 7}}
     )
     assert reading.remarks == ()
     assert [(note.kind, note.message, note.line) for note in reading.notes] == [
-        ("not-understood", f"setting '{path}' is not understood and was not looked at", line)
-        for path, line in (("system forwarding mood", 10), ("vrf red router temper", 11))
+        ("unknown-line", f"`{path}` is neither modelled nor known to be harmless", line)
+        for path, line in (
+            ("acl", 7),
+            ("interface swp1 link dot1x", 9),
+            ("system forwarding mood", 10),
+            ("vrf red router temper", 11),
+        )
     ]
 
 
@@ -253,10 +258,10 @@ def test_qos_of_a_bond_is_noted() -> None:
     ]
 
 
-def test_other_commands_are_noted_and_nv_config_is_not() -> None:
+def test_other_commands_are_unknown_and_nv_config_is_not() -> None:
     reading = read("#!/bin/sh\nset -e\nnv set qos roce\nnv config apply -y && nv config save\nifreload -a\n")
     assert [(note.message, note.line) for note in reading.notes] == [
-        ("command 'ifreload -a' is not understood and was not looked at", 5)
+        ("`ifreload -a` is neither modelled nor known to be harmless", 5)
     ]
 
 

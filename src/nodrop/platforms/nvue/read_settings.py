@@ -1,93 +1,106 @@
-"""Which settings are read, which are left alone and why, and what is neither, which is noted.
+"""Which settings are read, which change nothing and why; any other is unknown.
 
 What NVUE itself has, as far as it is known, is in schema.yaml. Sources: NVUE command lists of 5.4, QoS reference of
 5.17, exported configurations of 5.13.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any, Final
 
 from nodrop.formats.places import shown
 from nodrop.model.reading import Note
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.naming import nvue_port
+from nodrop.platforms.nvue.read_unread import generalized, is_off
 from nodrop.platforms.nvue.read_values import Config, said
-from nodrop.platforms.nvue.schema import knows
 from nodrop.platforms.nvue.tree import Node, Path
+from nodrop.platforms.unknown_lines import command, unknown_line
 
+_MAX_NOTES = 1000
+
+NOT_READ: Final = object()
+"""What decides sessions, routes, forwarding or queues and is not in the model: unknown where it is on."""
 _Known = Mapping[str, Any]
-"""By key: what may be below it, a reason why nothing below is read, or None where all below is."""
+"""By key: what may be below it, `NOT_READ`, a reason why nothing below changes anything, or None where all is read."""
 
 _BRIDGED = "of bridging, VLANs and bonds are read, and who is in them"
-_ACCESS = "access lists do not touch traffic classes"
 _OVERLAY = "of overlays, MLAG, Ethernet segments and what VXLAN does to the DSCP are read"
-_OUTSIDE = "not in the model"
-_HASHED = "how flows are told apart is not in the model"
+_ELSEWHERE = "it is not about the forwarding of packets"
+_HASHED = "it changes which flows go over which of equal paths, not which paths there are"
 _LOGIN = "who may log in"
-_OTHER_PROTOCOL = "routing by other protocols than BGP is not in the model"
-_WATCHED = "what the switch counts and tells is not in the model"
+_WATCHED = "what the switch counts and reports"
+_LINK = "how a link comes up, and what is reported of it"
+_SERVERS = "servers of other kinds"
 _BALANCING: _Known = {
     **dict.fromkeys(("enable", "state", "link-utilization-threshold")),
-    **dict.fromkeys(("profile", "buffer-mode"), "how load is told is left to the switch and not in the model"),
+    **dict.fromkeys(("profile", "buffer-mode"), "how the switch weighs load by itself"),
 }
+_PROTOCOLS: _Known = dict.fromkeys(("ospf", "ospf6", "pim", "pbr", "igmp", "vrrp", "vrr", "segment-routing"), NOT_READ)
 _INTERFACE: _Known = {
     **dict.fromkeys(("type", "description", "vrf"), None),
     "link": {
         **dict.fromkeys(("state", "speed", "fec", "auto-negotiate", "mtu", "breakout")),
-        **dict.fromkeys(("lanes", "mac-address", "duplex", "protodown", "flap-protection"), _OUTSIDE),
-        **dict.fromkeys(("dot1x", "fast-linkup", "profile", "diag", "traffic", "stats"), _OUTSIDE),
+        **dict.fromkeys(("lanes", "mac-address", "duplex", "flap-protection", "flap-protect"), _LINK),
+        **dict.fromkeys(("fast-linkup", "profile", "diag", "traffic", "stats"), _LINK),
+        **dict.fromkeys(("protodown", "dot1x"), NOT_READ),
     },
     **dict.fromkeys(("ip", "ipv4", "ipv6"), None),
     "qos": None,
     "packet-trim": None,
-    "acl": _ACCESS,
-    "router": {
-        "adaptive-routing": _BALANCING,
-        **dict.fromkeys(("ospf", "ospf6", "pim", "pbr", "igmp", "vrrp"), _OTHER_PROTOCOL),
-    },
-    "lldp": "what LLDP tells the neighbor is not in the model",
-    **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "stp", "mlag", "storm-control", "parent"), _BRIDGED),
-    **dict.fromkeys(("evpn", "tunnel"), _OVERLAY),
-    **dict.fromkeys(("telemetry", "counters", "sflow", "histogram"), _WATCHED),
-    **dict.fromkeys(("ptp", "synce", "port-security", "neighbor", "pluggable", "device-power"), _OUTSIDE),
+    "acl": NOT_READ,
+    "router": {"adaptive-routing": _BALANCING, **_PROTOCOLS},
+    "lldp": "what LLDP tells the neighbor",
+    **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "mlag", "parent"), _BRIDGED),
+    **dict.fromkeys(("stp", "storm-control", "dot1x", "port-security", "security", "link-tracking"), NOT_READ),
+    "evpn": _OVERLAY,
+    "tunnel": NOT_READ,
+    "neighbor": NOT_READ,
+    **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _WATCHED),
+    **dict.fromkeys(("ptp", "synce", "pluggable", "device-power"), _ELSEWHERE),
 }
 TOP: _Known = {
-    "qos": None,
+    "qos": {
+        **dict.fromkeys(("roce", "mapping", "remark", "pfc", "link-pause", "pfc-watchdog", "congestion-control")),
+        **dict.fromkeys(("egress-queue-mapping", "egress-scheduler", "egress-shaper", "traffic-pool")),
+        "advance-buffer-config": None,
+        "lldp-tlv": "what LLDP tells the neighbor",
+    },
     "interface": {"*": _INTERFACE},
-    "acl": _ACCESS,
+    "acl": NOT_READ,
     "bridge": _BRIDGED,
     "mlag": _BRIDGED,
-    "evpn": _OVERLAY,
+    "evpn": NOT_READ,
     "nve": _OVERLAY,
-    "maintenance": "what an operator does for a time",
+    "maintenance": NOT_READ,
     "platform": "fans, sensors and the like",
     "service": {
         **dict.fromkeys(("ntp", "syslog", "dns", "snmp-server"), None),
-        **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), "servers of other kinds"),
-        **dict.fromkeys(("lldp", "ptp", "synce", "control-plane", "telemetry"), _WATCHED),
+        **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), _SERVERS),
+        **dict.fromkeys(("lldp", "ptp", "synce", "telemetry"), _WATCHED),
     },
     "router": {
         "bgp": None,
         "policy": None,
-        **dict.fromkeys(
-            ("ospf", "pim", "igmp", "vrrp", "vrr", "pbr", "ptm", "nexthop", "segment-routing"), _OTHER_PROTOCOL
-        ),
+        **_PROTOCOLS,
+        **dict.fromkeys(("ptm", "nexthop"), NOT_READ),
         "adaptive-routing": _BALANCING,
-        "bfd": "timers of BFD are not in the model",
+        "bfd": "how soon BFD notices, and where it runs",
+        "password-obfuscation": _LOGIN,
     },
     "system": {
         **dict.fromkeys(("hostname", "ntp", "syslog", "dns", "gnmi-server", "snmp-server"), None),
         "forwarding": {
-            **dict.fromkeys(("hash-seed", "ecmp-hash")),
-            "packet-trim": None,
-            **dict.fromkeys(("lag-hash", "ecmp-weight-normalization", "programming"), "how flows are told apart"),
+            **dict.fromkeys(("hash-seed", "ecmp-hash", "packet-trim")),
+            **dict.fromkeys(("lag-hash", "ecmp-weight-normalization", "programming"), _HASHED),
         },
-        **dict.fromkeys(("aaa", "ssh-server", "security", "api", "message", "banner", "cli"), _LOGIN),
-        **dict.fromkeys(("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log"), _WATCHED),
-        **dict.fromkeys(("config", "control-plane", "global", "reboot", "timezone", "date-time"), _OUTSIDE),
-        **dict.fromkeys(("acl", "nat", "port-mirror", "docker", "ztp", "packages", "image", "usb"), _OUTSIDE),
-        **dict.fromkeys(("power", "ptp", "synce", "dhcp", "time", "tech-support", "events"), _OUTSIDE),
-        **dict.fromkeys(("fabric", "cert", "certificate", "watchdog", "interface", "led", "cpu"), _OUTSIDE),
+        **dict.fromkeys(("aaa", "ssh-server", "security", "api", "message", "banner", "cli", "serial-console"), _LOGIN),
+        **dict.fromkeys(("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log", "stats", "events"), _WATCHED),
+        **dict.fromkeys(("config", "reboot", "timezone", "date-time", "contact", "location", "time"), _ELSEWHERE),
+        **dict.fromkeys(("port-mirror", "docker", "ztp", "packages", "image", "usb", "profile"), _ELSEWHERE),
+        **dict.fromkeys(("power", "ptp", "synce", "dhcp", "tech-support", "grpc-tunnel", "global"), _ELSEWHERE),
+        **dict.fromkeys(("fabric", "cert", "certificate", "watchdog", "interface", "led", "cpu"), _ELSEWHERE),
+        **dict.fromkeys(("acl", "nat", "control-plane", "dot1x", "link", "link-tracking", "do-spx"), NOT_READ),
     },
     "vrf": {
         "*": {
@@ -95,33 +108,38 @@ TOP: _Known = {
             "router": {
                 "bgp": None,
                 "static": None,
-                **dict.fromkeys(("ospf", "pim", "rib", "nexthop-tracking", "igmp"), _OTHER_PROTOCOL),
+                **_PROTOCOLS,
+                **dict.fromkeys(("rib", "fib", "nexthop-tracking"), NOT_READ),
+                "bfd": "how soon BFD notices, and where it runs",
             },
-            **dict.fromkeys(("evpn", "table", "ptp", "policy"), _OVERLAY),
+            "table": "which number of table the kernel has for it",
+            "ptp": _ELSEWHERE,
+            **dict.fromkeys(("dhcp-server-v4", "dhcp-server-v6"), _SERVERS),
+            **dict.fromkeys(("evpn", "policy"), NOT_READ),
         }
     },
 }
 
 
-def check(config: Config, device: str, display: str | None) -> tuple[Note, ...]:
-    """Return notes of the settings that are neither read nor left alone."""
+def check(config: Config, device: str, display: str | None, unread: Iterable[Path]) -> tuple[Note, ...]:
+    """Return notes of settings whose effect is not known, `unread` ones of BGP among them."""
     root = config.tree.root if config.tree else {}
-    return tuple(_notes(config, root, device, display))
+    found = chain(_unknown(root, TOP, (), ()), ((path, generalized(path)) for path in unread))
+    return tuple(_notes(config, root, device, display, found))
 
 
-def _notes(config: Config, root: Node, device: str, display: str | None) -> Iterator[Note]:
-    seen: set[Path] = set()
-    told = {f"{one.facts['path']} {one.facts['word']}" for one in config.remarks if one.kind == "unknown-setting"}
-    for path, _ in _unknown(root, TOP, ()):
-        kind = ("interface", "*", *path[2:]) if path[0] == "interface" else path
-        if kind not in seen and len(seen) < 100 and not knows(path):
-            seen.add(kind)
-            if (said(path) if path[1:] else f"NVUE {said(path)}") in told:
-                continue
+def _notes(
+    config: Config, root: Node, device: str, display: str | None, unknown: Iterable[tuple[Path, Path]]
+) -> Iterator[Note]:
+    reported = {
+        generalized((*one.facts["path"].removeprefix("NVUE").split(), one.facts["word"]))
+        for one in config.remarks
+        if one.kind == "unknown-setting"
+    }
+    for path, pattern in islice(unknown, _MAX_NOTES):
+        if generalized(path) not in reported:
             place = config.place(path)
-            line = place.span.line if place else None
-            message = f"setting {shown(said(path))} is not understood and was not looked at"
-            yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
+            yield unknown_line(said(path), said(pattern), device, display, place.span.line if place else None)
     ports = root.get("interface")
     for name, node in ports.items() if isinstance(ports, dict) else ():
         if isinstance(node, dict) and "qos" in node and not any(map(nvue_port, names(name))):
@@ -129,21 +147,22 @@ def _notes(config: Config, root: Node, device: str, display: str | None) -> Iter
             line = place.span.line if place else None
             message = f"QoS of {shown(name)} was not looked at: only that of switch ports is"
             yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
-    for line, text in config.tree.others[:20] if config.tree else ():
-        message = f"command {shown(text)} is not understood and was not looked at"
-        yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
+    for line, text in config.tree.others[:_MAX_NOTES] if config.tree else ():
+        yield unknown_line(text, command(text), device, display, line)
 
 
-def _unknown(node: object, known: Any, above: Path) -> Iterator[tuple[Path, _Known]]:
-    """Yield the path of each key that is not known, and the keys that are."""
+def _unknown(node: object, known: Any, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the path of each setting that is not known, and that path without names."""
+    if known is NOT_READ:
+        if not is_off(node):
+            yield above, pattern
+        return
     if not isinstance(known, Mapping) or not isinstance(node, dict):
         return
-    if "*" in known:
-        for key, inside in node.items():
-            yield from _unknown(inside, known["*"], (*above, key))
-        return
     for key, inside in node.items():
-        if key in known:
-            yield from _unknown(inside, known[key], (*above, key))
-        elif known:
-            yield (*above, key), known
+        if "*" in known:
+            yield from _unknown(inside, known["*"], (*above, key), (*pattern, "..."))
+        elif key in known:
+            yield from _unknown(inside, known[key], (*above, key), (*pattern, key))
+        elif not is_off(inside):
+            yield (*above, key), (*pattern, key)

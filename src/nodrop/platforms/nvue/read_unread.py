@@ -1,6 +1,6 @@
-"""Settings of BGP that change which routes there are and are not in the model, each noted where it stands.
+"""Settings of BGP that change which routes there are and are not in the model.
 
-What merely changes how fast or how safely a session comes up (timers, passwords, graceful restart) is left aside.
+Those that change only how fast or how safely a session comes up (timers, passwords, graceful restart) are left out.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,6 +13,11 @@ from nodrop.platforms.nvue.tree import Path
 _Unread = Mapping[str, Any]
 """By key, `*` for any other: what below it is not read, or None where nothing of it is."""
 
+_NAMED = frozenset(
+    {"vrf", "interface", "neighbor", "peer-group", "network", "rule", "route-map", "prefix-list", "as-path-list"}
+    | {"community-list", "aggregate-route"}
+)
+"""Words of a path that a name follows."""
 _OFF = frozenset({"off", "disabled", "none", "auto", "no", "{}"})
 _REDISTRIBUTED = {source: {"metric": None} for source in SOURCES}
 _FAMILY: _Unread = {
@@ -52,7 +57,7 @@ def unread(node: View, known: _Unread) -> Iterator[Path]:
     for key in node.node:
         inside = known.get(key, known.get("*", _ABSENT))
         if inside is None:
-            if not _off(node, key):
+            if not is_off(node.node[key]):
                 yield (*node.path, key)
         elif inside:
             yield from unread(node.below(key), inside)
@@ -61,9 +66,16 @@ def unread(node: View, known: _Unread) -> Iterator[Path]:
 _ABSENT: _Unread = {}
 
 
-def _off(node: View, key: str) -> bool:
-    said = node.node[key]
+def is_off(said: object) -> bool:
+    """Return whether what a setting holds turns it off, in the words of either dialect, or sets nothing."""
+    if said == {}:
+        return True
     if isinstance(said, dict):
         words = next((said[word] for word in ("enable", "state") if word in said), None)
         said = next(iter(words or said), "") if isinstance(words, dict) or words is None else words
     return said is False or (isinstance(said, str) and said in _OFF)
+
+
+def generalized(path: Path) -> Path:
+    """Return a path with `...` for each name that an owner chose."""
+    return tuple("..." if above in _NAMED else key for above, key in zip(("", *path), path, strict=False))

@@ -57,7 +57,6 @@ SUFFIXES = (".yaml", ".yml")
 
 _DEFAULT_NAME = "cumulus"
 """The hostname of a switch that nobody has named."""
-_MAX_NOTES = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ENTRY = re.compile(rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t]*(?:\{|#|\r?$)""", re.MULTILINE)
 _JSON = re.compile(rb"""\[\s*\{\s*"(?:header|set|unset)"\s*:\s*\{""")
@@ -156,12 +155,7 @@ class _Device:
         remark_secrets(config)
         remark_listening(config, device)
         display = self._sources[0].display if self._sources else None
-        self._notes += check(config, self.name, display)
-        for path in self._unread[:_MAX_NOTES]:
-            message = f"setting '{said(path)}' is not in the model: routes may be others than those computed"
-            place = config.place(path)
-            line = place.span.line if place else None
-            self._notes.append(Note(kind="not-understood", message=message, device=self.name, file=display, line=line))
+        self._notes += check(config, self.name, display, self._unread)
 
     def _hostname(self, name: str) -> str:
         stated = self._config.top.below("system").text("hostname")
