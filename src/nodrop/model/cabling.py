@@ -1,6 +1,9 @@
 """How switches are cabled, by what is stated and what their own files say.
 
 Evidence for a link, best first: stated cables, two ends in one /31 or /30 (IPv6: /127 or /126), a neighbor table.
+Evidence for the side of a port, best first: its link, what a neighbor table says that the neighbor is, a description
+that names a switch or host of the fabric, and a BGP session over the port itself (unnumbered) within the switch's own
+AS, since hosts with a routing daemon have an AS of their own. Where cables of a switch are stated, only these count.
 A port that no source names has an UNKNOWN side: it is neither a host's nor the fabric's.
 """
 
@@ -34,10 +37,9 @@ class Cabling:
         """Return how switches are cabled; `known` has the one object for each cable, and gets those that are new."""
         links = [known.setdefault(link, link) for link in _links(readings, declared)]
         hosts = declared.hosts or ()
-        read = {reading.device.name for reading in readings}
         return cls(
             links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
-            sides=_sides(read, links, {host.name for host in hosts}, declared.roles.keys()),
+            sides=_sides(readings, links, declared),
             unlike=tuple(neighbors.unlike(readings, links, hosts)),
             readings=readings,
             declared=declared,
@@ -53,6 +55,8 @@ class Cabling:
 
 def _alike(one: DeviceReading, other: DeviceReading) -> bool:
     if one.device.name != other.device.name or one.cables != other.cables:
+        return False
+    if _ports_within_as(one.device) != _ports_within_as(other.device):
         return False
     ports = one.device.interfaces, other.device.interfaces
     return len(ports[0]) == len(ports[1]) and all(map(_same, *ports))
@@ -138,15 +142,47 @@ def _by_neighbor_table(
                 yield End(name, cable.local_port), far
 
 
-def _sides(read: set[str], links: Iterable[Link], hosts: set[str], roles: Iterable[str]) -> dict[tuple[str, str], Side]:
-    """Return what is at the far end of cables: a switch, also one of which only a role is stated, or a host."""
-    switches = read.union(roles)
+def _sides(readings: Sequence[DeviceReading], links: Iterable[Link], declared: Declared) -> dict[tuple[str, str], Side]:
+    """Return what is at the far end of ports: a switch, also one of which only a role is stated, or a host."""
+    read = {reading.device.name for reading in readings}
+    nodes: dict[str, Side] = {host.name: "host" for host in declared.hosts or ()}
+    nodes |= dict.fromkeys(read.union(declared.roles), "fabric")
     sides: dict[tuple[str, str], Side] = {}
     for link in links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
-            if near.node in read:
-                if far.node in switches:
-                    sides[near] = "fabric"
-                elif far.node in hosts:
-                    sides[near] = "host"
+            if near.node in read and far.node in nodes:
+                sides[near] = nodes[far.node]
+    stated = {end.node for link in declared.cables or () for end in (link.a, link.b)}
+    for reading in readings:
+        if (name := reading.device.name) not in stated:
+            for port, side in _sides_in_file(reading, nodes):
+                sides.setdefault((name, port), side)
     return sides
+
+
+def _sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> Iterator[tuple[str, Side]]:
+    """Yield what a switch's own file says of the far ends of its ports, the best evidence of a port first."""
+    for cable in reading.cables:
+        if cable.side is not None:
+            yield cable.local_port, cable.side
+    device = reading.device
+    for port in device.interfaces:
+        if isinstance(text := port.description, str) and (node := neighbors.node_in(text, nodes)) not in (
+            None,
+            device.name,
+        ):
+            yield port.name, nodes[node]
+    for name in _ports_within_as(device):
+        yield name, "fabric"
+
+
+def _ports_within_as(device: Device) -> tuple[str, ...]:
+    """Return the ports over which sessions run to a neighbor of the switch's own AS, by the neighbor's own name."""
+    others = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
+    processes = [bgp for bgp in (device.bgp, *others) if bgp is not None and not isinstance(bgp, Unknown)]
+    return tuple(
+        session.interface
+        for bgp in processes
+        for session in (() if isinstance(bgp.neighbors, Unknown) else bgp.neighbors)
+        if session.interface is not None and session.remote_asn in ("internal", bgp.asn)
+    )

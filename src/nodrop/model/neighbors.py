@@ -6,7 +6,7 @@ port only where that device has one of that name: the rest may be another spelli
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from nodrop.model.fabric import End, Host, Link
@@ -46,6 +46,16 @@ def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iter
             near, named = End(name, port.name), known.named(text)
             if named is not None and (truth := known.truth(far, near, named)):
                 yield _remark((*near, "description"), "its description", named, truth)
+
+
+def node_in(description: str, nodes: Container[str]) -> str | None:
+    """Return the one of some names that a description has as a word; None where it has none of them, or several."""
+    named = {word for word in _words(description) if word in nodes}
+    return named.pop() if len(named) == 1 else None
+
+
+def _words(description: str) -> list[str]:
+    return [word for word in _BETWEEN.split(description) if word]
 
 
 def _remark(subject: tuple[str, ...], source: str, named: End, truth: str) -> Remark:
@@ -91,9 +101,9 @@ class _Known:
 
     def named(self, description: str) -> End | None:
         """The one end that a description names: a device, and what follows if it may be a port, or a device alone."""
-        words = [word for word in _BETWEEN.split(description) if word]
-        ports = self._ports
-        if len({word for word in words if word in ports}) != 1:
+        node = node_in(description, self._ports)
+        if node is None:
             return None
-        node, after = next(pair for pair in zip(words, [*words[1:], ""], strict=True) if pair[0] in ports)
+        words = _words(description)
+        after = next(after for word, after in zip(words, [*words[1:], ""], strict=True) if word == node)
         return End(node, after) if words == [node] or _NUMBERED.search(after) else None

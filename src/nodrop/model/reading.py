@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from nodrop.errors import Problem
 from nodrop.formats.places import Span
 from nodrop.formats.root import Root
-from nodrop.model.fabric import Device, End, Fabric, Mode, TrafficClass
+from nodrop.model.fabric import Device, End, Fabric, Mode, Side, TrafficClass
 from nodrop.model.nics import Nic
 from nodrop.model.subject import Subject
 
@@ -119,6 +119,8 @@ class Cable:
     local_port: str
     remote: End
     evidence: str
+    side: Side | None = None
+    """What kind of device the file says that the neighbor is; None where it does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

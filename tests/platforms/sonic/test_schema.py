@@ -324,7 +324,7 @@ def test_what_a_later_release_has_is_told_with_that_release() -> None:
 
 
 def test_a_file_of_no_known_release_is_held_against_all_of_them() -> None:
-    long_ago: Any = {"VERSIONS": {"DATABASE": {"VERSION": "version_2_0_0"}}}
+    long_ago: Any = {"VERSIONS": {"DATABASE": {"VERSION": "version_4_0_2"}}}
     assert read(stock(**long_ago, PFC_WD=watchdog(pfc_stat_history="enable"))).remarks == ()
     (remark,) = read(stock(**long_ago, PFC_WD=watchdog(histroy="enable", pfc_stat_histroy="enable"))).remarks[1:]
     assert remark.facts["release"] == "any release from 202305 to master"

@@ -11,12 +11,29 @@ from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Place, Remark
 from nodrop.model.subject import Subject
+from nodrop.platforms.sonic.database import Database
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merged, place
+from nodrop.platforms.sonic.tables import MAPS
 from nodrop.units import whole_number
 
 WHOLE = frozenset({"DEVICE_METADATA", "PORT"})
 """Files with these tables are a whole configuration; any others are a part, silent about the tables that they lack."""
+
+_BUFFERS = frozenset(
+    {
+        "BUFFER_PG",
+        "BUFFER_POOL",
+        "BUFFER_PORT_EGRESS_PROFILE_LIST",
+        "BUFFER_PORT_INGRESS_PROFILE_LIST",
+        "BUFFER_PROFILE",
+        "BUFFER_QUEUE",
+    }
+)
+_CLASSES = frozenset({"PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE", *(table for table, _, _ in MAPS.values())})
+_TOGETHER = ((_BUFFERS, _CLASSES), (_CLASSES, _BUFFERS))
+"""`config qos reload` writes buffers and classes together, and `config qos clear` removes both (sonic-utilities
+config/main.py): a file that has one of them and nothing of the other is a part, and silent about the other."""
 
 _NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
@@ -30,8 +47,16 @@ Row = Mapping[str, str]
 
 
 def covers(tables: Mapping[str, object], table: str) -> bool:
-    """Whether tables can speak of one of them: they are a whole configuration, or have it."""
-    return table in tables or tables.keys() >= WHOLE
+    """Whether tables can speak of one of them: they have it, or are a whole configuration and not a part without it."""
+    return table in tables or (tables.keys() >= WHOLE and table not in _silent(tables))
+
+
+def _silent(tables: Mapping[str, object]) -> frozenset[str]:
+    """Return the tables of which a configuration with all of WHOLE says nothing."""
+    for there, lacking in _TOGETHER:
+        if not there.isdisjoint(tables) and lacking.isdisjoint(tables):
+            return lacking
+    return frozenset()
 
 
 class Config:
@@ -41,7 +66,9 @@ class Config:
         self.device = device
         self.documents = documents
         self.data: Mapping[str, object] = merged(documents)
+        self.database = Database(self.data)
         self.whole = self.data.keys() >= WHOLE
+        self._silent = _silent(self.data)
         self.remarks: list[Remark] = []
         self._remarked: set[tuple[Any, ...]] = set()
         self.secrets: dict[str, list[str]] = {}
@@ -49,8 +76,8 @@ class Config:
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
     def covers(self, table: str) -> bool:
-        """Whether the file can speak of a table: it is whole, or has it."""
-        return covers(self.data, table)
+        """Whether the file can speak of a table, as `covers` says it."""
+        return table in self.data or (self.whole and table not in self._silent)
 
     def rows(self, table: str) -> dict[str, dict[str, str]]:
         """Return a table's rows with every value as text; what has another shape is left out, with a remark."""
@@ -147,7 +174,7 @@ class Config:
     def named(self, keys: tuple[str, ...], name: str, table: str, subject: Subject) -> Row | None:
         """Return the row `name` of `table`; None, with a remark, where a table that is here has no such row."""
         reference, name = name, bare(name)
-        if reference != name:
+        if reference != name and self.database.writes("names without brackets"):
             self.remark("bracket-reference", subject, keys, reference=reference, name=name)
         found = self.rows(table).get(name)
         if found is None and self.covers(table):
@@ -245,5 +272,5 @@ def type_name(value: object) -> str:
 
 
 def _names(key: str) -> tuple[str, ...]:
-    """The key of a row and its parts, but for numbers, which may be values too."""
+    """Return the key of a row and its parts, but for numbers, which may be values too."""
     return tuple(dict.fromkeys((key, *(part for part in key.split("|") if not part.isdecimal()))))

@@ -35,6 +35,7 @@ _COLOR_FIELDS = tuple(
 )
 BINDINGS = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 INDEXED = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
+_MASK = "a mask of the watchdog"
 
 TABLES = (
     *BINDINGS,
@@ -50,7 +51,7 @@ TABLES = (
 )
 """All tables that are read here and nowhere else."""
 
-_RECENT: deque[tuple[bool, dict[str, Any], "QosReader"]] = deque(maxlen=8)
+_RECENT: deque[tuple[tuple[bool, bool], dict[str, Any], "QosReader"]] = deque(maxlen=8)
 
 
 def qos_reader(config: Config) -> "QosReader":
@@ -59,10 +60,15 @@ def qos_reader(config: Config) -> "QosReader":
     The switches of one role mostly have equal QoS tables, and comparing them is a tenth of the work of reading them.
     """
     tables = {table: config.data.get(table) for table in TABLES}
-    for whole, known, former in _RECENT:
-        if whole == config.whole and known == tables:
+    for kind, known, former in _RECENT:
+        if kind == _kind(config) and known == tables:
             return former
     return QosReader(config)
+
+
+def _kind(config: Config) -> tuple[bool, bool]:
+    """Return by what equal QoS tables are read unlike: as a whole or a part, and with which grammar."""
+    return config.whole, config.database.writes(_MASK)
 
 
 class QosReader:
@@ -95,7 +101,7 @@ class QosReader:
         unread = self._by_port.keys() - {port for port, *_ in self._by_key}
         if not unread and not self._config.remarks and all(former is not self for _, _, former in _RECENT):
             tables = {table: self._config.data.get(table) for table in TABLES}
-            _RECENT.appendleft((self._config.whole, tables, self))
+            _RECENT.appendleft((_kind(self._config), tables, self))
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -210,7 +216,8 @@ class QosReader:
             return None
         mask: tuple[int, ...] | Unknown = () if config.covers("PORT_QOS_MAP") else UNKNOWN
         if binding is not None:
-            mask = config.priorities(("PORT_QOS_MAP", port), binding, "pfcwd_sw_enable")
+            field = "pfcwd_sw_enable" if config.database.writes(_MASK) else "pfc_enable"
+            mask = config.priorities(("PORT_QOS_MAP", port), binding, field)
         return PfcWatchdog(
             priorities=mask,
             detection_ms=config.integer(keys, row, "detection_time"),

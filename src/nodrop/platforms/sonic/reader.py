@@ -11,9 +11,9 @@ from nodrop.formats.places import Span, decode, shown
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import BufferProfile, Headroom
-from nodrop.model.fabric import Device, End, Interface, Port
+from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.reading import Cable, DeviceReading, Note, Place, Source
+from nodrop.model.reading import DeviceReading, Note, Place, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
@@ -23,6 +23,7 @@ from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
 from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FrrText, frr_text
 from nodrop.platforms.sonic.naming import model_port
+from nodrop.platforms.sonic.neighbors import neighbor_cables
 from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
@@ -53,7 +54,6 @@ FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
 DEFAULT_NAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
 
-_ASIC = re.compile(r"ASIC[0-9]{1,3}", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _TABLE = re.compile(rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{')
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
@@ -114,7 +114,6 @@ class _Device:
         config = self._config
         config.check_text()
         device = self._device()
-        cables = tuple(self._cables())
         self._note_unknown()
         check_routing(config, self._localhost, self._frr, self._routing)
         check_start(config, self._localhost, self._start, self._frr, self._routing)
@@ -125,7 +124,7 @@ class _Device:
             device=resolve(device),
             called=self._called,
             sources=self._sources,
-            cables=cables,
+            cables=tuple(neighbor_cables(config, self._localhost)),
             remarks=tuple(config.remarks),
             notes=tuple(self._notes),
             problems=tuple(self._problems),
@@ -361,19 +360,10 @@ class _Device:
             return False if row is not None or config.covers("INTERFACE") else UNKNOWN
         return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", ENABLED) is True
 
-    def _neighbor(self, name: str) -> str:
-        """Return a neighbor's name; the ASICs of a chassis know each other as ASIC0, ASIC1 …"""
-        host = self._localhost.get("hostname")
-        inside = host and "asic_name" in self._localhost and _ASIC.fullmatch(name)
-        return f"{host}-{name.lower()}" if inside else name
-
-    def _cables(self) -> Iterator[Cable]:
-        for port, row in self._config.rows("DEVICE_NEIGHBOR").items():
-            if row.get("name"):
-                end = End(self._neighbor(row["name"]), row.get("port", ""))
-                yield Cable(local_port=row.get("local_port", port), remote=end, evidence="DEVICE_NEIGHBOR")
-
     def _note_unknown(self) -> None:
+        if not (database := self._config.database).is_modelled:
+            message = f"a database of {database.text} is older than all YANG models known: its fields were not checked"
+            self._note("not-checked", message, self._config.place(("VERSIONS", "DATABASE", "VERSION")))
         lines = [(table, table, self._config.place((table,))) for table in unknown_tables(self._config)]
         if self._frr and self._routing:
             lines += [(one.text, command(one.text), self._frr.place(one.span)) for one in self._routing.not_understood]

@@ -3,12 +3,15 @@
 from functools import lru_cache
 
 from nodrop.limits import MAX_DSCP
+from nodrop.model.fabric import Side
 from nodrop.model.qos import COLORS, Color
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.units import whole_number
 
 ROLE_OF_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
 """DEVICE_METADATA.type by tier: T0, T1 and T2 in SONiC's words."""
+
+_ROUTER, _SERVER, _MANAGEMENT = "Router", "Server", "Mgmt"
 
 TYPE_OF_ROLE = {role: kind for kind, role in ROLE_OF_TYPE.items()}
 
@@ -93,3 +96,13 @@ def advertised_speeds(text: str) -> tuple[int, ...] | None | Unknown:
         return None
     speeds = {whole_number(part.strip()) for part in text.split(",")}
     return UNKNOWN if None in speeds else tuple(sorted(speed for speed in speeds if speed is not None))
+
+
+def side_of_type(kind: str) -> Side | None:
+    """Return what a DEVICE_NEIGHBOR_METADATA.type says of a port's far end; None for any other kind of device.
+
+    Source: sonic-buildimage files/build_templates/buffers_config.j2 (torrouter_server, leafrouter_torrouter, ...).
+    """
+    if _MANAGEMENT in kind:
+        return None
+    return "host" if _SERVER in kind else "fabric" if _ROUTER in kind else None
