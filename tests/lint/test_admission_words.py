@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nodrop.lint.unknowns import advice
 from nodrop.lint.vocabulary import admission, marking, memory
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, TrafficClass
@@ -148,3 +149,25 @@ def test_marks_that_are_alike_at_several_speeds() -> None:
     assert marking.same_marks(fabric(classes=classes), (), (fast, fast)) == ""
     assert marking.same_marks(fabric(classes=classes), (), (slow, replace(fast, enabled=False))) == ""
     assert marking.same_marks(fabric(classes=classes), (), (slow, replace(fast, qos=UNKNOWN))) == ""
+
+
+@pytest.mark.parametrize(("model", "taken"), [("NH-4210", 339_589_320), ("Z9864F", 258_035_400)])
+def test_shared_headroom_takes_memory_beside_its_pool_on_some_chips(model: str, taken: int) -> None:
+    shipped = pool("ingress_lossless", 258_035_400, shared_headroom_bytes=81_553_920)
+    assert memory.pool_and_headroom_bytes(model, shipped) == taken
+
+
+def test_packet_memory_is_what_a_source_says_and_no_shipped_pool() -> None:
+    def most(model: str) -> int:
+        return memory.packet_memory_bytes(Device(name="leaf1", platform="sonic", model=model))
+
+    assert [most(model) for model in ("SN2700", "SN3700", "NH-4210")] == [16_777_216, 44_040_192, 267_196_860]
+    assert most("Z9332F") == 67_117_468
+    with pytest.raises(UnknownFact, match="packet memory of teralynx-10"):
+        most("DBMVTX9180")
+
+
+def test_a_chip_without_a_source_of_its_memory_asks_the_owner_nothing() -> None:
+    assert (
+        advice("packet memory of teralynx-10") == "nothing that an owner can state: the catalogue has no source for it"
+    )

@@ -160,10 +160,11 @@ class _Plan:
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
         queues = sum(one.ports for one in links) * (len(intent.classes) - len(lossless))
         reserved += queues * queue_reserve(model, static=True).size_bytes
-        self.pool_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
-        """The ingress pool, the shared headroom within."""
-        self.shared_bytes = self.pool_bytes - self.headroom_bytes
+        whole = self.whole_cells((model.buffer_bytes or 0) - reserved)
+        self.shared_bytes = whole - self.headroom_bytes
         """What queues can share."""
+        self.pool_bytes = self.shared_bytes if asic(model.asic).headroom_beside_pool else whole
+        """The ingress pool, the shared headroom within where the chip counts it so."""
 
     def whole_cells(self, count: float) -> int:
         """Return bytes rounded down to whole cells."""

@@ -17,6 +17,25 @@ def memory_bytes(device: Device) -> int:
     return memory
 
 
+MEMORY_OF = "packet memory of "
+"""How a missing fact begins where a catalogue lacks how much memory a chip has."""
+
+
+def packet_memory_bytes(device: Device) -> int:
+    """Return the most that the packet memory of a device's chip can be, in bytes.
+
+    That is what its maker publishes, or a larger pool that its vendor ships. UnknownFact where no source says how much
+    memory it has: a pool that is shipped is no bound for others.
+    """
+    model = known(device.model, "device.model")
+    chip = asic_of(model)
+    if chip is None:
+        raise UnknownFact("device.model")
+    if chip.packet_memory_bytes is None:
+        raise UnknownFact(f"{MEMORY_OF}{chip.name}")
+    return max(chip.packet_memory_bytes, switch(model).buffer_bytes or 0)
+
+
 def committed_bytes(device: Device) -> int:
     """Return what headroom and reserves of all ports that are up take, in bytes.
 

@@ -306,10 +306,15 @@ def _use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> 
 
 
 def _memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:
-    """Return the switch's packet memory: what the SAI reports, which SONiC's egress lossless pool equals."""
+    """Return the switch's packet memory: what the SAI reports, whatever SONiC's egress lossless pool is stated as.
+
+    The pool's size counts where no memory is reported (sonic-swss cfgmgr/buffer_pool_mellanox.lua, mmu_size), so also
+    for a model of which the catalogue does not know the memory.
+    """
+    model = device.model
+    memory = None if isinstance(model, Unknown) or model is None else switch(model).buffer_bytes
     sizes = [pool.size_bytes for pool in pools if pool.name == "egress_lossless" and not pool.computed]
-    stated = next((size for size in sizes if isinstance(size, int)), None)
-    memory = stated or switch(known(device.model)).buffer_bytes
+    memory = memory or next((size for size in sizes if isinstance(size, int)), None)
     if memory is None:
         raise UnknownFact("device.model")
     return memory

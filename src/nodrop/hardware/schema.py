@@ -33,6 +33,9 @@ class Asic(Facts):
     vendor: str
     cell_bytes: int | None = None
     """The unit in which packets fill the buffer."""
+    packet_memory_bytes: int | None = None
+    """All of its packet memory, an upper bound: what its maker publishes is a rounded number of MB, taken as MiB here.
+    None where no source says it."""
     sonic_type: str | None = None
     """SONiC's `asic_type`, by which its containers choose their behaviour."""
     gcu: str | None = None
@@ -62,6 +65,8 @@ class Asic(Facts):
     """Into how many parts its packet memory is divided, of which a queue or a port fills one; pools count them all."""
     shared_headroom_in_pool: bool = True
     """Whether the size that SONiC states for an ingress pool contains its shared headroom."""
+    headroom_beside_pool: bool = False
+    """Whether the memory has to hold the shared headroom of a pool beside its size, whatever thresholds count from."""
     pipeline_latency_kib: float | None = None
     mac_phy_delay_kib: float | None = None
     tile_bytes_per_gbps: float = 0

@@ -26,3 +26,9 @@ def pool_has_shared_headroom(model: str | None | Unknown) -> bool:
     """Return whether the stated size of an ingress pool contains its shared headroom, as SAI says."""
     chip = asic_of(model)
     return chip is None or chip.shared_headroom_in_pool
+
+
+def headroom_is_beside_pool(model: str | None | Unknown) -> bool:
+    """Return whether a pool's shared headroom takes memory beside the pool's stated size."""
+    chip = asic_of(model)
+    return chip is not None and chip.headroom_beside_pool

@@ -3,7 +3,9 @@
 from math import ceil
 
 from nodrop.hardware import commitment, sharing
+from nodrop.hardware.thresholds import headroom_is_beside_pool
 from nodrop.lint.vocabulary import word
+from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.states import Unknown, known
 
@@ -12,6 +14,19 @@ from nodrop.model.states import Unknown, known
 def memory_bytes(device: Device) -> int:
     """The packet memory of a switch's model, in bytes; UNKNOWN where the catalogue does not have it."""
     return commitment.memory_bytes(device)
+
+
+@word("function", rests_on=("models",))
+def packet_memory_bytes(device: Device) -> int:
+    """All packet memory of a switch's chip, in bytes, an upper bound; UNKNOWN where no source says it."""
+    return commitment.packet_memory_bytes(device)
+
+
+@word("function", rests_on=("models",))
+def pool_and_headroom_bytes(model: str | Unknown, pool: BufferPool) -> int:
+    """What a pool and its shared headroom take together, in bytes; the pool alone where its size contains both."""
+    size, shared = known(pool.size_bytes, "buffer_pool.size_bytes") or 0, pool.shared_headroom_bytes or 0
+    return size + shared if headroom_is_beside_pool(known(model, "device.model")) else size
 
 
 @word("function", rests_on=("models",))

@@ -1,0 +1,54 @@
+"""Words about lossless traffic on its way out: whether what was let in fits where it waits."""
+
+from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.scheduling import lossless_queues
+from nodrop.lint.vocabulary.sides import stopped_queues
+from nodrop.model import effects
+from nodrop.model.buffers import BufferPool
+from nodrop.model.fabric import Device
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import known
+
+
+@word("function")
+def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
+    """What the ingress pools of lossless groups have together, in bytes, if an egress pool holds lossless queues.
+
+    0 for any other pool. Ports that are shut are left out.
+    """
+    if pool.direction != "egress":
+        return 0
+    profiles = {id(port.qos): port.qos for port in device.interfaces if known(port.enabled, "interface.enabled")}
+    qos = [found for each in profiles.values() if (found := known(each, "interface.qos")) is not None]
+    if not any(pool.name in _pools_out(each) for each in qos):
+        return 0
+    taken = {name for each in qos for name in _pools_in(each)}
+    pools = [one for one in known(device.buffer_pools, "device.buffer_pools") if one.name in taken]
+    sizes = [known(one.size_bytes, "buffer_pool.size_bytes") for one in pools if one.direction == "ingress"]
+    return sum(size or 0 for size in sizes)
+
+
+def _pools_out(qos: QosProfile) -> set[str | None]:
+    """Return the pools from which a port's lossless queues take."""
+    lossless = _stopped(qos)
+    queues = [queue for queue in known(qos.queues, "interface.qos.queues") if queue.index in lossless]
+    buffers = [known(queue.buffer, "queue.buffer") for queue in queues]
+    return {buffer.pool for buffer in buffers if buffer is not None}
+
+
+def _pools_in(qos: QosProfile) -> set[str | None]:
+    """Return the pools from which a port's lossless groups take."""
+    tcs = [tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)]
+    buffers = [effects.group_buffer(qos, effects.group_of_tc(qos, tc)) for tc in tcs]
+    return {buffer.pool for buffer in buffers if buffer is not None and buffer.lossless}
+
+
+@word("function")
+def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
+    """The lossless queues of a port for which no buffer is stated, so that the switch's own default limits them."""
+    stated = {queue.index: queue.buffer for queue in known(qos.queues, "interface.qos.queues")}
+    return tuple(index for index in sorted(_stopped(qos)) if known(stated.get(index), "queue.buffer") is None)
+
+
+def _stopped(qos: QosProfile) -> frozenset[int]:
+    return frozenset(index for index in lossless_queues(qos) if index in stopped_queues(qos))
