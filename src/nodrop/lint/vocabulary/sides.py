@@ -5,10 +5,13 @@ from collections.abc import Iterable, Iterator
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
 from nodrop.model import effects
-from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.fabric import Device, Fabric, TrafficClass
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known
+
+DSCPS_OF_BLOCK = 8
+"""DSCPs with the same class selector, which is their upper three bits (RFC 2474, section 4.2.2)."""
 
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
@@ -124,6 +127,35 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
         return group in groups and effects.is_lossless(qos, tc) and not (dscp in mixed and group in beside)
 
     return tuple(dscp for dscp in range(64) if dscp not in intended | told and unintended(dscp))
+
+
+@word("function", rests_on=("classes",))
+def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None) -> tuple[int, ...]:
+    """The DSCPs of `unintended_dscps` but for those that a RoCE macro maps there by itself, one note for a switch."""
+    return tuple(
+        dscp for dscp in unintended_dscps(fabric, qos) if not (_is_macro(style) and _in_whole_block(qos, dscp))
+    )
+
+
+@word("function", rests_on=("classes",))
+def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
+    """The DSCPs of no lossless class that the RoCE macro of a switch maps to one, on any of its ports that are up."""
+    if not _is_macro(device.qos_style):
+        return ()
+    up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)
+    profiles = {id(port.qos): port.qos for port in up if not isinstance(port.qos, Unknown)}
+    found = ((qos, dscp) for qos in profiles.values() for dscp in unintended_dscps(fabric, qos))
+    return tuple(sorted({dscp for qos, dscp in found if _in_whole_block(qos, dscp)}))
+
+
+def _is_macro(style: str | None | Unknown) -> bool:
+    return not isinstance(style, Unknown) and style == "macro"
+
+
+def _in_whole_block(qos: QosProfile | None, dscp: int) -> bool:
+    """Whether all DSCPs with the same class selector land in one traffic class, as a RoCE macro maps them."""
+    first = dscp - dscp % DSCPS_OF_BLOCK
+    return len({effects.tc_of_dscp(qos, each) for each in range(first, first + DSCPS_OF_BLOCK)}) == 1
 
 
 def _dscps(classes: Iterable[TrafficClass]) -> set[int]:
