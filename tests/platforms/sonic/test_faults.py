@@ -143,7 +143,7 @@ FAULTS: dict[str, Fault] = {
         traditional=True,
     ),
     "pool bigger than the chip": fault(
-        {("BUFFER_POOL", "egress_lossless_pool", "size"): "60817393"},
+        {("BUFFER_POOL", "egress_lossless_pool", "size"): "67108865"},
         "pool-exceeds-memory", "@buffer_pools/egress_lossless", ("BUFFER_POOL", "egress_lossless_pool", "size"),
     ),
     "two ports on one lane": fault(

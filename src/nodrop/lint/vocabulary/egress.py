@@ -1,6 +1,7 @@
 """Words about lossless traffic on its way out: whether what was let in fits where it waits."""
 
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.buffers import dropping_lossless_queues
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import stopped_queues
 from nodrop.model import effects
@@ -29,8 +30,8 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
 
 
 def _pools_out(qos: QosProfile) -> set[str | None]:
-    """Return the pools from which a port's lossless queues take."""
-    lossless = _stopped(qos)
+    """Return the pools from which a port's lossless queues take, but those on a buffer of lossy queues."""
+    lossless = _stopped(qos).difference(dropping_lossless_queues(qos))
     queues = [queue for queue in known(qos.queues, "interface.qos.queues") if queue.index in lossless]
     buffers = [known(queue.buffer, "queue.buffer") for queue in queues]
     return {buffer.pool for buffer in buffers if buffer is not None}
