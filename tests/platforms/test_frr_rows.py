@@ -105,7 +105,7 @@ def test_a_value_that_is_taken_back_is_not_understood() -> None:
         frr_rows.OF_SESSION.read(("remote-as", "7"), False)
     assert frr_rows.OF_SESSION.read(("timers", "3", "9"), False) == {"hold_s": None}
     assert frr_rows.OF_SESSION.read(("timers", "connect", "9"), True) is None
-    assert frr_rows.OF_SESSION.read(("passive",), True) is None
+    assert frr_rows.OF_SESSION.read(("solo",), True) is None
 
 
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])

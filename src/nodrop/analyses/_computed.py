@@ -26,6 +26,11 @@ BY: Final = "nodrop"
 _WORDS: Final[Mapping[str, str]] = {
     "shutdown": "shut down",
     "no-subnet": "no port in its subnet",
+    "no-route": "no route to the address",
+    "source": "from another address than the other end expects",
+    "passive": "both ends wait for the other",
+    "hops": "its packets are too far away",
+    "password": "another password",
     "port-down": "port down",
     "nobody": "nobody has the address",
     "cabled-elsewhere": "the cable leads elsewhere",

@@ -26,7 +26,7 @@ def find(index: Index) -> Iterator[Hit]:
         covered |= {(one.router.number, one.leg.name) for one in plane.down if one.leg is not None}
         rows: dict[int, list[Side]] = {}
         for session in plane.sessions:
-            if family in session.families or (session.a.router, session.a.leg.name) in covered:
+            if not session.families or family in session.families or (session.a.router, session.a.leg.name) in covered:
                 continue
             if {session.a.router, session.b.router} <= speaking:
                 for side in _silent(session, family):
@@ -48,6 +48,6 @@ def find(index: Index) -> Iterator[Hit]:
 
 
 def _silent(session: Session, family: Family) -> Iterator[Side]:
-    """The ends that do not activate a family; both where they do and next hops keep it out."""
+    """Return the ends that do not activate a family; both where they do and next hops keep it out."""
     off = [side for side in (session.a, session.b) if not of_family(side.neighbor, family).active]
     yield from off or (session.a, session.b)

@@ -161,6 +161,16 @@ class BgpNeighbor:
     """The route map of the default route, which is announced while the map permits any route of BGP."""
     maximum_prefix: int | None = None
     """The session goes down when more prefixes than this are accepted; None is never."""
+    passive: bool = False
+    """Whether this end only waits for the other to open the session."""
+    ttl_security_hops: int | None = None
+    """From how many hops away this end accepts packets (GTSM, RFC 5082); None is without that check."""
+    connected_check: bool = True
+    """Whether a session to another AS without `ebgp_multihop` needs a subnet that both ends are in."""
+    password: str | None = None
+    """Sixteen bits of a digest of the password (TCP MD5, RFC 2385): they compare two, and do not give one away."""
+    evpn: bool = False
+    """Whether the session carries EVPN routes, which are not computed."""
     update_source: str | None = None
     """The address or the interface from which the session is opened; None is that of the route to the other end."""
     ebgp_multihop: int | None = None

@@ -14,12 +14,14 @@ from nodrop.model.values import changed
 from nodrop.platforms import frr_rows
 from nodrop.platforms.bindings import bound
 from nodrop.platforms.frr_harmless import harmless
-from nodrop.platforms.frr_policies import Policies
+from nodrop.platforms.frr_policies import BFD_PROFILE, Policies
 from nodrop.platforms.frr_rows import FAMILIES, Family
 from nodrop.platforms.frr_words import address, is_address, prefix, without_no
 
 _OF_FAMILY = bound(frr_rows.CARRIED.rows)
 _NOTHING = Ipv6Unicast()
+EVPN = ("address-family", "l2vpn", "evpn")
+"""The command that opens the address family of EVPN."""
 
 
 class Process:
@@ -85,8 +87,24 @@ class Process:
             family = FAMILIES[words]
             for child in statement.children:
                 understood(child, lambda inner: self._in_family(inner, family), self._others)
+        elif words == EVPN:
+            self._evpn(statement)
+            raise NotUnderstood
         elif not self._states_fields(said, on):
             self._in_family(statement, "ipv4")  # FRR takes commands of IPv4 unicast right under `router bgp` too
+
+    def _evpn(self, block: Statement) -> None:
+        """Read which sessions carry EVPN; the routes of EVPN are not computed, so the block stays unknown."""
+        for child in block.children:
+            words, on = without_no(child.words)
+            if words[:1] == ("neighbor",) and words[2:] == ("activate",):
+                self._session(words[1])["evpn"] = on
+
+    def _session(self, key: str) -> dict[str, Any]:
+        """Return what is stated of a session or peer group."""
+        if key in self._groups:
+            return self._groups[key]
+        return self._neighbors.setdefault(key, {"address": address(key)} if is_address(key) else {"interface": key})
 
     def _states_fields(self, words: tuple[str, ...], on: bool) -> bool:
         """Read a command that states fields of the process or of all its sessions; return whether it is one."""
@@ -139,12 +157,8 @@ class Process:
             if not _OF_FAMILY.issuperset(stated):
                 raise NotUnderstood
             _state(self._ipv6.setdefault(key, {}), stated)
-        elif key in self._groups:
-            _state(self._groups[key], stated)
         else:
-            if key not in self._neighbors:
-                self._neighbors[key] = {"address": address(key)} if is_address(key) else {"interface": key}
-            _state(self._neighbors[key], stated)
+            _state(self._session(key), stated)
 
     def _stated(
         self, statement: Statement, key: str, words: tuple[str, ...], on: bool, family: Family
@@ -157,6 +171,9 @@ class Process:
         if words[0] == "peer-group" and on and len(words) == 2 and words[1] in self._groups:
             self._member_of[key] = words[1]
             return {}
+        over_interface = not is_address(key) and key not in self._groups
+        if words == ("capability", "extended-nexthop") and not on and over_interface:
+            raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, no_neighbor_capability_enhe)
         stated = frr_rows.OF_SESSION.read(words, on)
         if stated is None:
             if harmless("session", words, on) is None:
@@ -164,6 +181,8 @@ class Process:
             return {}
         if words[0] in frr_rows.NAMED_BY:
             self._policies.refer(statement, frr_rows.NAMED_BY[words[0]][family], words[1])
+        elif words[:2] == ("bfd", "profile"):
+            self._policies.refer(statement, BFD_PROFILE, words[2])
         return stated
 
 

@@ -133,7 +133,7 @@ class Commands:
 
     def one_for_each_command(self, moved: Container[str]) -> list[str]:
         """Return one of the fields that each command states, for those of which a field is among `moved`."""
-        return list({row.where[0]: row.field for row in self.rows if row.field in moved}.values())
+        return list({row.where[0]: row.field for row in self.rows if row.where and row.field in moved}.values())
 
     def line(self, field: str, part: Any, **unless: object) -> str | None:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""

@@ -198,6 +198,24 @@ _ROWS: tuple[Harmless, ...] = (
         "bgpd/bgp_bmp.c",
         "bmp targets collector",
     ),
+    # Of profiles of BFD
+    *(
+        Harmless(
+            "bfd profile",
+            f"{words} *",
+            "it is how fast BFD notices that a path is lost",
+            "bfdd/bfdd_cli.c",
+            f"{words} {value}",
+        )
+        for words, value in (
+            ("detect-multiplier", 3),
+            ("receive-interval", 300),
+            ("transmit-interval", 300),
+            ("echo-interval", 50),
+            ("echo transmit-interval", 50),
+            ("echo receive-interval", 50),
+        )
+    ),
     # Of sessions
     Harmless(
         "session",

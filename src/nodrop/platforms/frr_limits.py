@@ -51,7 +51,7 @@ GOES = ("call", "on-match")
 """Where else a route can be sent, which is said without `set`."""
 _GOES_ON = re.compile(r"goto ([1-9][0-9]{0,4})")
 
-_TEXTS = {row.field: on_one_line for row in frr_rows.OF_SESSION.rows if row.where[0].endswith("**")}
+_TEXTS = {row.field: on_one_line for row in frr_rows.OF_SESSION.rows if row.encode and row.where[0].endswith("**")}
 _PLAIN = Plain("matches", "sets", "as_path_lists", "community_lists", **_TEXTS)
 _WORDS = Plain()
 _NAME = Plain("rules")

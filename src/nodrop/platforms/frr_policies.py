@@ -27,6 +27,7 @@ from nodrop.platforms.frr_words import prefix as prefix_in
 
 _PREFIXES = {"ip": NAMED_BY["prefix-list"]["ipv4"], "ipv6": NAMED_BY["prefix-list"]["ipv6"]}
 """What a list of an address family's prefixes is called where it is missing."""
+BFD_PROFILE = "BFD profile"
 _STEP = 5
 _FIRST_EXPANDED = 100
 """The first number of a community list whose lines are expressions."""
@@ -44,6 +45,7 @@ class Policies:
         self._expanded: set[str] = set()
         self._as_path_lists: dict[str, dict[int, tuple[Action, str]]] = {}
         self._route_maps: dict[str, dict[int, RouteMapRule]] = {}
+        self.bfd_profiles: set[str] = set()
         self._references: list[tuple[Statement, str, str]] = []
         self._last: dict[tuple[str, str, str], int] = {}
         """The largest number of a rule, by the kind, family and name of its list."""
@@ -60,6 +62,7 @@ class Policies:
             "route map": self._route_maps,
             "community list": self._community_lists,
             "AS path list": self._as_path_lists,
+            BFD_PROFILE: self.bfd_profiles,
         }
         return [found for found in self._references if found[2] not in defined[found[1]]]
 

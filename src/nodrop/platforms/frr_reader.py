@@ -93,6 +93,9 @@ class _Reader:
         elif words[0] == "interface":
             for child in statement.children:
                 understood(child, self._in_interface, self._result.not_understood)
+        elif words == ("bfd",):
+            for child in statement.children:
+                understood(child, self._in_bfd, self._result.not_understood)
         elif words[0] == "hostname" and len(words) == 2:
             self._result.hostname = words[1]
         elif words[:2] == ("frr", "defaults") and words[2:] in ((TRADITIONAL,), (DATACENTER,)):
@@ -132,6 +135,18 @@ class _Reader:
                 self._routes.append(StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=own))
             case _:
                 raise NotUnderstood
+
+    def _in_bfd(self, statement: Statement) -> None:
+        """Read a profile of BFD, of which only its name is in the model."""
+        match statement.words:
+            case ("profile", name):
+                self._policies.bfd_profiles.add(name)
+            case _:
+                raise NotUnderstood
+        for child in statement.children:
+            words, on = without_no(child.words)
+            if harmless("bfd profile", words, on) is None:
+                self._result.not_understood.append(child)
 
     def _in_interface(self, statement: Statement) -> None:
         words, on = without_no(statement.words)

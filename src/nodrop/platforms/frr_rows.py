@@ -14,9 +14,9 @@ from nodrop.formats.lines import NotUnderstood
 from nodrop.limits import MAX_32_BITS, MAX_DSCP
 from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
-from nodrop.platforms.bindings import Binding, Refuses, Within
+from nodrop.platforms.bindings import Binding, Refuses, Within, never
 from nodrop.platforms.frr_commands import VALUES, Commands, Row, Said
-from nodrop.platforms.frr_words import address, number
+from nodrop.platforms.frr_words import address, number, password_digest
 
 Family = Literal["ipv4", "ipv6"]
 FAMILIES: Mapping[tuple[str, ...], Family] = {
@@ -38,6 +38,12 @@ def _flag(field: str, *where: str, means: bool = True, refuses: tuple[Refuses, .
         encode=lambda value, _: words if value is means else f"no {words}",
         refuses=refuses,
     )
+
+
+def _own_flag(field: str, *where: str, means: bool = True) -> Row:
+    """Return the row of a flag of a session that `no` leaves to its peer group (bgpd/bgpd.c, peer_flag_modify)."""
+    row = _flag(field, *where, means=means)
+    return replace(row, decode=lambda said: means if said.on else None)
 
 
 def _value(field: str, *where: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
@@ -139,7 +145,7 @@ _SESSION: tuple[Row, ...] = (
         field="remote_asn", where=("remote-as *",), decode=_asn, encode=_far_end, refuses=(Within(1, MAX_32_BITS),)
     ),
     _value("description", "description **", read=_text),
-    _flag("bfd", "bfd ..."),
+    _flag("bfd", "bfd", "bfd # # #", "bfd profile *", "bfd check-control-plane-failure ..."),
     Binding(
         field="hold_s",
         where=("timers # #",),
@@ -148,9 +154,19 @@ _SESSION: tuple[Row, ...] = (
         refuses=(Within(3, 65535, frozenset({0})),),
     ),
     _number("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
+    _own_flag("passive", "passive"),
+    _number("ttl_security_hops", "ttl-security hops *", Within(1, 254)),
+    _own_flag("connected_check", "disable-connected-check", means=False),
+    Binding(
+        field="password",
+        where=("password **",),
+        decode=lambda said: password_digest(" ".join(said.values)) if said.on else None,
+        refuses=(never("nodrop keeps no password, and writes none"),),
+    ),
+    Binding(field="evpn", refuses=(never("nodrop does not write the address family of EVPN", default=False),)),
     _value("update_source", "update-source *"),
     _flag("extended_next_hop", "capability extended-nexthop", refuses=(_has_it_by_itself,)),
-    _flag("enabled", "shutdown ...", means=False),
+    _own_flag("enabled", "shutdown", "shutdown message ...", means=False),
 )
 _CARRIED: tuple[Row, ...] = (
     _flag("active", "activate"),

@@ -1,5 +1,6 @@
 """Words of FRR's commands as values; NotUnderstood for a word that FRR does not take."""
 
+from hashlib import blake2b
 from typing import Literal
 
 from nodrop.formats.lines import NotUnderstood
@@ -28,6 +29,11 @@ def address(word: str) -> str:
     if "/" in word or not is_prefix(word):
         raise NotUnderstood
     return word
+
+
+def password_digest(password: str) -> str:
+    """Return sixteen bits of a digest of a password: enough to compare two, too few to find one."""
+    return blake2b(password.encode(), digest_size=2).hexdigest()
 
 
 def without_no(words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:

@@ -14,9 +14,10 @@ from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 from nodrop.routing.convergence import State, converge
+from nodrop.routing.far_sessions import carries_unfollowed, settle
 from nodrop.routing.legs import Cabling
 from nodrop.routing.policy import uncomputed
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
 from nodrop.routing.sessions import Router, Session, Sessions, Side, routers
 from nodrop.routing.speakers import World, discards, internal, outlet, statics
 
@@ -60,7 +61,7 @@ class Routes:
         return tuple(sorted({one.length for one in self.world.destinations.prefixes}, reverse=True))
 
     def own(self, number: int) -> Mapping[Prefix, Route]:
-        """The connected and static routes of a router, by prefix; a connected one is preferred."""
+        """Return the connected and static routes of a router, by prefix; a connected one is preferred."""
         if number not in self._local:
             found: dict[Prefix, Route] = {}
             router = self.plane.routers[number]
@@ -98,7 +99,7 @@ class Routes:
         return Route(prefix, "static", (Hop(leg.name, holder),))
 
     def route(self, number: int, prefix: Prefix) -> Route | None:
-        """The route of a router to exactly this prefix."""
+        """Return the route of a router to exactly this prefix."""
         own = self.own(number).get(prefix)
         if own is not None:
             return own
@@ -111,7 +112,7 @@ class Routes:
         return Route(prefix, "bgp", self.hops(number, entry.hops))
 
     def hops(self, number: int, positions: Sequence[int]) -> tuple[Hop, ...]:
-        """The next hops at positions among a router's links."""
+        """Return the next hops at positions among a router's links."""
         links = self.world.speakers[number].links
         made = []
         for position in positions:
@@ -119,6 +120,14 @@ class Routes:
             side = self.plane.side(number, link.session)
             made.append(Hop(side.leg.name, link.far, link.session))
         return tuple(made)
+
+    def towards(self, number: int, to: Address) -> Route | None:
+        """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
+        for length in sorted({*self.own_lengths(number), *self.lengths}, reverse=True):
+            route = self.route(number, Prefix(to.family, cut(to.family, to.number, length), length))
+            if route is not None:
+                return route
+        return None
 
     def routes(self, number: int) -> Iterator[Route]:
         """All routes of a router, sorted by prefix."""
@@ -141,18 +150,35 @@ class ControlPlane:
             {leg.name: cabling.up(one.device.name, leg, failed) for leg in one.legs} for one in self.routers
         )
         found = Sessions(index, self.routers, failed)
-        self.sessions: tuple[Session, ...] = tuple(found.up)
-        self.down = tuple(found.down)
         self._found = found
+        self.sessions: tuple[Session, ...] = tuple(found.up)
+        if found.far:
+            self.sessions = (*self.sessions, *settle(found, self._onward, whole=self._is_whole()))
+        self.down = tuple(found.down)
 
     def side(self, number: int, session: int) -> Side:
-        """A router's end of a session."""
+        """Return a router's end of a session."""
         one = self.sessions[session]
         return one.a if one.a.router == number else one.b
 
     def holder(self, far: Address, router: Router) -> int | None:
-        """The router that has an address, other than the one that asks."""
+        """Return the router that has an address, other than the one that asks."""
         return self._found.holder(far, router)
+
+    def _is_whole(self) -> bool:
+        """Whether every router and every session that may bring a route is known."""
+        known = not any(isinstance(device.bgp, Unknown) for device in self.index.fabric.devices)
+        unread = any(down.reason == "unread" for down in self._found.down)
+        return known and not unread and not any(router.unsaid for router in self.routers)
+
+    def _onward(self, number: int, to: Address) -> Iterator[int]:
+        """Yield the routers that get a router's packets to an address, by the routes of the sessions so far."""
+        route = self.of(to.family).towards(number, to)
+        if route is not None and not route.discard:
+            for hop in route.hops:
+                far = self.holder(to, self.routers[number]) if hop.router is None else hop.router
+                if far is not None:
+                    yield far
 
     @cached_property
     def families(self) -> tuple[Family, ...]:
@@ -170,7 +196,7 @@ class ControlPlane:
         return self._routes("ipv6")
 
     def of(self, family: Family) -> Routes:
-        """The routes of a family."""
+        """Return the routes of a family."""
         return self.ipv4 if family == "ipv4" else self.ipv6
 
     def _routes(self, family: Family) -> Routes:
@@ -197,10 +223,13 @@ class ControlPlane:
                 yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), what)
             yield from self._unfollowed(router, bgp)
         for down in self.down:
-            if down.neighbor.ebgp_multihop is not None and down.reason in ("no-subnet", "port-down"):
+            if down.neighbor.ebgp_multihop is not None and down.reason in ("port-down", "unread"):
                 yield Gap(down.router.at(down.neighbor), "sessions over several hops")
         for session in self.sessions:
-            if internal(self.routers, session):
+            if carries_unfollowed(session):
+                side = session.a
+                yield Gap(self.routers[side.router].at(side.neighbor), "routes over a session of several hops")
+            elif internal(self.routers, session):
                 yield Gap(self.routers[session.a.router].at(session.a.neighbor), "routes between routers of one AS")
 
     def _unfollowed(self, router: Router, bgp: Bgp) -> Iterator[Gap]:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.routing.control_plane import ControlPlane, Hop, Route, Routes
-from nodrop.routing.prefixes import Address, Prefix, cut
+from nodrop.routing.prefixes import Address
 
 Outcome = Literal["delivered", "no route", "discarded", "loop"]
 MOST_PATHS = 1000
@@ -59,8 +59,8 @@ class Walk:
         return sum(way.paths for way in self.ways)
 
     def _next(self, number: int) -> tuple[Route | None, tuple[Hop, ...], Outcome | None]:
-        """The route of a router, where packets go from it, and how their way ends there, if it does."""
-        route = lookup(self._routes, number, self._to)
+        """Return the route of a router, where packets go from it, and how their way ends there, if it does."""
+        route = self._routes.towards(number, self._to)
         if route is None:
             return None, (), "no route"
         if route.discard:
@@ -113,15 +113,6 @@ class Walk:
             route, hops, outcome = self._next(number)
             leave = tuple(dict.fromkeys(hop.leg for hop in hops))
             yield Stage(number, depth[number], tuple(came[number]), leave, route, outcome)
-
-
-def lookup(routes: Routes, number: int, to: Address) -> Route | None:
-    """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
-    for length in sorted({*routes.own_lengths(number), *routes.lengths}, reverse=True):
-        route = routes.route(number, Prefix(to.family, cut(to.family, to.number, length), length))
-        if route is not None:
-            return route
-    return None
 
 
 def start_at(plane: ControlPlane, device: str, port: str | None) -> Start | None:

@@ -19,7 +19,20 @@ from nodrop.routing.legs import Cabling, Leg, legs, unsaid
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
 
 Reason = Literal[
-    "shutdown", "no-subnet", "port-down", "nobody", "cabled-elsewhere", "missing-there", "asn", "families", "unread"
+    "shutdown",
+    "no-subnet",
+    "no-route",
+    "source",
+    "port-down",
+    "nobody",
+    "cabled-elsewhere",
+    "missing-there",
+    "asn",
+    "passive",
+    "hops",
+    "password",
+    "families",
+    "unread",
 ]
 
 
@@ -45,7 +58,7 @@ class Router:
         return (self.device.name, "@bgp") if self.vrf is None else (self.device.name, "@vrf_bgp", self.vrf)
 
     def at(self, neighbor: BgpNeighbor) -> Subject:
-        """The subject of one of its neighbors."""
+        """Return the subject of one of its neighbors."""
         inside = (self.device.name,) if self.vrf is None else self.subject
         return (*inside, "@neighbors" if self.vrf is None else "neighbors", neighbor.key)
 
@@ -81,7 +94,7 @@ class Router:
         return {family: tuple(sorted((n for f, n in found if f == family), reverse=True)) for family in FAMILIES}
 
     def leg_towards(self, far: Address) -> Leg | None:
-        """The leg in whose subnet an address is, the longest first."""
+        """Return the leg in whose subnet an address is, the longest first."""
         for length in self._lengths[far.family]:
             leg = self.by_subnet.get(Prefix(far.family, cut(far.family, far.number, length), length))
             if leg is not None:
@@ -152,16 +165,20 @@ class Sessions:
                     self._by_port[router.device.name, port].append((router, leg))
         self.up: list[Session] = []
         self.down: list[Down] = []
+        self.far: list[Down] = []
+        """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
         for router in own:
             for neighbor in router.neighbors:
                 found = self._of(router, neighbor)
-                if isinstance(found, Down):
+                if isinstance(found, Down) and found.reason == "no-route":
+                    self.far.append(found)
+                elif isinstance(found, Down):
                     self.down.append(found)
                 elif (found.a.router, found.a.neighbor.key) < (found.b.router, found.b.neighbor.key):
                     self.up.append(found)
 
     def _of(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
-        """What becomes of a neighbor statement."""
+        """Return what becomes of a neighbor statement."""
 
         def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
             return Down(router, neighbor, reason, leg, facts, related, there)
@@ -170,7 +187,9 @@ class Sessions:
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
         if leg is None:
-            return down("unread", node="", missing=router.unsaid) if router.unsaid else down("no-subnet")
+            if router.unsaid:
+                return down("unread", node="", missing=router.unsaid)
+            return down("no-route" if _goes_far(router, neighbor) else "no-subnet")
         if not self._cabling.up(router.device.name, leg, self._failed):
             shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
@@ -187,20 +206,18 @@ class Sessions:
             return down("port-down", far_leg.subject, port=leg.name)
         back = self._back(far, far_leg, leg, neighbor)
         if back is None:
-            if far.device.name in self._unread or (far.bgp is not None and isinstance(far.bgp.neighbors, Unknown)):
+            if self.is_unread(far):
                 return down("unread", node=far.device.name)
             return down("missing-there", far.subject, peer=far.name, port=leg.name)
         if not back.enabled:
             return down("shutdown", far.at(back), where=far.name, there=True)
-        for one, mine, other in ((router, neighbor, far), (far, back, router)):
-            wrong = _wrong_asn(one, mine, other)
-            if wrong is not None:
-                at = (*one.at(mine), "remote_asn")
-                return down("asn", at, where=one.name, expected=wrong, peer=other.name, found=_asn(other))
-        families = tuple(family for family in FAMILIES if _carries(neighbor, family) and _carries(back, family))
-        if not families:
-            there_is = any(_carries(neighbor, family) for family in FAMILIES)
-            lacks = not any(_carries(back, family) for family in FAMILIES)
+        wrong = mismatch((router, neighbor), (far, back), 1)
+        if wrong is not None:
+            return wrong._replace(leg=leg)
+        families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
+        if not families and not (neighbor.evpn and back.evpn):
+            there_is = any(carries(neighbor, family) for family in FAMILIES)
+            lacks = not any(carries(back, family) for family in FAMILIES)
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), families)
 
@@ -216,7 +233,7 @@ class Sessions:
         return None if far is None else router.leg_towards(far)
 
     def _far(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
-        """The other end and whether the cable leads there; the name of a node that was not read, None for nobody."""
+        """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
         at_ends = [found for end in ends for found in self._by_port.get(end, ())]
         wanted = _wanted(neighbor, leg)
@@ -233,25 +250,35 @@ class Sessions:
         return (*owners[0], not ends)
 
     def _unread_at(self, ends: tuple[End, ...]) -> str | None:
-        """What is at the other end and was not read, nothing known being ""; None where all of it was read."""
+        """Return what is at the other end and was not read, nothing known being ""; None where all of it was read."""
         if not ends:
             return ""
         return next((end.node for end in ends if end.node not in self._index.devices), None)
 
+    def owner(self, of: Address, router: Router) -> tuple[Router, Leg] | None:
+        """Return the router of the same VRF that has an address, other than the one that asks, and its leg."""
+        found = (one for one in self._owners.get(of, ()) if one[0] is not router and one[0].vrf == router.vrf)
+        return next(found, None)
+
+    def is_unread(self, router: Router) -> bool:
+        """Whether the sessions of a router are not known."""
+        unknown = router.bgp is not None and isinstance(router.bgp.neighbors, Unknown)
+        return unknown or router.device.name in self._unread
+
     def holder(self, far: Address, router: Router) -> int | None:
-        """The router that has an address, other than the one that asks."""
+        """Return the router that has an address, other than the one that asks."""
         found = (one.number for one, _ in self._owners.get(far, ()) if one is not router)
         return next(found, None)
 
     def _back(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
-        """What the other end says of this one: of the same kind, or over the interface."""
+        """Return what the other end says of this one: of the same kind, or over the interface."""
         wanted = _wanted(neighbor, leg)
         found = (far.by_address.get(one) for one in leg.addresses if wanted is None or one.family == wanted.family)
         return next((one for one in found if one is not None), far.by_interface.get(far_leg.name))
 
 
 def _wanted(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
-    """The address of the other end: as stated, or what an interface's /31 or /30 leaves; None for a link-local one."""
+    """Return the address of the other end: as stated, or as a /31 or /30 leaves it; None for a link-local one."""
     if neighbor.address is not None:
         return address(neighbor.address)
     for own, subnet in zip(leg.addresses, leg.subnets, strict=True):
@@ -260,7 +287,7 @@ def _wanted(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
     return None
 
 
-def _carries(neighbor: BgpNeighbor, family: Family) -> bool:
+def carries(neighbor: BgpNeighbor, family: Family) -> bool:
     """Whether one end carries a family: IPv4 on a session to an IPv6 address needs next hops of IPv6 (RFC 8950)."""
     if family == "ipv6":
         return neighbor.ipv6.active
@@ -268,8 +295,70 @@ def _carries(neighbor: BgpNeighbor, family: Family) -> bool:
     return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)
 
 
+Half = tuple[Router, BgpNeighbor]
+"""A router and what it says of the other one."""
+
+
+def mismatch(own: Half, far: Half, links: int) -> Down | None:
+    """Return why a session between two ends, `links` apart, stays down; None if it opens.
+
+    Where both ends are at fault, it is reported at the first of them.
+    """
+    (router, neighbor), (other, back) = own, far
+
+    def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
+        return Down(router, neighbor, reason, None, facts, related, there)
+
+    for one, mine, end in ((router, neighbor, other), (other, back, router)):
+        wrong = _wrong_asn(one, mine, end)
+        if wrong is not None:
+            at = (*one.at(mine), "remote_asn")
+            return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=_asn(end))
+    second = (router.number, neighbor.key) > (other.number, back.key)
+    at = other.at(back)
+    if neighbor.passive and back.passive:
+        return down("passive", (*at, "passive"), there=second, peer=other.name)
+    if neighbor.password != back.password:
+        return down("password", (*at, "password"), there=second, peer=other.name, how=_passwords(neighbor, back))
+    inside = _asn(router) == _asn(other)
+    for (sender, says), (receiver, checks) in ((own, far), (far, own)):
+        sent = _sent_ttl(says, inside=inside)
+        left = sent - (links - 1)
+        least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
+        if left < least:
+            there, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
+            return down("hops", receiver.at(checks), there=there, **ends, left=max(left, 0), least=least)
+    return None
+
+
+def _passwords(own: BgpNeighbor, far: BgpNeighbor) -> str:
+    """How the passwords of both ends differ, in the words of a message."""
+    if own.password is None:
+        return "only the other end has one"
+    return "only this end has one" if far.password is None else "they differ"
+
+
+_MOST_TTL = 255
+
+
+def _sent_ttl(neighbor: BgpNeighbor, *, inside: bool) -> int:
+    """Return the TTL of a session's packets: the most with TTL security and inside of an AS (bgpd/bgp_network.c)."""
+    if inside or neighbor.ttl_security_hops is not None:
+        return _MOST_TTL
+    return neighbor.ebgp_multihop or 1
+
+
+def _goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether a session to an address may go over other routers: bgpd asks for no subnet in common."""
+    if neighbor.address is None:
+        return False
+    inside = neighbor.remote_asn == "internal" or neighbor.remote_asn == _asn(router)
+    hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
+    return inside or hops > 1 or not neighbor.connected_check
+
+
 def _wrong_asn(router: Router, neighbor: BgpNeighbor, far: Router) -> int | str | None:
-    """The AS number that a statement asks for, where the other end has another one."""
+    """Return the AS number that a statement asks for, where the other end has another one."""
     own, there, asked = _asn(router), _asn(far), neighbor.remote_asn
     if asked is None:
         return "none"

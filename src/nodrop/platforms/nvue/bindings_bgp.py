@@ -15,6 +15,7 @@ from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import SOURCES, AddressFamily, BgpNeighbor, Redistribution
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.bindings import Binding, Within, never
+from nodrop.platforms.frr_words import password_digest
 from nodrop.platforms.nvue.bindings import (
     IS,
     READS,
@@ -37,6 +38,7 @@ from nodrop.platforms.nvue.tree import Path
 
 FAMILIES: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
 _ALLOWED = ("aspath", "allow-my-asn")
+_EVPN = ("address-family", "l2vpn-evpn")
 _REMOTE: Mapping[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
 
 
@@ -131,6 +133,23 @@ def _bfd(value: bool, spoken: Dialect) -> Lines:
     return (Line(("bfd", "enable"), IS, "on"),) if spoken.old else (Line(("bfd", "profile"), IS, "fabric"),)
 
 
+def _security(nodes: Nodes) -> int | None:
+    """Return from how many hops a session accepts packets; one, where TTL security is on without a number."""
+    node = first(lambda one: one.below("ttl-security") or None)(nodes)
+    if node is None or not is_on(node):
+        return None
+    return node.integer("hops", 1, 254) or 1
+
+
+def _secured(value: int, spoken: Dialect) -> Lines:
+    return switched(("ttl-security",), spoken), Line(("ttl-security", "hops"), IS, value)
+
+
+def _password(node: View) -> str | None:
+    stated = node.text("password")
+    return None if stated is None else password_digest(stated)
+
+
 def _timers(hold_s: int, _: Dialect) -> Lines:
     """Return the statements of both timers, for FRR takes a keepalive time of at most a third of the hold time."""
     times = (("hold", hold_s), ("keepalive", hold_s // 3))
@@ -186,6 +205,26 @@ COMMON: tuple[Row, ...] = (
     replace(
         number("hold_s", ("timers", "hold"), 3, 65535, "s", words={"none": 0, "auto": None}),
         encode=_timers,
+    ),
+    flag("passive", ("passive-mode",)),
+    replace(number("ttl_security_hops", ("ttl-security", "hops"), 1, 254), decode=_security, encode=_secured),
+    Binding(
+        field="connected_check",
+        where=(("nexthop-connected-check",),),
+        decode=first(lambda node: node.flag("nexthop-connected-check")),
+        encode=lambda value, spoken: () if value else (Line(("nexthop-connected-check",), IS, spoken.off),),
+    ),
+    Binding(
+        field="password",
+        where=(("password",),),
+        decode=first(_password),
+        refuses=(never("nodrop keeps no password, and writes none"),),
+    ),
+    Binding(
+        field="evpn",
+        where=((*_EVPN, "state"), (*_EVPN, "enable")),
+        decode=first(lambda node: is_on(node.below(*_EVPN))),
+        refuses=(never("nodrop does not write the address family of EVPN", default=False),),
     ),
     text("update_source", ("update-source",), ("capabilities", "source-address")),
     *NUMBERED,

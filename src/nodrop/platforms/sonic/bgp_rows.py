@@ -206,6 +206,14 @@ SESSION: tuple[BgpBinding, ...] = (
         encode=lambda value, _: {"ebgp_multihop": "true", "ebgp_multihop_ttl": str(value)},
     ),
     _flag("extended_next_hop", "capability_ext_nexthop"),
+    _flag("passive", "passive_mode"),
+    _number("ttl_security_hops", "ttl_security_hops", Within(1, 254)),
+    Binding(
+        field="connected_check",
+        where=("disable_ebgp_connected_route_check",),
+        decode=lambda row: row.columns.get("disable_ebgp_connected_route_check") != "true",
+        encode=lambda value, _: {} if value else {"disable_ebgp_connected_route_check": "true"},
+    ),
 )
 """BGP_NEIGHBOR and BGP_PEER_GROUP: fields of BgpNeighbor."""
 

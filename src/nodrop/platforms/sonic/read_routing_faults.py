@@ -10,11 +10,13 @@ from nodrop.errors import Problem
 from nodrop.model.reading import Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
+from nodrop.platforms.frr_policies import BFD_PROFILE
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import LOCALHOST
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import answers, own_files, routing
 from nodrop.platforms.sonic.routing_tables import framework
+from nodrop.platforms.sonic.starting import FRR_FILE
 
 _OF_FRRCFGD = (
     *("BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "BGP_GLOBALS_AF_AGGREGATE_ADDR"),
@@ -40,6 +42,8 @@ def check_routing(config: Config, localhost: Row, text: FrrText | None, routing:
             keys = LOCALHOST
             config.remark("bfd-without-daemon", ("@bgp",), keys, neighbors=", ".join(watched))
     for statement, kind, name in routing.undefined:
+        if kind == BFD_PROFILE and text is not None and FRR_FILE not in text.names:
+            continue  # bfdd has a file of its own, which is not read
         place = text.place(statement.span) if text else None
         facts = {"kind": kind, "name": name, "field": statement.text}
         config.remarks.append(
