@@ -214,6 +214,8 @@ def neighbors(
             next_hop_self=draw(st.booleans()),
             update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "Loopback0"]))),
             ebgp_multihop=None if end.startswith("Eth") else draw(maybe(st.integers(1, 255))),
+            passive=draw(st.booleans()),
+            connected_check=draw(st.booleans()),
             allowas_in=draw(maybe(st.integers(1, 10))),
             ipv6=Ipv6Unicast(
                 active=draw(st.booleans()),
@@ -230,6 +232,8 @@ def neighbors(
         )
         for end in ends
     )
+    hops = maybe(st.integers(1, 254))
+    made = tuple(one if one.ebgp_multihop else replace(one, ttl_security_hops=draw(hops)) for one in made)
     return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
 
 

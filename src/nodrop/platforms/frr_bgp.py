@@ -158,7 +158,10 @@ class Process:
                 raise NotUnderstood
             _state(self._ipv6.setdefault(key, {}), stated)
         else:
-            _state(self._session(key), stated)
+            own = self._session(key)
+            if on and any({name, *own} >= frr_rows.ONE_OF for name in frr_rows.ONE_OF.intersection(stated)):
+                raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
+            _state(own, stated)
 
     def _stated(
         self, statement: Statement, key: str, words: tuple[str, ...], on: bool, family: Family
@@ -179,6 +182,8 @@ class Process:
             if harmless("session", words, on) is None:
                 raise NotUnderstood
             return {}
+        if not on:
+            stated = {name: None if name in frr_rows.LEFT_TO_GROUP else value for name, value in stated.items()}
         if words[0] in frr_rows.NAMED_BY:
             self._policies.refer(statement, frr_rows.NAMED_BY[words[0]][family], words[1])
         elif words[:2] == ("bfd", "profile"):

@@ -40,12 +40,6 @@ def _flag(field: str, *where: str, means: bool = True, refuses: tuple[Refuses, .
     )
 
 
-def _own_flag(field: str, *where: str, means: bool = True) -> Row:
-    """Return the row of a flag of a session that `no` leaves to its peer group (bgpd/bgpd.c, peer_flag_modify)."""
-    row = _flag(field, *where, means=means)
-    return replace(row, decode=lambda said: means if said.on else None)
-
-
 def _value(field: str, *where: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
     """Return the row of a command with one value, which `read` takes from its words."""
 
@@ -135,6 +129,11 @@ def _has_one_hop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     return "a session over an interface is to the far end of its link" if there else None
 
 
+def _has_multihop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+    """Refuse both at one session, as bgpd does (bgpd/bgpd.c, peer_ttl_security_hops_set)."""
+    return None if hops is None or neighbor.ebgp_multihop is None else "the session has ebgp-multihop, too"
+
+
 def _has_it_by_itself(on: bool, neighbor: BgpNeighbor) -> str | None:
     return "a session over an interface has it by itself" if on and neighbor.interface is not None else None
 
@@ -154,9 +153,9 @@ _SESSION: tuple[Row, ...] = (
         refuses=(Within(3, 65535, frozenset({0})),),
     ),
     _number("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
-    _own_flag("passive", "passive"),
-    _number("ttl_security_hops", "ttl-security hops *", Within(1, 254)),
-    _own_flag("connected_check", "disable-connected-check", means=False),
+    _flag("passive", "passive"),
+    _number("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop),
+    _flag("connected_check", "disable-connected-check", means=False),
     Binding(
         field="password",
         where=("password **",),
@@ -166,7 +165,7 @@ _SESSION: tuple[Row, ...] = (
     Binding(field="evpn", refuses=(never("nodrop does not write the address family of EVPN", default=False),)),
     _value("update_source", "update-source *"),
     _flag("extended_next_hop", "capability extended-nexthop", refuses=(_has_it_by_itself,)),
-    _own_flag("enabled", "shutdown", "shutdown message ...", means=False),
+    _flag("enabled", "shutdown", "shutdown message ...", means=False),
 )
 _CARRIED: tuple[Row, ...] = (
     _flag("active", "activate"),
@@ -220,6 +219,10 @@ def behind_interface(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[2:] if words[1:2] == ("v6only",) else words[1:]
 
 
+LEFT_TO_GROUP = frozenset({"enabled", "passive", "connected_check"})
+"""Flags of a session that `no` leaves to its peer group (bgpd/bgpd.c, peer_flag_modify)."""
+ONE_OF = frozenset({"ebgp_multihop", "ttl_security_hops"})
+"""Fields of which bgpd takes the first that is stated, and refuses the other."""
 OWN = frozenset({"address", "interface", "description"})
 """What a member does not inherit from its peer group."""
 

@@ -18,7 +18,7 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.model.states import UNKNOWN
+from nodrop.model.states import UNKNOWN, Unknown
 from support.sonic_configs import NAME, read, stock
 
 
@@ -72,6 +72,13 @@ exit
 ip route 0.0.0.0/0 10.9.0.1
 ip route 10.1.0.0/16 blackhole vrf Vrf-a
 ipv6 route ::/0 2001:db8::1
+!
+bfd
+ profile fast
+  receive-interval 100
+  transmit-interval 100
+ exit
+exit
 !
 bgp session-dscp 40
 router bgp 65001
@@ -304,7 +311,6 @@ def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> N
         "neighbor 10.0.0.1 next-hop-self force",
         "neighbor 10.0.0.1 update-source",
         "neighbor 10.0.0.1 ebgp-multihop x",
-        "neighbor 10.0.0.1 maximum-prefix 100",
         "no neighbor 10.0.0.1 send-community",
         "neighbor 10.0.0.1 strict-capability-match",
         "neighbor 10.0.0.1 shutdown rtt 50",
@@ -708,3 +714,70 @@ def test_hold_times_of_sessions(lines: str, hold_s: int | None) -> None:
     reading = read(None, f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n {lines}\n")
     assert isinstance(reading.device.bgp, Bgp)
     assert [one.hold_s for one in reading.device.bgp.neighbors] == [hold_s]
+
+
+SHUT_GROUP = "neighbor G peer-group\n neighbor G shutdown\n neighbor 10.0.0.1 peer-group G"
+
+
+@pytest.mark.parametrize(
+    ("lines", "stated"),
+    [
+        ("neighbor 10.0.0.1 passive", {"passive": True}),
+        ("neighbor 10.0.0.1 ttl-security hops 3", {"ttl_security_hops": 3}),
+        ("neighbor 10.0.0.1 disable-connected-check", {"connected_check": False}),
+        (SHUT_GROUP, {"enabled": False}),
+        (
+            f"{SHUT_GROUP}\n no neighbor 10.0.0.1 shutdown",
+            {"enabled": False},
+        ),
+        ("neighbor 10.0.0.1 passive\n no neighbor 10.0.0.1 passive", {}),
+    ],
+)
+def test_what_decides_whether_a_session_opens(lines: str, stated: dict[str, Any]) -> None:
+    reading = read(None, f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n {lines}\n")
+    assert isinstance(reading.device.bgp, Bgp)
+    assert reading.device.bgp.neighbors == (BgpNeighbor(address="10.0.0.1", remote_asn=1, **stated),)
+    assert reading.notes == ()
+
+
+def test_passwords_are_compared_and_in_no_part_of_the_model() -> None:
+    """Equal passwords have equal digests of sixteen bits, from which no password can be found."""
+
+    def digest(password: str) -> str | None:
+        found = bgp(f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n neighbor 10.0.0.1 password {password}\n")
+        assert not isinstance(found.neighbors, Unknown)
+        assert password not in repr(found)
+        return found.neighbors[0].password
+
+    assert digest("correct-horse") == digest("correct-horse") != digest("battery-staple")
+    assert len(digest("correct-horse") or "") == 4
+
+
+def test_evpn_is_read_of_each_session_and_its_block_is_an_unknown_line() -> None:
+    text = (
+        "router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n address-family l2vpn evpn\n  neighbor 10.0.0.1 activate\n"
+    )
+    reading = read(None, text)
+    assert isinstance(reading.device.bgp, Bgp)
+    assert reading.device.bgp.neighbors == (BgpNeighbor(address="10.0.0.1", remote_asn=1, evpn=True),)
+    assert notes(reading) == [("address-family l2vpn evpn", 3)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "neighbor 10.0.0.1 ebgp-multihop 2\n neighbor 10.0.0.1 ttl-security hops 1",
+        "neighbor 10.0.0.1 ttl-security hops 1\n neighbor 10.0.0.1 ebgp-multihop 2",
+        "bgp log-neighbor-changes\n no neighbor Ethernet0 capability extended-nexthop",
+    ],
+)
+def test_what_bgpd_refuses_is_an_unknown_line(lines: str) -> None:
+    reading = read(None, f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n {lines}\n")
+    assert notes(reading) == [(lines.partition("\n ")[2], 4)]
+
+
+def test_a_profile_of_bfd_that_is_missing_and_a_line_of_one_that_is_unknown() -> None:
+    text = "bfd\n profile slow\n  detect-multiplier 3\n  passive-mode\nrouter bgp 1\n neighbor 10.0.0.1 remote-as 2\n"
+    reading = read(None, f"{text} neighbor 10.0.0.1 bfd profile fast\n neighbor 10.0.0.1 bfd profile slow\n")
+    assert [(one.kind, one.facts["name"]) for one in reading.remarks] == [("dangling-reference", "fast")]
+    assert notes(reading) == [("passive-mode", 4)]
