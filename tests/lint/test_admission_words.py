@@ -171,3 +171,16 @@ def test_a_chip_without_a_source_of_its_memory_asks_the_owner_nothing() -> None:
     assert (
         advice("packet memory of teralynx-10") == "nothing that an owner can state: the catalogue has no source for it"
     )
+
+
+@pytest.mark.parametrize(
+    ("xon", "offset", "why"),
+    [
+        (None, None, "it has neither an xon threshold nor an offset from the pause threshold"),
+        (None, 0, "it ends at the very level that begins it"),
+        (0, 0, "it ends at the very level that begins it"),
+        (None, 2000, ""),
+    ],
+)
+def test_a_pause_without_a_gap_says_what_is_stated(xon: int | None, offset: int | None, why: str) -> None:
+    assert admission.ends_at_once(lossless(xon=xon, offset=offset)) == why

@@ -95,7 +95,7 @@ warning[fec-differs]: leaf7:Ethernet128 has FEC rs and spine1:Ethernet0 has none
 120 |     "Ethernet0": {},
     |     ----------- spine1/Ethernet0: no FEC here
     = spine1: the switch
-    = confidence: likely
+    = confidence: likely, since the files do not show all that decides it
 
 error[pfc-without-watchdog]: Ethernet0 honours pause on priority 3 but has no PFC watchdog
   --> build/leaf7/config_db.json:97:9

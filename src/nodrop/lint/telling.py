@@ -23,26 +23,34 @@ from nodrop.model.subject import text as spelt
 
 _SEPARATOR = b"\x1f"
 
+_DEFAULTS = "defaults are part of what it is worked out from"
+"""The doubt of a finding that rests on a whole device or port, of which some parts are defaults."""
+
 
 class Evidence:
     """What a reading rests on beside its files: documented defaults, and what was assumed for want of a statement."""
 
     def __init__(self, reading: Reading) -> None:
-        self._derived: dict[str, set[Subject]] = {}
-        for subject in reading.derived:
-            self._derived.setdefault(subject[0], set()).add(subject)
-        self._assumed = frozenset(_topic(assumption.fact) for assumption in reading.assumed)
+        self._derived: dict[str, dict[Subject, str]] = {}
+        for subject, reason in reading.derived.items():
+            self._derived.setdefault(subject[0], {})[subject] = reason
+        self._assumed: dict[str, str] = {}
+        for one in reading.assumed:
+            self._assumed.setdefault(_topic(one.fact), f"{one.fact} = {one.value} is assumed: {one.because}")
 
-    def weakens(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> bool:
-        """Whether what rests on these topics and subjects, and on anything `under` those, is likely at most."""
-        return bool(topics & self._assumed) or (bool(self._derived) and self._rests_on_default(on, under))
+    def doubt(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> str:
+        """Return why what rests on these topics and subjects, and on anything `under` those, is likely at most."""
+        assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
+        return assumed or (self._default(on, under) if self._derived else "")
 
-    def _rests_on_default(self, on: Iterable[Subject], under: Iterable[Subject]) -> bool:
-        if any(
-            subject[:end] in self._derived.get(subject[0], ()) for subject in on for end in range(1, len(subject) + 1)
-        ):
-            return True
-        return any(each[: len(top)] == top for top in under for each in self._derived.get(top[0], ()))
+    def _default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:
+        for subject in on:
+            derived = self._derived.get(subject[0], {})
+            for end in range(1, len(subject) + 1):
+                if subject[:end] in derived:
+                    return derived[subject[:end]]
+        whole = any(each[: len(top)] == top for top in under for each in self._derived.get(top[0], {}))
+        return _DEFAULTS if whole else ""
 
 
 def _topic(fact: str) -> str:
@@ -115,7 +123,7 @@ class Teller:
         at = scope.place(item, rule.pointed) if rule.pointed else subject
         pieces = (piece if isinstance(piece, str) else shown(self._known(piece, item)) for piece in shared.pieces)
         resting, whole = rule.rests
-        weak = self.evidence.weakens(
+        doubt = self.evidence.doubt(
             rule.topics,
             (scope.place(item, each) for each in resting if each[0] != "options"),
             (scope.place(item, each) for each in whole if each[0] != "options"),
@@ -126,7 +134,8 @@ class Teller:
         return Finding(
             rule=rule.name,
             severity=self.severity,
-            confidence=_lowered(rule.confidence, weak=weak),
+            confidence=_lowered(rule.confidence, doubt),
+            doubt=doubt,
             message="".join(pieces),
             subject=subject,
             at=at,
@@ -172,10 +181,12 @@ class Teller:
             or not _names_only(piece, subject, at)
             or naming.setdefault(piece, text(written)) != text(written)
         )
+        doubt = self.evidence.doubt(rule.topics, (subject, at))
         return Finding(
             rule=rule.name,
             severity=self.severity,
-            confidence=_lowered(rule.confidence, weak=self.evidence.weakens(rule.topics, (subject, at))),
+            confidence=_lowered(rule.confidence, doubt),
+            doubt=doubt,
             message="".join(pieces),
             subject=subject,
             at=at,
@@ -263,8 +274,8 @@ def _device(subject: Subject, at: Subject) -> str | None:
     return next((each[0] for each in (subject, at) if each[0] != FABRIC), None)
 
 
-def _lowered(confidence: Confidence, *, weak: bool) -> Confidence:
-    return "likely" if weak and confidence == "certain" else confidence
+def _lowered(confidence: Confidence, doubt: str) -> Confidence:
+    return "likely" if doubt and confidence == "certain" else confidence
 
 
 def _names_only(piece: str, subject: Subject, at: Subject) -> bool:

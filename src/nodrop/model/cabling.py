@@ -3,7 +3,7 @@
 Evidence for a link, best first: stated cables, two ends in one /31 or /30 (IPv6: /127 or /126), a neighbor table.
 Evidence for the side of a port, best first: its link, what a neighbor table says that the neighbor is, a description
 that names a switch or host of the fabric, and a BGP session over the port itself (unnumbered) within the switch's own
-AS, since hosts with a routing daemon have an AS of their own. Where cables of a switch are stated, only these count.
+AS, since hosts with a routing daemon have a separate AS. Where cables of a switch are stated, only these count.
 A port that no source names has an UNKNOWN side: it is neither a host's nor the fabric's.
 """
 

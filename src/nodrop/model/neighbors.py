@@ -100,7 +100,7 @@ class _Known:
         return ""
 
     def named(self, description: str) -> End | None:
-        """The one end that a description names: a device, and what follows if it may be a port, or a device alone."""
+        """Return the one end that a description names: a device, with what follows if that may be a port."""
         node = node_in(description, self._ports)
         if node is None:
             return None

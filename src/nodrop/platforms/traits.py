@@ -40,6 +40,9 @@ class WatchdogTraits:
     """What a switch goes by that is told nothing; None where it has no setting for it."""
     history: frozenset[str] = frozenset()
     """On which ASICs, by their `sonic_type`, a switch can estimate the history of pauses."""
+    stock_ms: int | None = None
+    """Detection, restoration and polling of the watchdogs that the system starts by itself, for each 32 ports begun;
+    None where it starts none."""
     queue_polling_ms: int = 0
     """How often of ms a switch that looks at the fill of queues looks at most: polling is slower than that."""
 

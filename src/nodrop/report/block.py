@@ -17,6 +17,8 @@ from nodrop.report.quote import quote
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
 _RELATED = 4
+_BY_RULE = "the files do not show all that decides it"
+"""Why a finding is not certain whose rule says so itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     if left := len(first.related) - len(related):
         lines.append(sheet.footer(f"{count(left, 'more related part')}; -v shows them"))
     if first.confidence != "certain":
-        lines.append(sheet.footer(f"confidence: {first.confidence}"))
+        lines += sheet.wrapped(f"confidence: {first.confidence}, since {first.doubt or _BY_RULE}")
     lines += sheet.fix(first.fix) if first.fix else []
     return lines + (sheet.each(others) if page.verbose else sheet.summed_up(first, others))
 
@@ -125,9 +127,13 @@ class _Sheet:
         return (f"{'':{self.gutter + 3}}{text}" for text in rest)
 
     def fix(self, fix: Fix) -> list[str]:
-        """What to do, wrapped; line breaks of the rule's author stay."""
+        """Return what to do, wrapped."""
+        return self.wrapped(f"fix: {fix.text.strip()}")
+
+    def wrapped(self, text: str) -> list[str]:
+        """Return a footer in lines that fit; the line breaks of its author stay."""
         room = max(self.page.width - self.gutter - 3, 40)
-        written = f"fix: {terminal(fix.text.strip(), lines=True)}".split("\n")
+        written = terminal(text, lines=True).split("\n")
         first, *rest = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
         return self.footers(first, rest)
 

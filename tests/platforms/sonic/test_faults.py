@@ -89,7 +89,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "overlapping PG ranges": fault(
         {("BUFFER_PG", f"{PORT}|3-4"): {"profile": "ingress_lossy_profile"}},
-        "overlapping-range", PORT, ("BUFFER_PG", f"{PORT}|3-4"),
+        "lossless-row-overlapped", PORT, ("BUFFER_PG", f"{PORT}|3-4"),
     ),
     "reversed PG range": fault(
         {("BUFFER_PG", f"{PORT}|4-3"): {"profile": "ingress_lossy_profile"}},

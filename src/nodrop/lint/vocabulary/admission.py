@@ -219,6 +219,8 @@ def ends_at_once(buffer: _Buffer) -> str:
     headroom = _stated(buffer)
     if headroom is None or isinstance(headroom.xon_bytes, Unknown) or not isinstance(buffer, BufferProfile):
         return ""
+    if not headroom.xon_bytes and headroom.xon_offset_bytes == 0:
+        return "it ends at the very level that begins it"
     if not headroom.xon_bytes and not headroom.xon_offset_bytes:
         return "it has neither an xon threshold nor an offset from the pause threshold"
     limit = buffer.static_th_bytes

@@ -1,4 +1,4 @@
-"""Words about lossless traffic on its way out: whether what was let in fits where it waits."""
+"""Words about lossless traffic at egress: whether what was let in fits where it waits."""
 
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.buffers import dropping_lossless_queues

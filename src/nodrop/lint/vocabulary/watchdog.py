@@ -12,6 +12,8 @@ WATCHDOG_COUNTERS = "PFCWD"
 """The group of counters by which the watchdog sees a paused queue."""
 POLLS = 2
 """In how many pollings, one after the other, a queue has to be found stuck."""
+STOCK_PORTS = 32
+"""For how many ports the times of `has_stock_times` hold once; they grow with each further number begun (`pfcwd`)."""
 LEAST_DETECTION_MS = 200
 """What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
 
@@ -40,6 +42,26 @@ def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> b
     if settings is None or settings.robustness is not None or watchdog.detection_ms is None:
         return False
     return POLLS * settings.polling_ms[0] <= watchdog.detection_ms < POLLS * polling_ms
+
+
+@word("function")
+def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
+    """Whether a watchdog has the times with which a platform starts its watchdogs by itself, on so many ports."""
+    settings = _traits(device.platform)
+    if settings is None or settings.stock_ms is None:
+        return False
+    stock_ms = settings.stock_ms * max(1, -(-len(device.interfaces) // STOCK_PORTS))
+    polling_ms = known(device.watchdog_polling_ms, "device.watchdog_polling_ms")
+    at_once = polling_ms in (stock_ms, min(stock_ms, settings.polling_ms[1]))
+    return at_once and watchdog.detection_ms == watchdog.restoration_ms == stock_ms
+
+
+@word("function")
+def stock_watchdogs(device: Device) -> int:
+    """How many ports of a switch that are up have PFC and a watchdog with the times of `has_stock_times`."""
+    up = [port for port in device.interfaces if not isinstance(port.enabled, Unknown) and port.enabled]
+    watched = [port.qos for port in up if isinstance(port.qos, QosProfile) and port.qos.pfc_rx_priorities]
+    return sum(isinstance(dog := qos.pfc_watchdog, PfcWatchdog) and has_stock_times(device, dog) for qos in watched)
 
 
 @word("function")

@@ -1,7 +1,8 @@
-"""Services of a switch that are told to listen beside the management VRF.
+"""Services of a switch that are told to run beside the management VRF.
 
 Sources: Cumulus Linux 5.14, SSH for Remote Access (`system ssh-server vrf`; one that is not told listens in all), and
-Configure SNMP (`listening-address … vrf`, the default VRF unless told; localhost answers the switch alone).
+Configure SNMP (`listening-address … vrf`, the default VRF unless told; localhost answers the switch alone); NTP of 5.14
+(`service ntp <vrf> server`) and 5.15 (`system ntp vrf`, that for management unless told).
 """
 
 from nodrop.model.fabric import Device
@@ -15,7 +16,7 @@ _OWN = ("localhost", "127.", "::1")
 
 
 def remark_listening(config: Config, device: Device) -> None:
-    """Remark what listens in another VRF than that for management; nothing where the management port is in none."""
+    """Remark what runs in another VRF than that for management; nothing where the management port is in none."""
     management = device.management
     if isinstance(management, Unknown) or management is None or not management.own_vrf:
         return
@@ -23,6 +24,12 @@ def remark_listening(config: Config, device: Device) -> None:
     for vrf in top.below(*_SSH[:-1]).texts(_SSH[-1]):
         if vrf != MANAGEMENT_VRF:
             config.remark(KIND, (), (*_SSH, vrf), service="SSH", vrf=vrf)
+    ntp = top.below("system", "ntp")
+    if (stated := ntp.text("vrf")) not in (None, MANAGEMENT_VRF) and ntp.texts("server"):
+        config.remark(KIND, (), ("system", "ntp", "vrf"), service="NTP", vrf=str(stated))
+    for vrf, view in top.below("service", "ntp").items() if top.below("service").has("ntp") else ():
+        if vrf != MANAGEMENT_VRF and view.texts("server"):
+            config.remark(KIND, (), ("service", "ntp", vrf), service="NTP", vrf=vrf)
     for path in SNMP:
         server = top.below(*path)
         for address, view in server.below("listening-address").items() if server.has("listening-address") else ():

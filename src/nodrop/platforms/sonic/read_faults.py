@@ -4,11 +4,12 @@ Each is a remark of the reader, for it is about rows and fields and not about wh
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nodrop.formats.places import shown
 from nodrop.hardware import asic, switch
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
+from nodrop.platforms.sonic.tables import COMPUTED
 from nodrop.units import show_speed, whole_number
 
 TAKEN: dict[str, frozenset[str]] = {
@@ -78,12 +79,26 @@ def _overlaps(config: Config, table: str) -> None:
         first, dash, last = span.partition("-")
         low, high = whole_number(first), whole_number(last, _LARGEST_INDEX)
         if dash and low is not None and high is not None:
-            for number in range(low, high + 1):
-                other = taken.setdefault((ports, str(number)), key)
-                if other != key:
-                    facts = {"table": table, "key": key, "number": str(number), "other": other}
-                    config.remark("overlapping-range", (ports.split(",")[0],), (table, key), **facts)
-                    break
+            numbers = map(str, range(low, high + 1))
+            others = {number: other for number in numbers if (other := taken.setdefault((ports, number), key)) != key}
+            unlike = {number: other for number, other in others.items() if not _alike(config, table, key, other)}
+            for number, other in list((unlike or others).items())[:1]:
+                facts = {"table": table, "key": key, "number": number, "other": other}
+                kind = "lossless-row-overlapped" if unlike else "overlapping-range"
+                config.remark(kind, (ports.split(",")[0],), (table, key), **facts)
+
+
+def _alike(config: Config, table: str, *keys: str) -> bool:
+    """Whether rows of priority groups are all lossless or all lossy; rows of other tables are alike."""
+    rows = (config.rows(table)[key] for key in keys) if table == "BUFFER_PG" else ()
+    profiles = config.rows("BUFFER_PROFILE")
+    return len({_is_lossless(row, profiles) for row in rows}) < 2
+
+
+def _is_lossless(row: Row, profiles: Mapping[str, Row]) -> bool:
+    """Whether a row names a profile with headroom, or lets the switch compute one."""
+    name = bare(row.get("profile", ""))
+    return name == COMPUTED or "xoff" in profiles.get(name, {})
 
 
 def _parts(key: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
-"""Services of a SONiC switch that listen beside the management VRF, where the tables say where they listen.
+"""Services of a SONiC switch that run beside the management VRF, where the tables say where they run.
 
 Sources: sonic-buildimage dockers/docker-snmp/snmpd.conf.j2 (agentAddress … @vrf) and src/sonic-yang-models/yang-models
-(sonic-gnmi.yang, sonic-telemetry.yang: vrf).
+(sonic-gnmi.yang, sonic-telemetry.yang, sonic-ntp.yang: vrf).
 """
 
 from nodrop.platforms.sonic.config import Config
@@ -13,7 +13,7 @@ _GNMI = (("GNMI", "gnmi"), ("TELEMETRY", "gnmi"))
 
 
 def remark_listening(config: Config) -> None:
-    """Remark what listens in another VRF than that for management; nothing where the switch has no such VRF."""
+    """Remark what runs in another VRF than that for management; nothing where the switch has no such VRF."""
     if config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") != "true":
         return
     for key in config.rows("SNMP_AGENT_ADDRESS_CONFIG"):
@@ -25,6 +25,9 @@ def remark_listening(config: Config) -> None:
         vrf = config.rows(table).get(row, {}).get("vrf", _VRF)
         if vrf != _VRF:
             _remark(config, (table, row, "vrf"), "gNMI", vrf)
+    vrf = config.rows("NTP").get("global", {}).get("vrf", _VRF)
+    if vrf != _VRF and config.rows("NTP_SERVER"):
+        _remark(config, ("NTP", "global", "vrf"), "NTP", vrf)
 
 
 def _remark(config: Config, keys: tuple[str, ...], service: str, vrf: str) -> None:

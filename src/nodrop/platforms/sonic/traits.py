@@ -79,6 +79,7 @@ TRAITS = Traits(
         Before(release=SINCE["name servers"], traits={"most_dns_servers": 0}),
     ),
     watchdog=WatchdogTraits(
+        stock_ms=200,  # sonic-utilities pfcwd/main.py, start_default
         polling_ms=(100, 1000),
         detection_ms=(100, 5000),
         restoration_ms=(100, 60000),
