@@ -2,7 +2,8 @@
 
 A watchdog at a host has acted at the latest two pollings after its detection time. Ports are compared within what
 cables join. Where the order is right in general, the odd ones are told, be they early between switches or late at
-hosts; where it is wrong in general, all those between switches are.
+hosts; where it is wrong in general, all those between switches are. Times with which a system starts by itself are left
+out: `watchdog-has-stock-times` tells them once for a switch.
 """
 
 from collections import Counter, defaultdict
@@ -14,6 +15,7 @@ from nodrop.analyses._islands import islands
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
+from nodrop.platforms.traits import known_traits
 
 RESTS_ON = frozenset({"cables"})
 
@@ -37,7 +39,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             names, side = tuple(port.name for port in ports), ports[0].side
             if isinstance(side, Unknown):
                 missing["interface.side"] = None
-            elif side == "fabric":
+            elif side == "fabric" and not _is_stock(device, ports[0]):
                 fabric[joined[device.name]].append(_Ports(device.name, names, detection_ms))
             elif side == "host" and isinstance(device.watchdog_polling_ms, Unknown):
                 missing["device.watchdog_polling_ms"] = None
@@ -47,6 +49,17 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         yield from (Unsettled(subject=(device.name,), missing=each) for each in missing)
     for island in (each for each in hosts if each in fabric):
         yield from _out_of_order(hosts[island], fabric[island])
+
+
+def _is_stock(device: Device, port: Interface) -> bool:
+    """Whether the times are those that the system starts with, of which `watchdog-has-stock-times` tells once."""
+    held, qos, polling_ms = known_traits(device.platform), port.qos, device.watchdog_polling_ms
+    if held is None or isinstance(qos, Unknown) or qos is None or isinstance(polling_ms, Unknown):
+        return False
+    watchdog = qos.pfc_watchdog
+    if watchdog is None or isinstance(watchdog, Unknown):
+        return False
+    return held.watchdog.is_stock(len(device.interfaces), polling_ms, watchdog)
 
 
 def _watched(index: Index, device: Device, missing: dict[str, None]) -> Iterator[tuple[Sequence[Interface], int]]:

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from nodrop.model.fabric import QosStyle
-from nodrop.model.qos import WatchdogConditions
+from nodrop.model.qos import PfcWatchdog, WatchdogConditions
 
 Range = tuple[int, int]
 """The least and the most that a platform takes, both included."""
 
 _HERE = Path(__file__).parent
+
+
+STOCK_PORTS = 32
+"""For how many ports the times of `WatchdogTraits.stock_ms` hold once (sonic-utilities pfcwd/main.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,14 @@ class WatchdogTraits:
     None where it starts none."""
     queue_polling_ms: int = 0
     """How often of ms a switch that looks at the fill of queues looks at most: polling is slower than that."""
+
+    def is_stock(self, ports: int, polling_ms: int | None, watchdog: PfcWatchdog) -> bool:
+        """Return whether a watchdog has the times with which the system starts watchdogs of so many ports by itself."""
+        if self.stock_ms is None:
+            return False
+        stock_ms = self.stock_ms * max(1, -(-ports // STOCK_PORTS))
+        at_once = polling_ms in (stock_ms, min(stock_ms, self.polling_ms[1]))
+        return at_once and watchdog.detection_ms == watchdog.restoration_ms == stock_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,6 @@ WATCHDOG_COUNTERS = "PFCWD"
 """The group of counters by which the watchdog sees a paused queue."""
 POLLS = 2
 """In how many pollings, one after the other, a queue has to be found stuck."""
-STOCK_PORTS = 32
-"""For how many ports the times of `has_stock_times` hold once; they grow with each further number begun (`pfcwd`)."""
 LEAST_DETECTION_MS = 200
 """What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
 
@@ -48,12 +46,8 @@ def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> b
 def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
     """Whether a watchdog has the times with which a platform starts its watchdogs by itself, on so many ports."""
     settings = _traits(device.platform)
-    if settings is None or settings.stock_ms is None:
-        return False
-    stock_ms = settings.stock_ms * max(1, -(-len(device.interfaces) // STOCK_PORTS))
     polling_ms = known(device.watchdog_polling_ms, "device.watchdog_polling_ms")
-    at_once = polling_ms in (stock_ms, min(stock_ms, settings.polling_ms[1]))
-    return at_once and watchdog.detection_ms == watchdog.restoration_ms == stock_ms
+    return settings is not None and settings.is_stock(len(device.interfaces), polling_ms, watchdog)
 
 
 @word("function")
