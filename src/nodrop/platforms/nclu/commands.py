@@ -200,7 +200,7 @@ class _Reader:
             case ["hostname", name]:
                 self._found.add(f"system hostname {word_of(name)}", place, said)
             case ["time", "ntp", "server", server, *_]:
-                self._found.add(f"service ntp default server {word_of(server)}", place, said)
+                self._found.add(f"service ntp mgmt server {word_of(server)}", place, said)
             case ["dns", "nameserver", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() or ":" in word), "")
                 self._found.add(f"service dns default server {word_of(server)}", place, said)
