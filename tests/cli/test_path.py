@@ -139,3 +139,20 @@ def test_a_pair_with_a_cable_that_is_taken_away_fails() -> None:
     code, found = shown("gpu1", "storage2", TWO, "--without", "leaf1:Ethernet0")
     lost = [one["source"] for one in found["pairs"] if one["outcome"] == "no cable"]  # type: ignore[attr-defined]
     assert (code, lost) == (1, ["gpu1:nic1"])
+
+
+def test_the_entry_of_an_access_list_that_decides_is_shown(tmp_path: Path) -> None:
+    """A list at the port of gpu1 drops UDP to one host; packets to others are permitted by another entry."""
+    rules = {
+        "SITE|OTHERS": {"PRIORITY": "5", "PACKET_ACTION": "FORWARD", "IP_PROTOCOL": "17"},
+        "SITE|ONE": {"PRIORITY": "10", "PACKET_ACTION": "DROP", "IP_PROTOCOL": "17", "DST_IP": "10.2.2.17/32"},
+    }
+    lists = {"ACL_TABLE": {"SITE": {"type": "L3", "stage": "ingress", "ports": ["Ethernet0"]}}, "ACL_RULE": rules}
+    intent = tmp_path / "two.yaml"
+    intent.write_text(Path(TWO).read_text() + f"extra: {json.dumps({'leaf1': {'tables': lists}})}\n")
+    dropped = nodrop("path", "gpu1:nic1", "storage2", str(intent))
+    assert (dropped.code, "   acl  Ethernet0, ingress: SITE, entry ONE, drops\n" in dropped.out) == (1, True)
+    permitted = nodrop("path", "gpu1:nic1", "10.2.2.9", str(intent))
+    assert (permitted.code, "   acl  Ethernet0, ingress: SITE, entry OTHERS, permits\n" in permitted.out) == (0, True)
+    both = nodrop("path", "gpu1", "storage2", str(intent))
+    assert "gpu1:nic1 to storage2:nic1 (10.2.2.17): dropped by access list SITE\n" in both.out

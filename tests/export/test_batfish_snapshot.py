@@ -39,6 +39,8 @@ ROWS = {
     "VLAN": {"vlanid", "members"},
     "VLAN_MEMBER": {"tagging_mode"},
     "VLAN_INTERFACE": {"secondary"},
+    "ACL_TABLE": {"type", "stage", "ports"},
+    "ACL_RULE": {"PRIORITY", "PACKET_ACTION", "SRC_IP", "DST_IP", "IP_PROTOCOL", "L4_SRC_PORT", "L4_DST_PORT"},
 }
 """Tables that are written and the keys of their rows: each is one that Batfish's classes of rows have."""
 LINES = re.compile(
@@ -373,16 +375,48 @@ def test_rows_that_would_cost_a_table_are_cut_down(two_by_two: Path, tmp_path: P
         },
         VLAN={"Vlan5": {"vlanid": "5", "mac": "00:00:00:00:00:05", "mtu": "9000"}},
         VLAN_MEMBER={"Vlan5|Ethernet248": {"tagging_mode": "priority_tagged"}},
-        ACL_TABLE={"A": {"type": "L3V6"}},
-        ACL_RULE={"A|R": {"PRIORITY": "1", "PACKET_ACTION": "DROP", "DSCP": "3"}},
+        ACL_TABLE={"A": {"type": "MIRROR", "ports": ["Ethernet0"]}},
+        ACL_RULE={"A|R": {"PRIORITY": "1", "PACKET_ACTION": "FORWARD", "DSCP": "3"}},
     )
     tables = json.loads(found.files["sonic_configs/leaf1/config_db.json"])
     rows = {key: row for key, row in tables["INTERFACE"].items() if key.startswith(("Ethernet0|", "Ethernet999"))}
     assert rows == {"Ethernet0|10.2.1.0/31": {}, "Ethernet0|10.7.0.1/24": {"secondary": "true"}}
     assert tables["VLAN"] == {"Vlan5": {"vlanid": "5", "members": ["Ethernet248"]}}
     assert tables["VLAN_MEMBER"] == {"Vlan5|Ethernet248": {"tagging_mode": "untagged"}}
-    assert ("leaf1", "ACL_RULE") in found.unseen
+    assert "ACL_RULE" not in tables
+    assert "no DSCPs in access lists" in found.unseen["leaf1", "@access_lists", "A"]
     assert ("leaf1", "Ethernet0", "addresses", "10.7.0.1") in found.unseen
+
+
+def test_access_lists_are_carried_with_a_last_rule_that_forwards(two_by_two: Path, tmp_path: Path) -> None:
+    """Those of IPv4 at ingress; one for IPv6, one with a range of many ports and one that is not bound are not."""
+    udp = {"PACKET_ACTION": "DROP", "IP_PROTOCOL": "17"}
+    found = _modified(
+        two_by_two,
+        tmp_path,
+        ACL_TABLE={
+            "A": {"type": "L3", "ports": ["Ethernet0"]},
+            "FREE": {"type": "L3"},
+            "SIX": {"type": "L3V6", "ports": ["Ethernet0"]},
+            "WIDE": {"type": "L3", "ports": ["Ethernet0"]},
+        },
+        ACL_RULE={
+            "A|LOW": {**udp, "PRIORITY": "5", "IP_TYPE": "IPV4ANY", "L4_DST_PORT_RANGE": "4791-4792"},
+            "A|HIGH": {"PRIORITY": "9", "PACKET_ACTION": "FORWARD", "SRC_IP": "10.2.0.0/16", "L4_SRC_PORT": "7"},
+            "FREE|R": {**udp, "PRIORITY": "1"},
+            "SIX|R": {"PRIORITY": "1", "PACKET_ACTION": "DROP", "IP_TYPE": "IPV6ANY"},
+            "WIDE|R": {**udp, "PRIORITY": "1", "L4_DST_PORT_RANGE": "1024-65535"},
+        },
+    )
+    tables = json.loads(found.files["sonic_configs/leaf1/config_db.json"])
+    assert tables["ACL_TABLE"] == {"A": {"type": "L3", "stage": "INGRESS", "ports": ["Ethernet0"]}}
+    assert tables["ACL_RULE"] == {
+        "A|HIGH_7": {"PRIORITY": "99999", "PACKET_ACTION": "FORWARD", "SRC_IP": "10.2.0.0/16", "L4_SRC_PORT": "7"},
+        "A|LOW_4791": {"PRIORITY": "99998", **udp, "L4_DST_PORT": "4791"},
+        "A|LOW_4792": {"PRIORITY": "99997", **udp, "L4_DST_PORT": "4792"},
+        "A|FORWARD_THE_REST": {"PRIORITY": "1", "PACKET_ACTION": "FORWARD"},
+    }
+    assert [key for key in found.unseen if "@access_lists" in key] == [("leaf1", "@access_lists", "WIDE")]
 
 
 def test_a_line_at_which_batfish_gives_up_is_a_comment_and_told(two_by_two: Path, tmp_path: Path) -> None:

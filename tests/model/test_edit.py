@@ -186,7 +186,7 @@ def test_rows_are_added_in_order_and_removed() -> None:
         ("spine1/@buffer_pools/ingress/size_bytes", 1, "unknown has no `ingress`; give the whole"),
         ("spine1/Ethernet0", {"x": 1}, "Interface has no `x` (known: adaptive_routing, "),
         ("spine1/Ethernet0/enabled", True, "there is no `Ethernet0`, nor any other"),
-        ("leaf1/@polling", 1, "Device has no `polling` (known: adaptive_routing, "),
+        ("leaf1/@polling", 1, "Device has no `polling` (known: access_lists, adaptive_routing, "),
         ("leaf*/Ethernet9*/enabled", True, "nothing fits the pattern"),
         ("leaf*/Ethernet16*/qos/trust", "pcp", "nothing fits the pattern"),
         ("leaf?/Ethernet16%2F1/qos/trust", "pcp", "nothing fits the pattern"),

@@ -166,16 +166,27 @@ def test_what_cannot_be_is_exit_code_2(collected: Path, args: tuple[str, ...], s
 
 
 def test_what_no_fact_holds_is_drift_too(collected: Path) -> None:
-    """An access list that somebody has added to two switches: told once, in the exit code, and taken back."""
+    """A mirror session that somebody has added to two switches: told once, in the exit code, and taken back."""
     for leaf in ("leaf1", "leaf2"):
-        change(collected / leaf, "ACL_TABLE", "DATA", type="L3", stage="ingress")
+        change(collected / leaf, "MIRROR_SESSION", "DATA", type="SPAN", dst_port="Ethernet8")
     done = nodrop("drift", "running", "intent.yaml", "--patch", "patch")
     assert done.code == 1
-    assert "outside what nodrop judges\n  leaf1, leaf2: ACL_TABLE: DATA not wanted\n    = unknown: " in done.out
+    assert "outside what nodrop judges\n  leaf1, leaf2: MIRROR_SESSION: DATA not wanted\n    = unknown: " in done.out
     assert done.out.splitlines()[-1] == "2 switches differ; way back: unknown (leaf1, leaf2)"
     for leaf in ("leaf1", "leaf2"):
         steps = json.loads(Path("patch", leaf, "patch.json").read_text())
-        assert steps == [{"op": "remove", "path": "/ACL_TABLE"}]
+        assert steps == [{"op": "remove", "path": "/MIRROR_SESSION"}]
+        assert not Path("patch", leaf, "by-hand.txt").exists()
+
+
+def test_an_access_list_is_drift_with_its_effect(collected: Path) -> None:
+    for leaf in ("leaf1", "leaf2"):
+        change(collected / leaf, "ACL_TABLE", "DATA", type="L3", stage="ingress")
+    done = nodrop("drift", "running", "intent.yaml", "--patch", "patch")
+    assert (done.code, "leaf1, leaf2\n  access list DATA: not wanted (family ipv4)\n" in done.out) == (1, True)
+    assert done.out.splitlines()[-1] == "2 switches differ; way back: traffic-affecting (leaf1, leaf2)"
+    for leaf in ("leaf1", "leaf2"):
+        assert json.loads(Path("patch", leaf, "patch.json").read_text()) == [{"op": "remove", "path": "/ACL_TABLE"}]
         assert not Path("patch", leaf, "by-hand.txt").exists()
 
 

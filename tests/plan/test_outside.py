@@ -54,7 +54,7 @@ def told(plan: Plan) -> list[tuple[tuple[str, ...], str, list[tuple[str, str]], 
 
 
 def rules_and_time(tables: Tables) -> None:
-    tables["ACL_TABLE"] = {"DATA": {"type": "L3", "stage": "ingress", "ports": ["Ethernet0"]}}
+    tables["MIRROR_SESSION"] = {"DATA": {"type": "SPAN", "dst_port": "Ethernet8", "src_port": "Ethernet0"}}
     tables["NTP_SERVER"]["192.0.2.10"] = {"association_type": "server"}
     tables["SNMP_COMMUNITY"] = {SECRET: {"TYPE": "RO"}}
     tables["TACPLUS"] = {"global": {"passkey": SECRET}}
@@ -65,7 +65,7 @@ def test_tables_that_the_model_does_not_hold_are_told_of_all_switches_once() -> 
     plan = nodrop.plan(old, new)
     both = ("leaf1", "leaf2")
     assert told(plan) == [
-        (both, "ACL_TABLE", [("DATA", "added")], "unknown"),
+        (both, "MIRROR_SESSION", [("DATA", "added")], "unknown"),
         (both, "NTP_SERVER", [("192.0.2.10 association_type", "added")], "service restart"),
         (both, "SNMP_COMMUNITY", [("…", "added")], "unknown"),
         (both, "TACPLUS", [("global", "added")], "unknown"),

@@ -73,7 +73,13 @@ def test_an_access_list_that_somebody_has_added() -> None:
         tables["ACL_TABLE"] = {"DATA": {"type": "L3", "stage": "ingress", "ports": ["Ethernet0"]}}
         tables["ACL_RULE"] = {"DATA|RULE_1": {"PRIORITY": "9999", "PACKET_ACTION": "DROP", "SRC_IP": "192.0.2.0/24"}}
 
-    assert drifted(by_hand) == [("ACL_RULE", [("DATA|RULE_1", "removed")]), ("ACL_TABLE", [("DATA", "removed")])]
+    before, wanted = sonic(by_hand)
+    found = nodrop.drift(before, wanted)
+    (fact,) = found.plan.told[0].facts
+    assert ([entry.path for entry in fact.entries], told(found)) == ([("access_lists", "DATA")], [])
+    (patch,) = patches(found.plan, before, wanted)
+    assert [step["path"] for step in json.loads(patch.files["patch.json"])] == ["/ACL_RULE", "/ACL_TABLE"]
+    assert patch.by_hand == ()
 
 
 def test_what_was_said_and_does_not_run() -> None:
@@ -210,7 +216,6 @@ def test_settings_of_nvue_in_either_form(commands: bool) -> None:
     shown = as_it_runs("nvue", {"startup.yaml": json.dumps(more).encode()}, Random(seed))
     found = nodrop.drift(read("nvue", shown), wanted)
     assert told(found) == [
-        ("acl SITE", [("rule", "removed"), ("type", "removed")]),
         ("system aaa", [("user ops", "removed")]),
         ("system message", [("pre-login", "changed")]),
     ]

@@ -34,8 +34,9 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
 
     SRC and DST are a host, one of its ports (gpu1:p1), a switch, a switch's port or an address; PATH is what `nodrop
     lint` takes: a folder of configurations, or an intent. Every switch on the way is shown with the route that it
-    takes, the traffic class, priority group and queue that the packet lands in, and what these do. Of two hosts every
-    pair of ports is tried, and the first one shown. Exit 1 where packets do not arrive on every way of every pair.
+    takes, the traffic class, priority group and queue that the packet lands in, and what these do. Access lists see it
+    as a RoCE packet (UDP 4791), and the entries that decide are shown. Of two hosts every pair of ports is tried, and
+    the first one shown. Exit 1 where packets do not arrive on every way of every pair.
     """
     from nodrop.cli.output import say
     from nodrop.judging import reading_at
@@ -52,8 +53,8 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     start, own = _source(plane, src)
     to = _target(plane, dst, own)
     walk = Walk(plane, start, to)
-    shown = hops.facts(plane, walk, marked)
-    pairs = _pairs(plane, src, dst)
+    shown = hops.facts(plane, walk, marked, own)
+    pairs = _pairs(plane, src, dst, marked)
     count = shown["paths"]
     title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
     named = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
@@ -62,11 +63,12 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
         say(dumped(shown).decode())
     else:
         say(hops.text({**shown, "title": title}))
-    return 0 if walk.delivered and all(pair["delivered"] for pair in pairs) else FOUND
+    return 0 if shown["delivered"] and all(pair["delivered"] for pair in pairs) else FOUND
 
 
-def _pairs(plane: "ControlPlane", src: str, dst: str) -> "list[Facts]":
+def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]":
     """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
+    from nodrop.routing.hop_filters import dropped, roce_packet
     from nodrop.routing.paths import Walk, attached
 
     def tried(near: str, far: str) -> "Facts | None":
@@ -85,7 +87,11 @@ def _pairs(plane: "ControlPlane", src: str, dst: str) -> "list[Facts]":
         walk = Walk(plane, start, to)
         failed = (way.outcome for way in walk.ways if way.outcome != "delivered")
         outcome = "delivered" if walk.delivered else next(failed, "no route")
-        return {**found, "paths": walk.paths, "delivered": walk.delivered, "outcome": outcome}
+        filtered = dropped(plane, walk, roce_packet(own, to, dscp)) if walk.delivered else None
+        if filtered is not None:
+            outcome = f"dropped by access list {filtered.rules.name}"
+        delivered = walk.delivered and filtered is None
+        return {**found, "paths": walk.paths, "delivered": delivered, "outcome": outcome}
 
     hosts = plane.index.hosts
     if src not in hosts or dst not in hosts:

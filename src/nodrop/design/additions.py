@@ -13,17 +13,13 @@ from nodrop.errors import Problem, Unsupported
 from nodrop.intent.schema import Additions, Intent
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra, Fabric
-from nodrop.model.fields import named
-from nodrop.model.fields.row import EXTRA
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, matches, parse, text
 from nodrop.model.values import changed
-from nodrop.platforms.extras import Touched, decided
+from nodrop.platforms.extras import OPEN, Touched, decided
 from nodrop.platforms.traits import traits
 
 _KINDS = ("tables", "paths", "lines")
-_OPEN: Mapping[str, None] = dict.fromkeys(one for one in named(Device, key=EXTRA) if not one.startswith("extra"))
-"""The fields that additions alone decide, as they do the hold times of sessions."""
 
 
 def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
@@ -130,7 +126,7 @@ def _read(device: Device, index: Index) -> Device:
     """Return a switch as its own files describe it."""
     artifacts = platforms.writer(device.platform).write(device, index)
     (reading,) = read_artifacts(artifacts, {device.name: device.platform}, "")
-    return changed(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **_OPEN)
+    return changed(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **OPEN)
 
 
 def _taken(platform: str, key: str, values: list[Extra]) -> Subject:

@@ -81,6 +81,8 @@ def _unlike(sight: Sight, other: Fabric) -> Iterator[Unlike]:
             continue
         if device.platform != there.platform:
             there = replace(there, **{name: getattr(device, name) for name in _OF_SPELLING})
+        else:  # additions carry access lists as their files have them
+            there = replace(there, access_lists=device.access_lists)
         yield from _of_device(device, there, sight)
     for name in sorted(theirs.keys() - {one.name for one in own.devices}):
         yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")

@@ -186,14 +186,15 @@ def _named_devices(declared: Declared) -> set[str]:
 
 
 def _completed(device: Device, facing: Iterable[Side | None | Unknown], interner: Interner) -> Device:
-    """Return the device with profiles and pools shared, and every port's side, in one go over a million ports."""
+    """Return the device with its shared values, and every port's side, in one go over a million ports."""
 
     def completed(port: Interface, side: Side | None | Unknown) -> Interface:
         qos = interner.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
         return port if side is port.side and qos is port.qos else changed(port, side=side, qos=qos)
 
-    pools = interner.pools(device.buffer_pools)
-    return changed(device, interfaces=tuple(map(completed, device.interfaces, facing)), buffer_pools=pools)
+    pools, lists = interner.pools(device.buffer_pools), interner.lists(device.access_lists)
+    ports = tuple(map(completed, device.interfaces, facing))
+    return changed(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
 
 
 def _groups(devices: Sequence[Device], links: Sequence[Link], declared: Declared, *, paused: bool) -> list[modes.Group]:

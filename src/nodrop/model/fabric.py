@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple, get_args
 
+from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.buffers import BufferPool, DynamicBuffers
 from nodrop.model.nics import Nic
@@ -240,6 +241,8 @@ class Device:
     dual_tor: bool | Unknown = False
     """Whether servers have a second leaf, to which traffic that arrives here may be sent through a tunnel."""
     tunnels: tuple[Tunnel, ...] | Unknown = ()
+    access_lists: tuple[AccessList, ...] | Unknown = ()
+    """Its access lists, sorted by name."""
     management: Management | None | Unknown = None
     bgp: Bgp | None | Unknown = None
     """The BGP process of the default VRF."""

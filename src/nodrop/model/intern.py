@@ -2,6 +2,7 @@
 
 from operator import is_
 
+from nodrop.model.access import AccessEntry, AccessList
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
@@ -14,6 +15,7 @@ class Interner:
 
     def __init__(self) -> None:
         self._by_content: dict[QosProfile, QosProfile] = {}
+        self._entries: dict[tuple[AccessEntry, ...], tuple[AccessEntry, ...]] = {}
         self._pools: dict[tuple[BufferPool, ...], tuple[BufferPool, ...]] = {}
         self._by_id: dict[int, tuple[QosProfile, QosProfile]] = {}
 
@@ -29,13 +31,23 @@ class Interner:
         """Return the one object that stands for the content of these pools."""
         return pools if isinstance(pools, Unknown) else self._pools.setdefault(pools, pools)
 
+    def lists(self, lists: tuple[AccessList, ...] | Unknown) -> tuple[AccessList, ...] | Unknown:
+        """Return access lists with the one object that stands for the content of their entries."""
+        if isinstance(lists, Unknown) or all(self._shared(one.entries) is one.entries for one in lists):
+            return lists
+        return tuple(changed(one, entries=self._shared(one.entries)) for one in lists)
+
+    def _shared(self, entries: tuple[AccessEntry, ...] | Unknown) -> tuple[AccessEntry, ...] | Unknown:
+        return entries if isinstance(entries, Unknown) else self._entries.setdefault(entries, entries)
+
     def device(self, device: Device) -> Device:
         """Return the device with every profile, and its pools, replaced by the one object for that content."""
         ports = tuple(map(self._port, device.interfaces))
-        pools = self.pools(device.buffer_pools)
-        if pools is device.buffer_pools and all(map(is_, ports, device.interfaces)):
+        pools, lists = self.pools(device.buffer_pools), self.lists(device.access_lists)
+        same = pools is device.buffer_pools and lists is device.access_lists
+        if same and all(map(is_, ports, device.interfaces)):
             return device
-        return changed(device, interfaces=ports, buffer_pools=pools)
+        return changed(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
 
     def _port(self, port: Interface) -> Interface:
         only = self.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos

@@ -23,6 +23,7 @@ from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject, matches
 from nodrop.model.subject import text as spelt
 from nodrop.model.values import changed
+from nodrop.platforms.entry_order import in_order
 
 Bundle = Mapping[str, bytes]
 
@@ -222,12 +223,13 @@ def alongside(
     subjects: Sequence[Subject],
     port: Callable[[Interface, Interface, str, Sequence[Subject]], Interface],
 ) -> Device:
-    """Return the new device with each port as `port` makes it from the old one, and servers in the order of files."""
+    """Return the new device with each port as `port` makes it from the old one, and lists in the order of files."""
     were = {interface.name: interface for interface in old.interfaces}
     servers = {name: getattr(new, name) for name in named(Device, unordered=True)}
     return changed(
         new,
         interfaces=tuple(port(were.get(one.name, one), one, old.name, subjects) for one in new.interfaces),
+        access_lists=new.access_lists if isinstance(new.access_lists, Unknown) else in_order(new.access_lists),
         **{name: tuple(sorted(names)) for name, names in servers.items() if isinstance(names, tuple)},
     )
 

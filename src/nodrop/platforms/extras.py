@@ -4,7 +4,7 @@ An addition touches the model where the tree has something at its path already, 
 with it. Platforms say how a tree is spelt and read; nothing here knows a vendor's words.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -32,6 +32,10 @@ class Touched(Unsupported):
 
     def __reduce__(self) -> tuple[type["Touched"], tuple[str, str, Subject]]:  # type: ignore[override]
         return (type(self), (self.path, self.reason, self.model))
+
+
+OPEN: Mapping[str, None] = dict.fromkeys(one for one in named(Device, key=EXTRA) if not one.startswith("extra"))
+"""The fields of a switch that additions alone decide, such as access lists, as they do the hold times of sessions."""
 
 
 def additions(device: Device) -> tuple[Extra, ...]:

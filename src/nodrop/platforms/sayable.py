@@ -131,8 +131,8 @@ def check_range(value: int | None, low: int, high: int, *path: object) -> None:
 
 
 def check_without_overlays(device: Device) -> None:
-    """Raise Unsupported where a device is one of a pair or has tunnels, which no writer spells."""
-    for name in ("multi_chassis", "dual_tor", "tunnels"):
+    """Raise Unsupported where a device has parts that no writer writes: a second switch, tunnels, access lists."""
+    for name in ("multi_chassis", "dual_tor", "tunnels", "access_lists"):
         if getattr(device, name):
             raise refuse([name], "is read for rules, and not written")
     for channel in known(device.port_channels):

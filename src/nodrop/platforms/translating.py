@@ -194,6 +194,7 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         gnmi_port=UNKNOWN,
         otlp_collectors=UNKNOWN,
         high_frequency=UNKNOWN,
+        access_lists=UNKNOWN,
         weighs_utilization=UNKNOWN,
     )
     if not found.balances:

@@ -20,8 +20,11 @@ from nodrop.model.states import Unknown, UnknownFact, known
 from nodrop.report.escape import terminal
 from nodrop.report.names import listing
 from nodrop.routing import ControlPlane
+from nodrop.routing.filtering import Packets
+from nodrop.routing.hop_filters import Filtered, filters, roce_packet
 from nodrop.routing.legs import Leg
 from nodrop.routing.paths import Stage, Walk
+from nodrop.routing.prefixes import Address
 from nodrop.units import show_bytes, show_speed
 
 Facts = dict[str, Any]
@@ -39,21 +42,22 @@ def _known(read: Callable[[], _T]) -> _T | str:
         return UNKNOWN
 
 
-def facts(plane: ControlPlane, walk: Walk, dscp: int) -> Facts:
-    """Return the ways, and every switch on them, in values for JSON."""
+def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = None) -> Facts:
+    """Return the ways, and every switch on them, in values for JSON; access lists see a RoCE packet of the source."""
     name = [router.name for router in plane.routers]
     carried = {walk.stages[0].router: dscp} if walk.stages else {}
     stages = []
     for stage in walk.stages:
         own = carried.get(stage.router, dscp)
-        found = _stage(plane, stage, own)
+        found = _stage(plane, stage, own, roce_packet(source, walk.to, own))
         stages.append(found)
         for hop in stage.route.hops if stage.route is not None else ():
             if hop.router is not None:
                 carried.setdefault(hop.router, found["dscp_out"])
+    refused = any(one["action"] == "deny" for stage in stages for one in stage["filters"])
     return {
         "paths": walk.paths,
-        "delivered": walk.delivered,
+        "delivered": walk.delivered and not refused,
         "ways": [
             {"switches": [name[one] for one in way.routers], "paths": way.paths, "outcome": way.outcome}
             for way in walk.ways
@@ -62,7 +66,7 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int) -> Facts:
     }
 
 
-def _stage(plane: ControlPlane, stage: Stage, dscp: int) -> Facts:
+def _stage(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Facts:
     router = plane.routers[stage.router]
     ports = _Ports(plane, router.device.name)
     arriving = [one for leg in stage.arrive for one in ports.of(router.by_name.get(leg), leg)]
@@ -83,6 +87,18 @@ def _stage(plane: ControlPlane, stage: Stage, dscp: int) -> Facts:
         "dscp_out": sent[0] if sent else dscp,
         "ingress": ingress,
         "egress": egress,
+        "filters": [_filtered(one) for one in filters(plane, stage, packet) if one.entry or one.action != "permit"],
+    }
+
+
+def _filtered(one: Filtered) -> Facts:
+    """Return what an access list does, and which entry of it decides; `unknown` where it may do either."""
+    return {
+        "list": one.rules.name,
+        "entry": None if one.entry is None else one.entry.name,
+        "interface": one.interface,
+        "stage": one.stage,
+        "action": one.action,
     }
 
 
@@ -252,6 +268,7 @@ def _lines(stage: Facts) -> list[str]:
             f"   in   {listing(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
             f"priority group {row['priority_group']}, {lossless}{pauses}{kept}"
         )
+    lines += [f"   acl  {_decided(one)}" for one in stage["filters"] if one["stage"] == "ingress"]
     route = stage["route"]
     if route is None:
         lines.append("   no route")
@@ -260,9 +277,17 @@ def _lines(stage: Facts) -> list[str]:
         hops = f", {count} next hop{'s' if count != 1 else ''}" if route["source"] == "bgp" else ""
         lines.append(f"   by   {route['prefix']}, {route['source']}{hops}")
     lines += [f"   out  {listing(row['ports'])}: {_leaving(row)}" for row in stage["egress"]]
+    lines += [f"   acl  {_decided(one)}" for one in stage["filters"] if one["stage"] == "egress"]
     if stage["outcome"] not in (None, "delivered"):
         lines.append(f"   {stage['outcome']}")
     return lines
+
+
+def _decided(one: Facts) -> str:
+    """Return which entry of an access list decides, and what it does."""
+    entry = "no entry matches" if one["entry"] is None else f"entry {terminal(one['entry'])}"
+    does = {"permit": "permits", "deny": "drops", UNKNOWN: "may drop"}[one["action"]]
+    return f"{terminal(one['interface'])}, {one['stage']}: {terminal(one['list'])}, {entry}, {does}"
 
 
 def _leaving(row: Facts) -> str:

@@ -43,7 +43,7 @@ class Walk:
     """All ways of packets to an address."""
 
     def __init__(self, plane: ControlPlane, start: Start, to: Address) -> None:
-        self._plane, self._start, self._to = plane, start, to
+        self._plane, self._start, self.to = plane, start, to
         self._routes: Routes = plane.of(to.family)
         self.ways = tuple(self._ways())
         self.stages = tuple(self._stages())
@@ -60,7 +60,7 @@ class Walk:
 
     def _next(self, number: int) -> tuple[Route | None, tuple[Hop, ...], Outcome | None]:
         """Return the route of a router, where packets go from it, and how their way ends there, if it does."""
-        route = self._routes.towards(number, self._to)
+        route = self._routes.towards(number, self.to)
         if route is None:
             return None, (), "no route"
         if route.discard:

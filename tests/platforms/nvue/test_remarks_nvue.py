@@ -216,7 +216,6 @@ vrf: {red: {router: {temper: mild}}, blue: {table: 7}}
     assert [(note.kind, note.message, note.line) for note in reading.notes] == [
         ("unknown-line", f"`{path}` is neither modelled nor known to be harmless", line)
         for path, line in (
-            ("acl", 7),
             ("interface swp1 link dot1x", 9),
             ("system forwarding mood", 10),
             ("vrf red router temper", 11),

@@ -106,6 +106,7 @@ NOTHING = Device(
     multi_chassis=UNKNOWN,
     dual_tor=UNKNOWN,
     tunnels=UNKNOWN,
+    access_lists=UNKNOWN,
     management=UNKNOWN,
     bgp=UNKNOWN,
     vrf_bgp=UNKNOWN,

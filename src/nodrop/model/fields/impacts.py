@@ -34,6 +34,12 @@ ADDRESS = (
         ("removed", "changed"),
     ),
 )
+FILTER = (
+    Impact(
+        "traffic-affecting",
+        "packets are permitted, dropped or marked by the new entries from then on, those of BGP sessions too",
+    ),
+)
 VLAN = (
     Impact(
         "traffic-affecting",

@@ -1,5 +1,6 @@
 """The fields of a switch, without its ports and its routing."""
 
+from nodrop.model.access import AccessEntry, AccessList, Binding
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.buffers import BufferPool, DynamicBuffers
 from nodrop.model.fabric import (
@@ -39,6 +40,8 @@ SWITCHES: Table = {
         "multi_chassis": Field(no_key="no key of an intent makes two switches one"),
         "dual_tor": Field(no_key="no key of an intent gives servers a second leaf"),
         "tunnels": Field(no_key="no key of an intent makes tunnels"),
+        "access_lists": Field(key=EXTRA, impact=impacts.FILTER, routing=False),
+        "access_lists/*": Field(impact=impacts.FILTER),
         "management": Field(key="addressing.oob"),
         "bgp": Field("BGP", key="routing", impact=impacts.PROCESS_REMOVED, heading=True),
         "neighbors": Field(key="routing"),
@@ -112,6 +115,38 @@ SWITCHES: Table = {
         "description": Field(),
     },
     VlanMember: {"interface": Field(), "tagged": Field()},
+    AccessList: {
+        "name": Field(),
+        "entries": Field(impact=impacts.FILTER),
+        "entries/*": Field("entry", impact=impacts.FILTER),
+        "family": Field(),
+        "otherwise": Field("action without a match"),
+        "own_packets": Field("filters its own packets"),
+        "bindings": Field(impact=impacts.FILTER),
+        "bindings/*": Field(impact=impacts.FILTER),
+    },
+    AccessEntry: {
+        "name": Field(),
+        "action": Field(impact=impacts.FILTER),
+        "priority": Field(impact=impacts.FILTER),
+        "family": Field(),
+        "protocol": Field("IP protocol"),
+        "sources": Field("source addresses", unordered=True),
+        "destinations": Field("destination addresses", unordered=True),
+        "source_ports": Field(),
+        "destination_ports": Field(),
+        "dscps": Field("DSCPs to match"),
+        "tcp_flags": Field("TCP flags"),
+        "interfaces": Field("ports"),
+        "others": Field("other conditions"),
+        "dscp": Field("DSCP"),
+        "traffic_class": Field(impact=impacts.CLASS_OF_PACKETS),
+        "redirects": Field("redirect", impact=impacts.PATHS),
+        "polices": Field("policer"),
+        "mirrors": Field("mirror"),
+        "refused": Field("refused by the switch"),
+    },
+    Binding: {"interface": Field(), "stage": Field()},
     MultiChassis: {"peer_link": Field(), "port_channels": Field()},
     Tunnel: {
         "name": Field(),

@@ -11,6 +11,7 @@ from nodrop.platforms.editing import same
 from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
 from nodrop.platforms.nvue.bindings_switch import SWITCH
+from nodrop.platforms.nvue.edit_access import change_access_lists
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_groups import at_groups
 from nodrop.platforms.nvue.edit_operations import THERE
@@ -59,6 +60,7 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     if _moved(old.mac_ageing_s, new.mac_ageing_s):
         draft.put(*next(ageing.paths(draft.top)), to=new.mac_ageing_s)
     _bound(draft, old, new)
+    change_access_lists(draft, old, new)
     if _moved(old.tunnels, new.tunnels):
         _tunnels(draft, those_known(old.tunnels), those_known(new.tunnels))
     if _moved(old.hash_fields, new.hash_fields):

@@ -13,6 +13,7 @@ from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
 from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
+from nodrop.platforms.nvue.read_access import access_paths
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
 from nodrop.platforms.nvue.read_ports import Ports, is_address
 from nodrop.platforms.nvue.read_qos import GLOBAL
@@ -160,6 +161,8 @@ class _Finder:
             yield from ageing.paths(self._top)
         elif head in _SNMP:
             yield from ((*path, _SNMP[head]) for path in SNMP)
+        elif head == "@access_lists":
+            yield from access_paths(part)
         elif head in OVERLAYS:
             yield from overlay_paths(self._ports, head, part)
         elif head in INTERFACES:

@@ -48,7 +48,7 @@ _INTERFACE: _Known = {
     **dict.fromkeys(("ip", "ipv4", "ipv6"), None),
     "qos": None,
     "packet-trim": None,
-    "acl": NOT_READ,
+    "acl": None,
     "router": {"adaptive-routing": _BALANCING, **_PROTOCOLS},
     "lldp": "what LLDP tells the neighbor",
     **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "mlag", "parent"), _BRIDGED),
@@ -67,7 +67,7 @@ TOP: _Known = {
         "lldp-tlv": "what LLDP tells the neighbor",
     },
     "interface": {"*": _INTERFACE},
-    "acl": NOT_READ,
+    "acl": None,
     "bridge": _BRIDGED,
     "mlag": _BRIDGED,
     "evpn": NOT_READ,
@@ -100,7 +100,8 @@ TOP: _Known = {
         **dict.fromkeys(("port-mirror", "docker", "ztp", "packages", "image", "usb", "profile"), _ELSEWHERE),
         **dict.fromkeys(("power", "ptp", "synce", "dhcp", "tech-support", "grpc-tunnel", "global"), _ELSEWHERE),
         **dict.fromkeys(("fabric", "cert", "certificate", "watchdog", "interface", "led", "cpu"), _ELSEWHERE),
-        **dict.fromkeys(("acl", "nat", "control-plane", "dot1x", "link", "link-tracking", "do-spx"), NOT_READ),
+        **dict.fromkeys(("acl", "nat", "dot1x", "link", "link-tracking", "do-spx"), NOT_READ),
+        "control-plane": {"acl": None, **dict.fromkeys(("policer", "trap"), NOT_READ)},
     },
     "vrf": {
         "*": {

@@ -22,6 +22,7 @@ from nodrop.platforms.nvue.ageing import mac_ageing
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.hashing import hash_fields
 from nodrop.platforms.nvue.other_systems import other_system
+from nodrop.platforms.nvue.read_access import access_lists
 from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
@@ -196,6 +197,7 @@ class _Device:
             port_channels=port_channels(top, ports, self._derived),
             vlans=vlans(top, ports, self._derived),
             multi_chassis=multi_chassis(top, ports),
+            access_lists=access_lists(top, ports),
             mac_ageing_s=mac_ageing(top),
             **decoded(SWITCH, [top]),
             tunnels=tunnels(top),

@@ -7,6 +7,7 @@ from nodrop.formats.places import Span, decode
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
 from nodrop.platforms.onyx.commands import Command, parse
+from nodrop.platforms.onyx.read_access import entry_commands
 from nodrop.platforms.onyx.read_values import FILE
 
 Words = tuple[str, ...]
@@ -97,6 +98,11 @@ def _spans(commands: Sequence[Command], subject: Subject) -> Iterator[Span]:
 
 def _of_device(commands: Sequence[Command], head: str, rest: Sequence[str]) -> Iterator[Span]:
     found = [one for words in _DEVICE.get(head, ()) for one in commands if not one.kind and one.starts(*words)]
+    if head == "@access_lists":
+        name, _, number = (*rest, "", "", "")[:3]
+        entry = entry_commands(commands).get((name, number))
+        yield from () if entry is None else (entry.span,)
+        yield from (one.span for one in commands if name in one.words)
     if head in ("@port_channels", "@loopbacks", "@vlans", "@management") and (rest or head == "@management"):
         name = {"@vlans": f"Vlan{rest[0]}" if rest else "", "@management": "mgmt0"}.get(head, rest[0] if rest else "")
         found = [one for one in commands if name in one.names] + found

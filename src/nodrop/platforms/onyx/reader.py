@@ -14,6 +14,7 @@ from nodrop.platforms.onyx import read_commands, read_routing
 from nodrop.platforms.onyx.commands import Command, Script, parse
 from nodrop.platforms.onyx.gathered import Link, Qos, Settings
 from nodrop.platforms.onyx.naming import onyx_port
+from nodrop.platforms.onyx.read_access import access_lists
 from nodrop.platforms.onyx.read_qos import QosReader
 from nodrop.platforms.onyx.read_secrets import secrets
 from nodrop.platforms.onyx.read_values import FILE, Values
@@ -119,6 +120,7 @@ class _Device:
             ),
             port_channels=tuple(_port_channels(settings)),
             vlans=tuple(_vlans(settings)),
+            access_lists=access_lists(self._script.commands),
             management=_management(settings),
             bgp=routing.bgp,
             vrf_bgp=routing.vrf_bgp,

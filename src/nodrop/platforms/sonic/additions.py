@@ -48,7 +48,7 @@ def routing(text: str, device: Device) -> str:
 
 def _read(device: Device, text: str) -> Device:
     source = Source(name=FILE, display=FILE)
-    return changed(reader.read(device.name, [(source, text.encode())]).device, extra=(), extra_lines=())
+    return changed(reader.read(device.name, [(source, text.encode())]).device, extra=(), extra_lines=(), **extras.OPEN)
 
 
 def _spell(tables: extras.Tree) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, surely_off, those_known
-from nodrop.model.subject import Subject
 from nodrop.platforms.artifact import BatfishTables
+from nodrop.platforms.sonic.batfish_access import access_tables
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.document import FILE
 from nodrop.platforms.sonic.frr_text import given
@@ -33,7 +33,6 @@ _HOLDERS = ("INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE")
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}")
 _TAGGING = {"tagged": "tagged", "untagged": "untagged", "priority_tagged": "untagged"}
 _MTU = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
-_ACLS = "Batfish denies what no rule of an ACL speaks of, which SONiC forwards, and drops a table with a rule it lacks"
 
 
 def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
@@ -64,7 +63,8 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
         kept = {name for name in names if there is None or name in there}
         found[table] = {name: {} for name in sorted(kept)}
         found[table] |= {key: _secondary(row) for key, row in rows.items() if _held(key, kept)}
-    unseen: dict[Subject, str] = {(device.name, "ACL_RULE"): _ACLS} if config.rows("ACL_RULE") else {}
+    filters, unseen = access_tables(device, ports)
+    found |= filters
     for vlan in those_known(device.vlans):
         if vlan.addresses:
             unseen[device.name, "@vlans", vlan.key, "mtu_bytes"] = _MTU

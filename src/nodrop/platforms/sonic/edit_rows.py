@@ -9,6 +9,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.edit_access import change_access_lists
 from nodrop.platforms.sonic.edit_profiles import text
 from nodrop.platforms.sonic.read_buffers import pool_identity
 from nodrop.platforms.sonic.spelling import pool_name
@@ -32,6 +33,7 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     _counters(draft, old, new)
     change_streams(draft, old, new)
     _tunnels(draft, old, new)
+    change_access_lists(draft, old, new)
     _loopbacks(draft, old, new)
     _management(draft, old, new)
     for table, attribute in (("NTP_SERVER", "ntp_servers"), ("SYSLOG_SERVER", "syslog_servers")):

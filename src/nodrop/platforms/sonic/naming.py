@@ -26,3 +26,11 @@ def model_port(model: str, name: str, splits: int = 1) -> Port | None:
         return None
     panel, offset, lanes = place
     return Port(panel, offset * splits // lanes)
+
+
+@lru_cache(maxsize=65_536)
+def port_of(model: str, name: str, lanes: int) -> Port | None:
+    """Return the port of a model that has this name and so many lanes; None where the model has none."""
+    whole = model_port(model, name)
+    group = switch(model).group(whole.panel) if whole else None
+    return None if group is None else model_port(model, name, max(group.lanes // lanes, 1))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from nodrop.formats.places import Span, decode, shown
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import BufferProfile, Headroom
-from nodrop.model.fabric import Device, Interface, Port
+from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.reading import DeviceReading, Note, Place, Source
 from nodrop.model.states import UNKNOWN, Unknown
@@ -22,8 +21,9 @@ from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
 from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FrrText, frr_text
-from nodrop.platforms.sonic.naming import model_port
+from nodrop.platforms.sonic.naming import port_of
 from nodrop.platforms.sonic.neighbors import neighbor_cables
+from nodrop.platforms.sonic.read_access import access_lists, remark_refused
 from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
@@ -120,6 +120,7 @@ class _Device:
         remark_secrets(config, self._frr)
         remark_listening(config)
         check(config)
+        remark_refused(config, device.access_lists)
         return DeviceReading(
             device=resolve(device),
             called=self._called,
@@ -166,6 +167,7 @@ class _Device:
             loopbacks=loopbacks(config),
             **bridging(config, self._derived),
             **overlays(config, self._localhost),
+            access_lists=access_lists(config),
             management=management(config),
             **routes,
             buffer_model=dynamic,
@@ -273,7 +275,7 @@ class _Device:
         added = self._added_groups(name, qos, dynamic, speed, cable, enabled or False)
         return Interface(
             name=name,
-            port=UNKNOWN if isinstance(self._model, Unknown) or not lanes else _port(self._model, name, lanes),
+            port=UNKNOWN if isinstance(self._model, Unknown) or not lanes else port_of(self._model, name, lanes),
             enabled=enabled or False,
             speed_mbps=speed,
             lanes=lanes,
@@ -380,11 +382,3 @@ class _Device:
         """Return the name under which the file of a place is shown, and the line."""
         display = {source.name: source.display for source in self._sources}
         return (display.get(place.file), place.span.line) if place else (None, None)
-
-
-@lru_cache(maxsize=65_536)
-def _port(model: str, name: str, lanes: int) -> Port | None:
-    """Return the port of a model that has this name and so many lanes; None where the model has none."""
-    whole = model_port(model, name)
-    group = switch(model).group(whole.panel) if whole else None
-    return None if group is None else model_port(model, name, max(group.lanes // lanes, 1))

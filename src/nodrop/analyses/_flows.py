@@ -1,0 +1,247 @@
+"""The packets that matter where an access list acts: RoCE data, CNPs, BGP and BFD, between the addresses there."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from nodrop.analyses._hosts import cabled_hosts
+from nodrop.model.access import AccessList, PortRange
+from nodrop.model.effects import cnp_dscps, roce_dscps
+from nodrop.model.fabric import Device, End
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.routing.filtering import Atom, Packets, prefixes_of
+from nodrop.routing.legs import Leg, legs
+from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address
+
+_UDP, _TCP = 17, 6
+ROCE_PORT = 4791
+"""UDP port of RoCEv2 (IBTA, annex A17)."""
+BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
+"""RFC 4271; RFC 5881 and RFC 5883."""
+_EPHEMERAL = (PortRange(1024, 65_535),)
+_BFD_SOURCES = (PortRange(49_152, 65_535),)
+"""RFC 5881, section 4."""
+_LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
+
+
+class Flow(NamedTuple):
+    """Packets of a kind (`rdma`, `cnp`, `bgp`, `bfd`) that pass a port at a stage.
+
+    A `reply` is of BGP and comes from port 179.
+    """
+
+    what: str
+    port: str
+    packets: Packets
+    peer: str = ""
+    """The other end of a session."""
+    reply: bool = False
+
+
+Sets = Mapping[Family, tuple[Atom, ...]]
+
+
+class Hosts:
+    """The addresses of hosts by the switches and ports that they are at; subnets where no host is known."""
+
+    def __init__(self, index: Index) -> None:
+        self.of: defaultdict[End, list[Prefix]] = defaultdict(list)
+        dscps = roce_dscps(index.fabric)
+        stated: set[End] = set()
+        for host, ports in cabled_hosts(index):
+            for one in ports:
+                stated.add(one.far)
+                found = [each for text in one.port.addresses if (each := address(text)) is not None]
+                if isinstance(host.tos, Unknown) or host.tos >> 2 in dscps:
+                    self.of[one.far] += [Prefix(each.family, each.number, BITS[each.family]) for each in found]
+        for device in index.fabric.devices:
+            for leg in legs(device):
+                free = [at for port in leg.ports if (at := End(device.name, port)) not in stated]
+                if free and leg.subnets and all(_faces_host(index, device, leg, at.port) for at in free):
+                    for at in free:
+                        self.of[at] += [one for one in leg.subnets if not one.link_local]
+
+    @cached_property
+    def by_device(self) -> Mapping[str, Sequence[Prefix]]:
+        """The addresses at all ports of each switch."""
+        found: defaultdict[str, list[Prefix]] = defaultdict(list)
+        for (device, _), prefixes in self.of.items():
+            found[device] += prefixes
+        return found
+
+
+def _faces_host(index: Index, device: Device, leg: Leg, port: str) -> bool:
+    """Whether a port leads to a host: as stated, else because no switch and no BGP session is there."""
+    interface = index.interface(device.name, port)
+    if interface is None or surely_off(interface.enabled) or interface.side is None:
+        return False
+    if not isinstance(interface.side, Unknown):
+        return interface.side == "host"
+    end = index.far_end(device.name, port)
+    if end is not None and end.node in index.devices:
+        return False
+    return not any(_is_over(neighbor, leg) for neighbor in _neighbors(device, leg))
+
+
+class Classes:
+    """Addresses of hosts that the entries of a list treat alike, each with one that stands for all."""
+
+    def __init__(self, hosts: Hosts, rules: AccessList) -> None:
+        texts = {text for one in those_known(rules.entries) for text in (*one.sources, *one.destinations)}
+        self._wanted = prefixes_of(tuple(sorted(texts)))
+        self._hosts = hosts
+        self._kinds: dict[Prefix, tuple[object, ...]] = {}
+        self._atoms: dict[tuple[object, ...], Atom] = {}
+        self._by_device: dict[str, Counter[tuple[object, ...]]] = {}
+
+    def count(self, prefixes: Iterable[Prefix]) -> Counter[tuple[object, ...]]:
+        """Return how many of some addresses are of each class."""
+        return Counter(map(self._kind, prefixes))
+
+    def of_device(self, name: str) -> Counter[tuple[object, ...]]:
+        """Return the classes of the hosts at a switch."""
+        if name not in self._by_device:
+            self._by_device[name] = self.count(self._hosts.by_device.get(name, ()))
+        return self._by_device[name]
+
+    @cached_property
+    def all(self) -> Counter[tuple[object, ...]]:
+        """The classes of all hosts."""
+        return sum((self.of_device(name) for name in self._hosts.by_device), Counter())
+
+    def atoms(self, counted: Counter[tuple[object, ...]], family: Family) -> tuple[Atom, ...]:
+        """Return one address of each class; all addresses where there are none."""
+        found = sorted(self._atoms[kind] for kind, count in counted.items() if count > 0)
+        return tuple(one for one in found if one.prefix.family == family) or (Atom(Prefix(family, 0, 0)),)
+
+    def _kind(self, own: Prefix) -> tuple[object, ...]:
+        if own not in self._kinds:
+            inside = tuple(number for number, one in enumerate(self._wanted) if one.covers(own))
+            around = any(own.covers(one) and own != one for one in self._wanted)
+            kind = (own.family, inside, own if around else None)
+            self._kinds[own] = kind
+            self._atoms.setdefault(kind, Atom(own))
+        return self._kinds[own]
+
+
+def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters: bool) -> Iterator[Flow]:
+    """Yield the RoCE packets that enter or leave by a port, where hosts are behind it or it leads to a switch."""
+    name, own = at.node, hosts.of.get(at, ())
+    if own:
+        beyond = classes.count(own)
+    elif (end := index.far_end(*at)) is not None and end.node in index.devices:
+        beyond = classes.of_device(end.node) or classes.all - classes.of_device(name)
+    elif leads_to_switch(index, at):
+        beyond = classes.all - classes.of_device(name)
+    else:
+        return
+    behind = classes.all - beyond
+    families = {one.family for prefixes in hosts.by_device.values() for one in prefixes} or {"ipv4"}
+    kinds: tuple[tuple[str, tuple[int, ...]], ...] = (
+        ("rdma", roce_dscps(index.fabric)),
+        ("cnp", cnp_dscps(index.fabric)),
+    )
+    for family in FAMILIES:
+        if family in families:
+            near, far = classes.atoms(beyond, family), classes.atoms(behind, family)
+            for what, dscps in kinds if roce_dscps(index.fabric) else ():
+                if dscps:
+                    source, destination = (near, far) if enters else (far, near)
+                    packets = Packets(
+                        family,
+                        _UDP,
+                        source,
+                        destination,
+                        destination_ports=(PortRange(ROCE_PORT, ROCE_PORT),),
+                        dscps=frozenset(dscps),
+                    )
+                    yield Flow(what, at.port, packets)
+
+
+def leads_to_switch(index: Index, at: End) -> bool:
+    """Whether a port leads to another switch: as stated, else because BGP sessions go over it."""
+    interface = index.interface(*at)
+    if interface is None or not isinstance(interface.side, Unknown):
+        return interface is not None and interface.side == "fabric"
+    device = index.devices[at.node]
+    own = [leg for leg in legs(device) if at.port in leg.ports]
+    return any(_is_over(neighbor, leg) for leg in own for neighbor in _neighbors(device, leg))
+
+
+def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switch: bool) -> Iterator[Flow]:
+    """Yield the packets of BGP and BFD that enter or leave by a leg, for sessions of the switch itself."""
+    for neighbor in _neighbors(device, leg):
+        ends = _ends(device, leg, neighbor, to_switch=to_switch) if neighbor.enabled else None
+        if ends is None:
+            continue
+        own, far, hops = ends
+        source, destination = (far, own) if enters else (own, far)
+        service = (PortRange(BGP_PORT, BGP_PORT),)
+        for reply, ports in ((False, (_EPHEMERAL, service)), (True, (service, _EPHEMERAL))):
+            packets = Packets(own.prefix.family, _TCP, (source,), (destination,), *ports)
+            yield Flow("bgp", port, packets, neighbor.key, reply)
+        if neighbor.bfd:
+            number = BFD_MULTIHOP_PORT if hops > 1 else BFD_PORT
+            packets = Packets(
+                own.prefix.family, _UDP, (source,), (destination,), _BFD_SOURCES, (PortRange(number, number),)
+            )
+            yield Flow("bfd", port, packets, neighbor.key)
+
+
+def _neighbors(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
+    """Return the sessions of the process of a leg's VRF."""
+    processes: list[Bgp] = [*those_known(device.vrf_bgp)]
+    if not isinstance(device.bgp, Unknown) and device.bgp is not None:
+        processes.append(device.bgp)
+    return tuple(each for one in processes if one.vrf == leg.vrf for each in those_known(one.neighbors))
+
+
+def _is_over(neighbor: BgpNeighbor, leg: Leg) -> bool:
+    """Whether a session goes over a leg: to an address in its subnets, or over the interface."""
+    if neighbor.interface is not None:
+        return neighbor.interface == leg.name
+    far = address(neighbor.address or "")
+    return far is not None and any(subnet.has(far) for subnet in leg.subnets)
+
+
+def _ends(device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool) -> tuple[Atom, Atom, int] | None:
+    """Return the addresses of a session's ends and its most hops, if its packets pass a leg."""
+    if neighbor.interface is not None:
+        if neighbor.interface != leg.name:
+            return None
+        pair = _pair(leg)
+        return (*pair, 1) if pair else (Atom(_LINK_LOCAL), Atom(_LINK_LOCAL), 1)
+    far = address(neighbor.address or "")
+    if far is None:
+        return None
+    here = next((own for own, subnet in zip(leg.addresses, leg.subnets, strict=True) if subnet.has(far)), None)
+    if here is not None:
+        return _atom(here), _atom(far), 1
+    if not to_switch or any(_is_over(neighbor, other) for other in legs(device)):
+        return None
+    source = _source(device, neighbor, far.family)
+    return None if source is None else (_atom(source), _atom(far), neighbor.ebgp_multihop or 255)
+
+
+def _pair(leg: Leg) -> tuple[Atom, Atom] | None:
+    """Return both addresses of a /31 of IPv4, between which FRR opens a session over an interface."""
+    for own, subnet in zip(leg.addresses, leg.subnets, strict=True):
+        if subnet.family == "ipv4" and subnet.length == BITS["ipv4"] - 1:
+            return _atom(own), _atom(Address("ipv4", own.number ^ 1))
+    return None
+
+
+def _source(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | None:
+    """Return the address that a session over several hops is opened from: what it states, else a loopback's."""
+    if neighbor.update_source and (found := address(neighbor.update_source)) is not None:
+        return found
+    loopbacks = [one for one in those_known(device.loopbacks) if neighbor.update_source in (None, one.name)]
+    own = (each for one in loopbacks for text in one.addresses if (each := address(text)) is not None)
+    return next((each for each in own if each.family == family), None)
+
+
+def _atom(own: Address) -> Atom:
+    return Atom(Prefix(own.family, own.number, BITS[own.family]))

@@ -1,0 +1,193 @@
+"""What access lists do to RoCE, BGP and BFD at the ports that they are bound to."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._flows import Classes, Flow, Hosts, leads_to_switch, roce_flows, session_flows
+from nodrop.model.access import AccessEntry, AccessList, Binding
+from nodrop.model.fabric import Device, End, TrafficClass
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.subject import Subject, natural
+from nodrop.routing.filtering import Decision, decide
+from nodrop.routing.legs import Leg, legs
+
+RESTS_ON = frozenset({"classes", "cables", "hosts"})
+LOOKS_AT = frozenset(
+    {"access_lists", "addresses", "vrf", "port_channels", "vlans", "loopbacks", "bgp", "vrf_bgp", "enabled", "side"}
+)
+_KEPT = "access lists"
+_FIRST = ("rdma", "drop")
+"""Of what rule it is said that the lists of a switch are not known: of one, for it is one fact."""
+_OF_SWITCH = ("bgp", "bfd")
+_ENTERING = ("ingress", "control-plane", "services")
+
+
+class _Seen(NamedTuple):
+    """What a list does to packets of one kind at a port, where it does anything but let them pass."""
+
+    device: str
+    rules: AccessList
+    binding: Binding
+    flow: Flow
+    decision: Decision
+
+
+def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
+    """Yield entries that do something to packets of a kind (`rdma`, `cnp`, `roce` for both, `bgp`, `bfd`).
+
+    What an entry `does`: `drop` packets, `remark` their DSCP, change their `class`, `police` or `redirect` them. A list
+    that none of whose entries matches is at fault itself. Where an entry has conditions that the model lacks, or
+    whether hosts have an address in a prefix is not known, the answer is unknown.
+    """
+    for device in index.fabric.devices if (what, does) == _FIRST else ():
+        if isinstance(device.access_lists, Unknown) and any(leg.addresses for leg in legs(device)):
+            yield Unsettled(subject=(device.name,), missing="device.access_lists")
+    found: defaultdict[Subject, list[_Seen]] = defaultdict(list)
+    doubtful: dict[Subject, str] = {}
+    kinds = ("rdma", "cnp") if what == "roce" else (what,)
+    seen = [one for one in _all(index) if one.flow.what in kinds]
+    refused = {End(one.device, one.flow.port) for one in seen if one.flow.reply and one.decision.action == "deny"}
+    for one in seen:
+        subject: Subject = (one.device, "@access_lists", one.rules.name)
+        if not _is_sure(one):
+            if does == "drop" and one.decision.action != "permit":
+                doubtful.setdefault(subject, _missing(one))
+        elif (doing := _doing(index, one, does)) is not None:
+            if one.flow.reply and index.far_end(one.device, one.flow.port) not in refused:
+                continue  # the other end opens the session, and this one's answers pass there
+            found[(*subject, "entries", doing.name) if isinstance(doing, AccessEntry) else subject].append(one)
+    yield from (_hit(at, rows) for at, rows in found.items())
+    decided = {at[:3] for at in found}
+    yield from (Unsettled(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
+
+
+def _is_sure(one: _Seen) -> bool:
+    """Whether it is known what the list does; of packets of the switch itself it is where the platform says so."""
+    own = one.binding.stage == "egress" and one.flow.what in _OF_SWITCH
+    return one.decision.sure and not (own and (isinstance(one.rules.own_packets, Unknown) or not one.rules.own_packets))
+
+
+def _missing(one: _Seen) -> str:
+    return "host_port.addresses" if one.decision.action == "deny" and not one.decision.sure else "device.access_lists"
+
+
+def _doing(index: Index, one: _Seen, does: str) -> AccessEntry | AccessList | None:
+    """Return the entry that does something to packets, or the list where no entry matches them."""
+    decision, marks = one.decision, one.decision.marks
+    if does == "drop":
+        return (decision.entry or one.rules) if decision.action == "deny" else None
+    if decision.action == "deny":
+        return None
+    if does == "police":
+        return marks.polices
+    if does == "redirect":
+        return marks.redirects
+    classes = [each for each in index.fabric.classes if decision.packets.dscps & set(each.dscp)]
+    if does == "remark":
+        kept = {dscp for each in classes for dscp in each.dscp}
+        return marks.dscp[0] if marks.dscp is not None and marks.dscp[1] not in kept else None
+    return (
+        marks.traffic_class[0] if marks.traffic_class is not None and _moves(classes, marks.traffic_class[1]) else None
+    )
+
+
+def _moves(classes: Sequence[TrafficClass], to: int) -> bool:
+    """Whether a traffic class is that of none of some classes, as far as theirs are known."""
+    known = [each.tc for each in classes if not isinstance(each.tc, Unknown)]
+    return bool(known) and to not in known
+
+
+def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
+    first = rows[0]
+    ports = sorted({one.flow.port for one in rows}, key=natural)
+    peers = sorted({one.flow.peer for one in rows}, key=natural)
+    named = [f"{ports[0]}{_more(ports)}", f"{peers[0]}{_more(peers)}"]
+    marks = first.decision.marks
+    entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
+    facts: dict[str, Any] = {
+        "entry": f"{entry}access list {first.rules.name}",
+        "way": "ingress" if first.binding.stage in _ENTERING else "egress",
+        "ports": named[0],
+        "peers": named[1],
+        "dscps": ", ".join(map(str, sorted({dscp for one in rows for dscp in one.decision.packets.dscps}))),
+        "family": _families(rows),
+        "dscp": marks.dscp[1] if marks.dscp is not None else None,
+        "tc": marks.traffic_class[1] if marks.traffic_class is not None else None,
+    }
+    places = [((one.device, one.flow.port), "where the list acts") for one in rows if one.flow.port == ports[0]]
+    return Hit(subject=subject, facts=facts, related=tuple(places[:1]))
+
+
+def _families(rows: Sequence[_Seen]) -> str:
+    names = {"ipv4": "IPv4", "ipv6": "IPv6"}
+    return " and ".join(names[family] for family in sorted({one.decision.packets.family for one in rows}))
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - 1} more" if len(names) > 1 else ""
+
+
+def _all(index: Index) -> Sequence[_Seen]:
+    """Return what lists do to the packets that matter, other than to let them pass as they are; found once."""
+    if _KEPT not in index.kept:
+        index.kept[_KEPT] = list(_found(index)) if any(map(_has_lists, index.fabric.devices)) else []
+    found: Sequence[_Seen] = index.kept[_KEPT]
+    return found
+
+
+def _has_lists(device: Device) -> bool:
+    return any(one.bindings for one in those_known(device.access_lists))
+
+
+def _found(index: Index) -> Iterator[_Seen]:
+    hosts = Hosts(index)
+    classes: dict[int, Classes] = {}
+    decided: dict[tuple[object, ...], list[Decision]] = {}
+    for device in filter(_has_lists, index.fabric.devices):
+        own = list(legs(device))
+        for rules in those_known(device.access_lists):
+            if id(rules.entries) not in classes:
+                classes[id(rules.entries)] = Classes(hosts, rules)
+            groups = classes[id(rules.entries)]
+            named = any(one.interfaces for one in those_known(rules.entries))
+            for binding in rules.bindings:
+                for flow in _flows(index, groups, hosts, device, own, binding):
+                    at = binding.interface or flow.port
+                    key = (id(rules.entries), rules.family, str(rules.otherwise), at if named else "", flow.packets)
+                    if key not in decided:
+                        decided[key] = [one for one in decide(rules, at, flow.packets) if _matters(one)]
+                    yield from (_Seen(device.name, rules, binding, flow, one) for one in decided[key])
+
+
+def _matters(one: Decision) -> bool:
+    return one.action != "permit" or any(one.marks)
+
+
+def _flows(
+    index: Index, classes: Classes, hosts: Hosts, device: Device, own: Sequence[Leg], binding: Binding
+) -> Iterator[Flow]:
+    """Yield the packets that matter where a list is bound."""
+    enters = binding.stage in _ENTERING
+    for port in _ports(device, own, binding.interface):
+        interface = index.interface(device.name, port)
+        if interface is None or surely_off(interface.enabled) or interface.side is None:
+            continue
+        at = End(device.name, port)
+        if binding.stage in ("ingress", "egress"):
+            yield from roce_flows(index, classes, hosts, at, enters=enters)
+        to_switch = leads_to_switch(index, at)
+        for leg in own:
+            if port in leg.ports and binding.interface in (None, port, leg.name):
+                flows = session_flows(device, port, leg, enters=enters, to_switch=to_switch)
+                yield from (one for one in flows if one.what == "bfd" or binding.stage != "services")
+
+
+def _ports(device: Device, own: Sequence[Leg], name: str | None) -> Sequence[str]:
+    """Return the ports of an interface; of no interface, all ports of the switch."""
+    if name is None:
+        return [port.name for port in device.interfaces]
+    members = next((leg.ports for leg in own if leg.name == name), None)
+    return (name,) if members is None else members

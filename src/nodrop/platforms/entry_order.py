@@ -1,0 +1,27 @@
+"""The order of access lists and their entries in the model, which is that in which switches match them."""
+
+from collections.abc import Iterable
+
+from nodrop.model.access import AccessEntry, AccessList
+from nodrop.model.states import Unknown
+from nodrop.model.subject import natural
+from nodrop.model.values import changed
+
+
+def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
+    """Return access lists by name, with entries in the order in which they match and bindings by interface.
+
+    Entries go by falling priority, and by their numbers or names where there is none.
+    """
+    return tuple(
+        changed(
+            one,
+            entries=one.entries if isinstance(one.entries, Unknown) else tuple(sorted(one.entries, key=_rank)),
+            bindings=tuple(sorted(one.bindings, key=lambda each: (natural(each.interface or ""), each.stage))),
+        )
+        for one in sorted(lists, key=lambda one: natural(one.name))
+    )
+
+
+def _rank(entry: AccessEntry) -> tuple[int, tuple[tuple[int, int, str], ...]]:
+    return -(entry.priority or 0), natural(entry.name)

@@ -1,0 +1,76 @@
+"""Changes of access lists in a given file of NVUE: lists, rules and bindings that come, go or say something else."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nodrop.model.access import AccessEntry, AccessList, PortRange
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown, those_known
+from nodrop.platforms.editing import same
+from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.read_access import binding_path
+from nodrop.platforms.nvue.tree import Path
+
+_LAYERS = {6: "tcp", 17: "udp"}
+_Setting = tuple[Path, str | None]
+"""A path, and the value there; without one it is there and no more."""
+
+
+def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
+    """Bring the access lists of `new` into a file that says `old`; what has no setting there is left as it is."""
+    if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
+        return
+    before: Mapping[str, AccessList] = {one.name: one for one in old.access_lists}
+    after: Mapping[str, AccessList] = {one.name: one for one in new.access_lists}
+    for name in dict.fromkeys((*before, *after)):
+        _change(draft, name, before.get(name), after.get(name))
+
+
+def _change(draft: Draft, name: str, old: AccessList | None, new: AccessList | None) -> None:
+    bound = [set() if one is None else set(one.bindings) for one in (old, new)]
+    for binding in sorted(bound[0] - bound[1], key=lambda one: one.key):
+        *whole, way = binding_path(name, binding)
+        ways = draft.top.below(*whole).node.keys()
+        draft.unset(*whole) if ways <= {way} else draft.unset(*whole, way)
+    for binding in sorted(bound[1] - bound[0], key=lambda one: one.key):
+        of_switch = binding.interface is not None and binding.stage in ("control-plane", "control-plane-out")
+        draft.set(*binding_path(name, binding), *(("control-plane",) if of_switch else ()))
+    if new is None:
+        draft.unset("acl", name)
+        return
+    was = {entry.name: entry for entry in those_known(old.entries if old is not None else ())}
+    entries = {entry.name: entry for entry in those_known(new.entries)}
+    if old is None:
+        draft.set("acl", name, "type", to=next((one.family for one in entries.values() if one.family), "ipv4"))
+    for gone in was.keys() - entries.keys():
+        draft.unset("acl", name, "rule", gone)
+    for entry in entries.values():
+        if not same(was.get(entry.name), entry):
+            draft.unset("acl", name, "rule", entry.name)
+            for path, value in _settings(entry):
+                whole_path = ("acl", name, "rule", entry.name, *path)
+                draft.set(*whole_path) if value is None else draft.set(*whole_path, to=value)
+
+
+def _settings(entry: AccessEntry) -> Iterator[_Setting]:
+    """Yield the settings of a rule; an entry that has more than these is another one when it is read."""
+    ip: Path = ("match", "ip")
+    layer = _LAYERS.get(entry.protocol or 0)
+    has_ports = bool(entry.source_ports or entry.destination_ports)
+    if entry.protocol is not None and not (layer and has_ports):
+        yield (*ip, "protocol"), layer or str(entry.protocol)
+    for word, prefixes in (("source-ip", entry.sources), ("dest-ip", entry.destinations)):
+        yield from (((*ip, word), prefix) for prefix in prefixes)
+    for word, ports in (("source-port", entry.source_ports), ("dest-port", entry.destination_ports)):
+        inside = (*ip, layer, word) if layer else (*ip, word)
+        yield from (((*inside, text), None) for text in _of_ports(ports))
+    yield from (((*ip, "dscp"), str(dscp)) for dscp in entry.dscps)
+    if entry.dscp is not None:
+        yield ("action", "set", "dscp"), str(entry.dscp)
+    if entry.traffic_class is not None:
+        yield ("action", "set", "class"), str(entry.traffic_class)
+    if entry.action == "deny" or (entry.action == "permit" and entry.dscp is None):
+        yield ("action", entry.action), None
+
+
+def _of_ports(ports: Sequence[PortRange]) -> Iterator[str]:
+    return (str(one.first) if one.first == one.last else f"{one.first}-{one.last}" for one in ports)

@@ -1,0 +1,218 @@
+"""Access lists of NVUE, as Cumulus Linux installs them, and where they stand.
+
+Rules go by their numbers, and all but those that police or set the internal class end the search; what no rule matches
+is accepted (Cumulus Linux user guide, Access Control List Configuration). NVUE writes inbound rules for the chain
+PREROUTING and outbound ones for POSTROUTING of the table mangle, which packets of the switch itself pass too, and those
+of the control plane for INPUT and OUTPUT.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.addresses import network_of
+from nodrop.model.subject import natural
+from nodrop.platforms.entry_order import in_order
+from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.tree import Path
+from nodrop.platforms.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
+from nodrop.units import whole_number
+
+_OF_IMAGE = "acl-default-"
+"""How the lists of an image are called, which no configuration states (user guide, Firewall Rules)."""
+_ANY = ("ANY", "any")
+_FAMILIES: Mapping[str, Any] = {"ipv4": "ipv4", "ipv6": "ipv6", "mac": None}
+_WAYS = ("inbound", "outbound")
+_FIELDS: Mapping[str, tuple[Path, ...]] = {
+    "action": (("action",),),
+    "protocol": (("match", "ip", "protocol"), ("match", "ip")),
+    "sources": (("match", "ip", "source-ip"),),
+    "destinations": (("match", "ip", "dest-ip"),),
+    "source_ports": (("match", "ip", "udp", "source-port"), ("match", "ip", "tcp", "source-port")),
+    "destination_ports": (("match", "ip", "udp", "dest-port"), ("match", "ip", "tcp", "dest-port")),
+    "dscps": (("match", "ip", "dscp"),),
+    "dscp": (("action", "set", "dscp"),),
+    "traffic_class": (("action", "set", "class"), ("action", "police", "class")),
+    "polices": (("action", "police"),),
+    "mirrors": (("action",),),
+}
+
+
+def access_lists(top: View, ports: Ports) -> tuple[AccessList, ...]:
+    """Return the access lists, sorted by name, with the interfaces that name them."""
+    bound: dict[str, list[Binding]] = {}
+    for name, binding in _bindings(top, ports):
+        bound.setdefault(name, []).append(binding)
+    stated = top.below("acl")
+    for name in bound:
+        if not stated.has(name) and not name.startswith(_OF_IMAGE):
+            first = bound[name][0]
+            where = () if first.interface is None else (first.interface,)
+            path = binding_path(name, first)
+            top.config.remark("dangling-reference", where, path, kind="acl", name=name, field="acl")
+    return in_order(_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items())
+
+
+def access_paths(part: Path) -> Iterator[Path]:
+    """Yield the paths at which a part of an access list may stand, the most exact first."""
+    name, field, key, what = (*part, "", "", "", "")[:4]
+    if field == "bindings" and key:
+        stage, _, interface = key.partition(" ")
+        yield binding_path(name, Binding(interface=interface or None, stage=_stage_called(stage)))
+    if field == "entries" and key:
+        yield from (("acl", name, "rule", key, *path) for path in _FIELDS.get(what, ()))
+        yield ("acl", name, "rule", key)
+    yield ("acl", name)
+
+
+def _stage_called(text: str) -> Stage:
+    stages: tuple[Stage, ...] = ("ingress", "egress", "control-plane", "control-plane-out")
+    return next(one for one in stages if one == text)
+
+
+def binding_path(name: str, binding: Binding) -> Path:
+    """Return the path at which an interface, or the control plane, names a list."""
+    way = "outbound" if binding.stage in ("egress", "control-plane-out") else "inbound"
+    if binding.interface is None:
+        return ("system", "control-plane", "acl", name, way)
+    return ("interface", binding.interface.lower().replace(" ", ""), "acl", name, way)
+
+
+def _bindings(top: View, ports: Ports) -> Iterator[tuple[str, Binding]]:
+    """Yield the lists that interfaces and the control plane name, with where they act."""
+    for name in sorted(ports.names(), key=natural):
+        for rules, view in ports.view(name).below("acl").items():
+            number = whole_number(name.removeprefix("vlan")) if name.startswith("vlan") else None
+            for way in _WAYS:
+                if view.has(way):
+                    stage = _stage(way, of_switch=view.below(way).has("control-plane"))
+                    yield rules, Binding(interface=name if number is None else f"VLAN {number}", stage=stage)
+    for rules, view in top.below("system", "control-plane", "acl").items():
+        yield from (
+            (rules, Binding(interface=None, stage=_stage(way, of_switch=True))) for way in _WAYS if view.has(way)
+        )
+
+
+def _stage(way: str, *, of_switch: bool) -> Stage:
+    if way == "inbound":
+        return "control-plane" if of_switch else "ingress"
+    return "control-plane-out" if of_switch else "egress"
+
+
+def _list(name: str, view: View, bindings: tuple[Binding, ...]) -> AccessList:
+    family = view.text("type")
+    rules = view.below("rule").items()
+    entries = tuple(_entry(number, rule, _FAMILIES.get(family or "")) for number, rule in rules)
+    return AccessList(name=name, entries=entries, family=None, bindings=bindings, own_packets=True)
+
+
+def _entry(number: str, rule: View, family: Any) -> AccessEntry:
+    match = rule.below("match")
+    conditions = _Conditions(match.below("ip"))
+    others = [*conditions.others, *(word for word in match.node if word not in ("ip", "mac"))]
+    mac = match.below("mac")
+    others += [f"mac {word}" for word in mac.node if word != "protocol" and mac.text(word) not in _ANY]
+    frames = mac.text("protocol")
+    if frames not in (None, *_ANY):
+        family = frames if frames in ("ipv4", "ipv6") else "other"
+    return AccessEntry(
+        name=number,
+        family=family,
+        protocol=conditions.protocol,
+        sources=conditions.addresses("source-ip"),
+        destinations=conditions.addresses("dest-ip"),
+        source_ports=conditions.ports("source-port"),
+        destination_ports=conditions.ports("dest-port"),
+        dscps=conditions.dscps(),
+        others=tuple(conditions.others_of(others)),
+        **_action(rule.below("action")),
+    )
+
+
+class _Conditions:
+    """The conditions of a rule on the headers of IP, TCP and UDP; `others` are those that the model does not have."""
+
+    def __init__(self, ip: View) -> None:
+        self._ip = ip
+        self.others: list[str] = []
+        stated = ip.text("protocol")
+        number = None if stated in (None, *_ANY) else _number(stated or "", PROTOCOL_WORDS, 255)
+        layers = [word for word in ("tcp", "udp") if ip.has(word)]
+        self.protocol = PROTOCOL_WORDS[layers[0]] if number is None and len(layers) == 1 else number
+        if stated not in (None, *_ANY) and number is None:
+            self.others.append(f"protocol {stated}")
+        if self.protocol is None:
+            self.protocol = next((PROTOCOL_WORDS[kind] for kind in ("icmp", "icmpv6") if ip.has(f"{kind}-type")), None)
+        read = {"protocol", "source-ip", "dest-ip", "dscp", "tcp", "udp", "source-port", "dest-port"}
+        self.others += [word for word in ip.node if word not in read and not word.startswith("icmp")]
+        for layer in ("tcp", "udp"):
+            self.others += [
+                f"{layer} {word}" for word in ip.below(layer).node if word not in ("source-port", "dest-port")
+            ]
+
+    def others_of(self, more: list[str]) -> Iterator[str]:
+        """Yield the conditions that the model does not have, each once."""
+        yield from dict.fromkeys((*more, *self.others))
+
+    def addresses(self, word: str) -> tuple[str, ...]:
+        """Return the prefixes of a side; a text that is none is another condition."""
+        found: list[str] = []
+        for text in self._ip.texts(word):
+            if text in _ANY:
+                return ()
+            network = network_of(text)
+            if network is None:
+                self.others.append(f"{word} {text}")
+            else:
+                found.append(str(network))
+        return tuple(found)
+
+    def ports(self, word: str) -> tuple[PortRange, ...]:
+        """Return the ports of a side, in whatever layer they stand; a word that is not known is another condition."""
+        found: list[PortRange] = []
+        for view in (self._ip, self._ip.below("tcp"), self._ip.below("udp")):
+            for text in view.texts(word):
+                if text in _ANY:
+                    return ()
+                first, _, last = text.replace(":", "-").partition("-") if text not in PORT_WORDS else (text, "", "")
+                low = _number(first, PORT_WORDS, 65_535)
+                high = _number(last, PORT_WORDS, 65_535) if last else low
+                if low is None or high is None or low > high:
+                    self.others.append(f"{word} {text}")
+                else:
+                    found.append(PortRange(low, high))
+        return tuple(found)
+
+    def dscps(self) -> tuple[int, ...]:
+        """Return the DSCPs."""
+        found: list[int] = []
+        for text in self._ip.texts("dscp"):
+            number = None if text in _ANY else _number(text, DSCP_WORDS, 63)
+            if number is not None:
+                found.append(number)
+            elif text not in _ANY:
+                self.others.append(f"dscp {text}")
+        return tuple(found)
+
+
+def _number(text: str, words: Mapping[str, int], most: int) -> int | None:
+    number = whole_number(text, most)
+    return words.get(text.lower()) if number is None else number
+
+
+def _action(action: View) -> dict[str, Any]:
+    """Return the fields of an entry that say what becomes of packets."""
+    marks = action.below("set")
+    dscp = marks.text("dscp")
+    classed = marks.text("class") or action.below("police").text("class")
+    found: dict[str, Any] = {
+        "dscp": None if dscp is None else _number(dscp, DSCP_WORDS, 63),
+        "traffic_class": None if classed is None else whole_number(classed, 7),
+        "polices": action.has("police"),
+        "mirrors": action.has("span") or action.has("erspan"),
+    }
+    if action.has("deny"):
+        return {**found, "action": "deny"}
+    ends = action.has("permit") or found["mirrors"] or dscp is not None or marks.has("cos")
+    return {**found, "action": "permit" if ends else "next"}

@@ -1,0 +1,128 @@
+"""Access lists of Onyx: `ipv4 access-list`, its entries, and the ports that name it.
+
+Entries go by their sequence numbers (Onyx user manual, Access Control List). What happens to packets that none matches
+the manual does not say, so it is not known here. Of conditions, those of protocol and addresses are read.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nodrop.model.access import AccessEntry, AccessList, Binding
+from nodrop.model.addresses import address_of, network_of
+from nodrop.model.states import UNKNOWN
+from nodrop.platforms.entry_order import in_order
+from nodrop.platforms.onyx.commands import Command
+from nodrop.platforms.packet_words import PROTOCOL_WORDS
+from nodrop.units import whole_number
+
+_FAMILIES = ("ipv4", "ipv6", "mac")
+_ACTIONS = ("permit", "deny")
+_STEP = 10
+"""By how much the numbers of entries grow that are given none."""
+
+
+@dataclass(slots=True)
+class _List:
+    """A list while it is gathered: its entries by number, with the words of each, and where it is bound."""
+
+    family: str
+    entries: dict[int, Command] = field(default_factory=dict)
+    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    bindings: list[Binding] = field(default_factory=list)
+
+
+def access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
+    """Return the access lists that commands make and bind."""
+    found: dict[str, _List] = {}
+    for name, number, command, words in _entries(commands, found):
+        found[name].entries[number], found[name].words[number] = command, words
+    return in_order(
+        AccessList(
+            name=name,
+            entries=tuple(_entry(str(number), words, one.family) for number, words in one.words.items()),
+            family="ipv6" if one.family == "ipv6" else "ipv4" if one.family == "ipv4" else None,
+            otherwise=UNKNOWN,
+            bindings=tuple(one.bindings),
+        )
+        for name, one in found.items()
+    )
+
+
+def entry_commands(commands: Iterable[Command]) -> Mapping[tuple[str, str], Command]:
+    """Return the command of each entry, by the name of its list and its number."""
+    found: dict[str, _List] = {}
+    return {(name, str(number)): command for name, number, command, _ in _entries(commands, found)}
+
+
+def _entries(
+    commands: Iterable[Command], found: dict[str, _List]
+) -> Iterator[tuple[str, int, Command, tuple[str, ...]]]:
+    """Yield list, number, command and words of each entry, and note lists and bindings in `found`."""
+    last: str | None = None
+    for command in commands:
+        words = command.words
+        if command.negated:
+            continue
+        if "access-group" in words[1:-1] and command.names:
+            for name in words[words.index("access-group") + 1 :][:1]:
+                bound = found.setdefault(name, _List(words[0]))
+                bound.bindings += [
+                    Binding(interface=_interface(command.kind, one), stage="ingress") for one in command.names
+                ]
+            continue
+        if len(words) > 2 and words[0] in _FAMILIES and words[1] == "access-list":
+            last, words = words[2], words[3:]
+            found.setdefault(last, _List(command.words[0]))
+        elif command.kind or words[:1] not in (("seq-number",), ("permit",), ("deny",)):
+            continue
+        if last is None:
+            continue
+        number = whole_number(words[1]) if words[:1] == ("seq-number",) and len(words) > 1 else None
+        if number is not None:
+            words = words[2:]
+        if words[:1] and words[0] in _ACTIONS:
+            yield last, number or max(found[last].entries, default=0) + _STEP, command, words
+
+
+def _interface(kind: str, name: str) -> str:
+    number = whole_number(name.removeprefix("Vlan")) if kind == "vlan" else None
+    return name if number is None else f"VLAN {number}"
+
+
+def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
+    action, protocol, rest = words[0], "".join(words[1:2]), list(words[2:])
+    others: list[str] = []
+    numbered = None
+    if family == "mac":
+        others, rest = [" ".join(words[1:])], []
+    elif protocol not in ("ip", "ipv6", "any"):
+        numbered = whole_number(protocol, 255)
+        numbered = PROTOCOL_WORDS.get(protocol) if numbered is None else numbered
+        if numbered is None:
+            others.append(protocol)
+    sources, rest = _address(rest, others)
+    destinations, rest = _address(rest, others)
+    if rest:
+        others.append(" ".join(rest))
+    return AccessEntry(
+        name=number,
+        action="deny" if action == "deny" else "permit",
+        family="ipv4" if family == "ipv4" else "ipv6" if family == "ipv6" else None,
+        protocol=numbered,
+        sources=sources,
+        destinations=destinations,
+        others=tuple(others),
+    )
+
+
+def _address(words: list[str], others: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the prefix with which words begin, `any`, `10.0.0.0 mask 255.0.0.0` or `10.0.0.0/8`, and the rest."""
+    if not words or words[0] == "any":
+        return (), words[1:]
+    masked = len(words) > 2 and words[1] == "mask"
+    network = network_of(f"{words[0]}/{words[2]}" if masked and address_of(words[2]) is not None else words[0])
+    rest = words[3:] if masked else words[1:]
+    if network is None:
+        others.append(words[0])
+        return (), rest
+    return (str(network),), rest

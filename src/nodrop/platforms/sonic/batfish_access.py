@@ -1,0 +1,92 @@
+"""Access lists as Batfish's reader of SONiC takes them: those of IPv4 at ports, with a last rule that forwards.
+
+Batfish denies what no rule matches, which SONiC forwards, and drops the rules of all tables at a field that its class
+of rules does not have: ranges of ports, DSCPs and IP_TYPE among them (Batfish 0.36, vendor/sonic, AclRule).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.model.access import AccessEntry, AccessList, PortRange
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
+from nodrop.platforms.sonic.read_access import RULE, TABLE, entry_key
+
+_HIGHEST, _LAST = 99_999, "FORWARD_THE_REST"
+_MOST_PORTS = 64
+"""Up to how many ports a range is written as so many rules."""
+_EGRESS = "what the switch itself sends may pass a list at egress or not, and Batfish filters it"
+_KIND = "Batfish has lists of IPv4 at ports only"
+_UNREAD = "its entries are not known"
+
+
+class _Lacking(Exception):
+    """Batfish has no field for a condition or an action, which the text names."""
+
+
+def access_tables(device: Device, ports: Mapping[str, object]) -> tuple[dict[str, dict[str, Any]], dict[Subject, str]]:
+    """Return the tables of the lists that Batfish can have, and of each other list why it does not see it."""
+    tables: dict[str, dict[str, Any]] = {TABLE: {}, RULE: {}}
+    unseen: dict[Subject, str] = {}
+    for rules in those_known(device.access_lists):
+        bound = [one for one in rules.bindings if one.stage != "services"]
+        if not bound or rules.family == "ipv6" or _is_of_ipv6(rules):
+            continue
+        try:
+            rows = list(_rows(rules))
+            if any(one.stage != "ingress" for one in bound):
+                raise _Lacking(_EGRESS)
+            if any(one.interface not in ports for one in bound):
+                raise _Lacking(_KIND)
+        except _Lacking as error:
+            unseen[device.name, "@access_lists", rules.name] = str(error)
+            continue
+        tables[TABLE][rules.name] = {"type": "L3", "stage": "INGRESS", "ports": [one.interface for one in bound]}
+        for number, (name, row) in enumerate(rows):
+            tables[RULE][entry_key(rules.name, name)] = {"PRIORITY": str(_HIGHEST - number), **row}
+        tables[RULE][entry_key(rules.name, _LAST)] = {"PRIORITY": "1", "PACKET_ACTION": "FORWARD"}
+    return tables, unseen
+
+
+def _is_of_ipv6(rules: AccessList) -> bool:
+    entries = those_known(rules.entries)
+    return bool(entries) and all(one.family == "ipv6" for one in entries)
+
+
+def _rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rules of a list in their order, those of ranges of ports several times."""
+    if isinstance(rules.entries, Unknown):
+        raise _Lacking(_UNREAD)
+    for entry in rules.entries:
+        if entry.refused is None and entry.family not in ("ipv6", "other") and not entry.mirrors:
+            _check(entry)
+            row = {"PACKET_ACTION": "DROP" if entry.action == "deny" else "FORWARD"}
+            row |= {"IP_PROTOCOL": str(entry.protocol)} if entry.protocol is not None else {}
+            for field, prefixes in (("SRC_IP", entry.sources), ("DST_IP", entry.destinations)):
+                row |= {field: prefixes[0]} if prefixes else {}
+            for near in _ports("L4_SRC_PORT", entry.source_ports):
+                for far in _ports("L4_DST_PORT", entry.destination_ports):
+                    suffix = "_".join((*near.values(), *far.values()))
+                    yield f"{entry.name}{'_' if suffix else ''}{suffix}", row | near | far
+
+
+def _check(entry: AccessEntry) -> None:
+    lacking = {
+        "DSCPs": bool(entry.dscps),
+        "flags of TCP": entry.tcp_flags is not None,
+        "ports of entry in a rule": bool(entry.interfaces),
+        "redirection": entry.redirects is not None,
+        **dict.fromkeys(entry.others, True),
+    }
+    if found := [what for what, there in lacking.items() if there]:
+        raise _Lacking(f"Batfish has no {', '.join(found)} in access lists of SONiC")
+
+
+def _ports(field: str, ranges: tuple[PortRange, ...]) -> list[dict[str, str]]:
+    """Return the field for every port of some ranges; once without it where there is no range."""
+    count = sum(one.last - one.first + 1 for one in ranges)
+    if count > _MOST_PORTS:
+        raise _Lacking(f"Batfish has no ranges of ports in access lists of SONiC, and {count} ports are too many rules")
+    every = (port for one in ranges for port in range(one.first, one.last + 1))
+    return [{field: str(port)} for port in every] or [{}]

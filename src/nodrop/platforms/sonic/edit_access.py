@@ -1,0 +1,80 @@
+"""Changes of access lists in a given config_db.json: tables and rules that come, go or say something else."""
+
+from collections.abc import Iterator, Sequence
+
+from nodrop.model.access import AccessEntry, AccessList, PortRange
+from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown, those_known
+from nodrop.platforms.editing import same
+from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.read_access import FIELDS, RULE, TABLE, entry_key
+from nodrop.platforms.sonic.spelling import vlan_name
+
+_TYPE_OF_FAMILY = {"ipv4": "L3", "ipv6": "L3V6"}
+
+
+def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
+    """Bring the access lists of `new` into tables that say `old`; what has no field there is left as it is."""
+    if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
+        return
+    before = {one.name: one for one in old.access_lists}
+    after = {one.name: one for one in new.access_lists}
+    for name, one in before.items():
+        kept = after.get(name)
+        entries = set() if kept is None else {entry.name for entry in those_known(kept.entries)}
+        for entry in those_known(one.entries):
+            if entry.name not in entries:
+                draft.remove(RULE, entry_key(name, entry.name))
+        if kept is None:
+            draft.remove(TABLE, name)
+    for name, one in after.items():
+        _change(draft, before.get(name), one)
+
+
+def _change(draft: Draft, old: AccessList | None, new: AccessList) -> None:
+    if any(one.stage == "services" for one in new.bindings):
+        return  # its rules are in other words, and their services are stated at the table
+    if old is None:
+        draft.update(TABLE, new.name, {"type": _TYPE_OF_FAMILY.get(new.family or "", "L3V4V6")})
+    if old is None or not same(old.bindings, new.bindings):
+        ports = [_port(one.interface) for one in new.bindings if one.interface is not None]
+        draft.update(
+            TABLE, new.name, {"ports": ports or None, "stage": next((one.stage for one in new.bindings), None)}
+        )
+    entries = {entry.name: entry for entry in those_known(old.entries if old is not None else ())}
+    for entry in those_known(new.entries):
+        if not same(entries.get(entry.name), entry):
+            row = dict(_fields(entry))
+            draft.update(RULE, entry_key(new.name, entry.name), {**dict.fromkeys(FIELDS - row.keys()), **row})
+
+
+def _port(name: str) -> str:
+    number = name.removeprefix("VLAN ")
+    return name if number == name else vlan_name(int(number))
+
+
+def _fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a rule; an entry that has more than these is another one when it is read."""
+    if entry.priority is not None:
+        yield "PRIORITY", str(entry.priority)
+    permit = "FORWARD" if entry.redirects is None else f"REDIRECT:{entry.redirects}"
+    yield "PACKET_ACTION", "DROP" if entry.action == "deny" else permit
+    for side, prefixes in (("SRC", entry.sources), ("DST", entry.destinations)):
+        yield from ((f"{side}_IPV6" if ":" in prefix else f"{side}_IP", prefix) for prefix in prefixes)
+    if entry.family in _TYPE_OF_FAMILY and not (entry.sources or entry.destinations):
+        yield "IP_TYPE", f"{entry.family.replace('ip', 'IP').upper()}ANY"
+    if entry.protocol is not None:
+        yield "NEXT_HEADER" if entry.family == "ipv6" else "IP_PROTOCOL", str(entry.protocol)
+    for field, ports in (("L4_SRC_PORT", entry.source_ports), ("L4_DST_PORT", entry.destination_ports)):
+        yield from _of_ports(field, ports)
+    if len(entry.dscps) == 1:
+        yield "DSCP", str(entry.dscps[0])
+    if entry.tcp_flags is not None:
+        yield "TCP_FLAGS", f"{entry.tcp_flags.number:#x}/{entry.tcp_flags.mask:#x}"
+    if entry.interfaces:
+        yield "IN_PORTS", ",".join(entry.interfaces)
+
+
+def _of_ports(field: str, ports: Sequence[PortRange]) -> Iterator[tuple[str, str]]:
+    for one in ports:
+        yield (field, str(one.first)) if one.first == one.last else (f"{field}_RANGE", f"{one.first}-{one.last}")

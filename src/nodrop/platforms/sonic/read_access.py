@@ -1,0 +1,337 @@
+"""Access lists of a config_db.json (ACL_TABLE, ACL_RULE) as orchagent installs them.
+
+Of the rules of a table the one with the highest PRIORITY decides; what none matches is forwarded, for orchagent adds no
+last rule (sonic-swss orchagent/aclorch.cpp; acl-loader states its last rule, DEFAULT_RULE, in the file). It
+installs no rule with a field, or a value, that the type of the table does not have: the same in all releases from
+202305 on. Tables of the type CTRLPLANE are for caclmgrd (sonic-host-services scripts/caclmgrd).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.formats.places import shown
+from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange
+from nodrop.model.addresses import address_of, network_of
+from nodrop.model.states import UNKNOWN, Unknown, those_known
+from nodrop.model.values import changed
+from nodrop.platforms.entry_order import in_order
+from nodrop.platforms.sonic.config import Config, Row
+from nodrop.units import whole_number
+
+TABLE, RULE, TYPE = "ACL_TABLE", "ACL_RULE", "ACL_TABLE_TYPE"
+_SERVICES = "CTRLPLANE"
+_L4 = frozenset({"L4_SRC_PORT", "L4_DST_PORT", "TCP_FLAGS", "VLAN_ID", "IP_TYPE"})
+_RANGES = frozenset({"L4_SRC_PORT_RANGE", "L4_DST_PORT_RANGE"})
+_FOUR = _L4 | {"ETHER_TYPE", "SRC_IP", "DST_IP", "ICMP_TYPE", "ICMP_CODE", "IP_PROTOCOL"}
+_SIX = _L4 | {"SRC_IPV6", "DST_IPV6", "ICMPV6_TYPE", "ICMPV6_CODE", "NEXT_HEADER"}
+_MATCHES: Mapping[str, frozenset[str]] = {
+    "L3": _FOUR | _RANGES,
+    "L3V6": _SIX | _RANGES | {"IP_PROTOCOL"},
+    "L3V4V6": _FOUR | _SIX | {"IN_PORTS"},
+    "MIRROR": _FOUR | _SIX | _RANGES | {"IN_PORTS", "DSCP"},
+    "MIRRORV6": _SIX | _RANGES | {"IP_PROTOCOL", "DSCP"},
+    "MIRROR_DSCP": frozenset({"DSCP"}),
+}
+"""The fields that rules of each type of table may match (aclorch.cpp, initDefaultTableTypes and
+stageMandatoryMatchFields; MIRROR has those of IPv6 on some platforms only)."""
+_FAMILY: Mapping[str, Any] = {"L3": "ipv4", "L3V6": "ipv6", "MIRROR": "ipv4", "MIRRORV6": "ipv6"}
+_PORTS_OF_SERVICE: Mapping[str, tuple[int | None, tuple[PortRange, ...]]] = {
+    "NTP": (17, (PortRange(123, 123),)),
+    "SNMP": (None, (PortRange(161, 161),)),
+    "SSH": (6, (PortRange(22, 22),)),
+    "REDFISH": (6, (PortRange(443, 443),)),
+    "EXTERNAL_CLIENT": (6, ()),
+    "ANY": (None, ()),
+}
+"""Protocol and ports of the services that caclmgrd knows (ACL_SERVICES); those of EXTERNAL_CLIENT are in its rules."""
+_MIRRORS = ("MIRROR_ACTION", "MIRROR_INGRESS_ACTION", "MIRROR_EGRESS_ACTION")
+_ACTIONS = frozenset({"PACKET_ACTION", "REDIRECT_ACTION", "POLICER_ACTION", "DSCP_ACTION", *_MIRRORS})
+_FAMILY_OF_TYPE: Mapping[str, Any] = {
+    **dict.fromkeys(("ANY", "IP")),
+    **dict.fromkeys(("IPV4ANY", "NON_IPV6"), "ipv4"),
+    **dict.fromkeys(("IPV6ANY", "NON_IPV4"), "ipv6"),
+    **dict.fromkeys(("NON_IP", "ARP", "ARP_REQUEST", "ARP_REPLY"), "other"),
+}
+"""What orchagent knows as IP_TYPE (aclIpTypeLookup); the schema has other words too, such as IPV4."""
+_IPV4_TYPE, _IPV6_TYPE = 0x0800, 0x86DD
+_OF_FAMILY = {
+    "ipv4": ("SRC_IP", "DST_IP", "ICMP_TYPE", "ICMP_CODE"),
+    "ipv6": ("SRC_IPV6", "DST_IPV6", "ICMPV6_TYPE", "ICMPV6_CODE", "NEXT_HEADER"),
+}
+_PROTOCOLS = {"TCP_FLAGS": 6, "ICMP_TYPE": 1, "ICMP_CODE": 1, "ICMPV6_TYPE": 58, "ICMPV6_CODE": 58}
+"""The protocol that a field implies where none is stated."""
+_READ = frozenset(
+    {"PRIORITY", "SRC_IP", "DST_IP", "SRC_IPV6", "DST_IPV6", "L4_SRC_PORT", "L4_DST_PORT", "IP_PROTOCOL", "NEXT_HEADER"}
+) | {"IP_TYPE", "DSCP", "TCP_FLAGS", *_RANGES, *_ACTIONS}
+"""Fields whose meaning is in the model; others are kept as conditions that may match less."""
+ENTRY_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "action": ("PACKET_ACTION",),
+    "priority": ("PRIORITY",),
+    "family": ("IP_TYPE", "ETHER_TYPE"),
+    "protocol": ("IP_PROTOCOL", "NEXT_HEADER"),
+    "sources": ("SRC_IP", "SRC_IPV6"),
+    "destinations": ("DST_IP", "DST_IPV6"),
+    "source_ports": ("L4_SRC_PORT", "L4_SRC_PORT_RANGE"),
+    "destination_ports": ("L4_DST_PORT", "L4_DST_PORT_RANGE"),
+    "dscps": ("DSCP",),
+    "tcp_flags": ("TCP_FLAGS",),
+    "interfaces": ("IN_PORTS", "OUT_PORTS"),
+    "redirects": ("REDIRECT_ACTION", "PACKET_ACTION"),
+    "polices": ("POLICER_ACTION",),
+    "dscp": ("DSCP_ACTION",),
+    "mirrors": (*_MIRRORS, "PACKET_ACTION"),
+}
+"""The fields of a rule that state a part of an entry."""
+FIELDS = frozenset(field for fields in ENTRY_FIELDS.values() for field in fields)
+LIST_FIELDS: Mapping[str, tuple[str, ...]] = {"bindings": ("ports", "stage"), "family": ("type",)}
+_VLAN = re.compile(r"Vlan([0-9]{1,4})")
+
+
+class _Refused(Exception):
+    """A rule is not installed; the text says why."""
+
+
+def access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
+    """Return a device's access lists, sorted by name."""
+    if not config.covers(TABLE):
+        return UNKNOWN
+    rules: dict[str, list[tuple[str, Row]]] = {}
+    for key, row in config.rows(RULE).items():
+        table, _, name = key.partition("|")
+        rules.setdefault(table, []).append((name, row))
+    tables = config.rows(TABLE).items()
+    return in_order(_list(config, name, _upper(row), rules.get(name, ())) for name, row in tables)
+
+
+def remark_refused(config: Config, lists: tuple[AccessList, ...] | Unknown) -> None:
+    """Remark the rules that orchagent does not install, unless the place has another remark."""
+    remarked = config.remarked()
+    for one in those_known(lists):
+        for entry in those_known(one.entries):
+            if entry.refused is None:
+                continue
+            row = config.rows(RULE)[entry_key(one.name, entry.name)]
+            field = next((each for each in row if entry.refused.startswith(f"{each.upper()} ")), None)
+            keys = (RULE, entry_key(one.name, entry.name), *(() if field is None else (field,)))
+            if keys not in remarked:
+                subject = ("@access_lists", one.name, "entries", entry.name)
+                config.remark("refused-rule", subject, keys, table=one.name, rule=entry.name, why=entry.refused)
+
+
+def entry_key(name: str, entry: str) -> str:
+    """Return the key of an entry's row."""
+    return f"{name}|{entry}"
+
+
+def _upper(row: Row) -> dict[str, str]:
+    return {field.upper().removesuffix("@"): value for field, value in row.items()}
+
+
+def _list(config: Config, name: str, table: Mapping[str, str], rules: Any) -> AccessList:
+    kind = table.get("TYPE", "").upper()
+    stage: Any = "egress" if table.get("STAGE", "").upper() == "EGRESS" else "ingress"
+    ports = [port.strip() for port in table.get("PORTS", "").split(",") if port.strip()]
+    bindings = tuple(Binding(interface=_interface(port), stage=stage) for port in dict.fromkeys(ports))
+    matches = _MATCHES.get(kind) or _custom(config, kind)
+    if kind == _SERVICES:
+        return _of_services(name, table, rules)
+    entries: Any = UNKNOWN
+    if matches is not None:
+        entries = tuple(_entry(rule, _upper(row), kind, stage, matches) for rule, row in rules)
+    return AccessList(name=name, entries=entries, family=_FAMILY.get(kind), bindings=bindings)
+
+
+def _of_services(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
+    """Return a table for caclmgrd: rules for services, after which it drops all else that is for the switch.
+
+    It accepts BGP before, and BFD only while orchagent has sessions of it, which FRR's are not.
+    """
+    entries = []
+    for service in (part.strip() for part in table.get("SERVICES", "").split(",")):
+        for rule, row in rules if service in _PORTS_OF_SERVICE else ():
+            entry = _entry(rule, _upper(row), _SERVICES, "ingress", frozenset())
+            protocol, ports = _PORTS_OF_SERVICE[service]
+            ports = ports or (entry.destination_ports if service == "EXTERNAL_CLIENT" else ())
+            entries.append(changed(entry, protocol=protocol, destination_ports=ports))
+    several = len({entry.name for entry in entries}) < len(entries)
+    return AccessList(
+        name=name,
+        entries=UNKNOWN if several else tuple(entries),
+        otherwise="deny" if entries else "permit",
+        bindings=(Binding(interface=None, stage="services"),),
+    )
+
+
+def _custom(config: Config, kind: str) -> frozenset[str] | None:
+    """Return what a type of the file's own matches; None where it is not stated."""
+    for name, row in config.rows(TYPE).items():
+        if name.upper() == kind:
+            stated = _upper(row).get("MATCHES", "")
+            return frozenset(part.strip() for part in stated.split(",") if part.strip())
+    return None
+
+
+def _interface(port: str) -> str:
+    vlan = _VLAN.fullmatch(port)
+    return f"VLAN {int(vlan[1])}" if vlan else port
+
+
+def _entry(name: str, row: dict[str, str], kind: str, stage: str, matches: frozenset[str]) -> AccessEntry:
+    priority = whole_number(row.get("PRIORITY", ""))
+    found: dict[str, Any] = {}
+    refused = None
+    try:
+        found = dict(_conditions(row, kind, stage)) | dict(_action(row, kind))
+        if kind != _SERVICES:
+            _check_fields(row, kind, matches)
+    except _Refused as error:
+        refused = str(error)
+    return AccessEntry(name=name, priority=priority, refused=refused, **found)
+
+
+def _check_fields(row: Mapping[str, str], kind: str, matches: frozenset[str]) -> None:
+    """Raise _Refused where the type of the table does not have a field, or the rule has no condition or no action."""
+    conditions = [field for field in row if field not in _ACTIONS and field != "PRIORITY"]
+    for field in conditions:
+        if field.removesuffix("_MASK") not in matches and field not in matches:
+            raise _Refused(f"{field} is no match of a table of type {kind}")
+    if not conditions:
+        raise _Refused("it matches on nothing")
+
+
+def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of an entry that say which packets it matches; those of an address first."""
+    families = {_family_of(row)} | {family for family, fields in _OF_FAMILY.items() if any(map(row.get, fields))}
+    stated = families - {None}
+    yield "family", "other" if len(stated) > 1 else next(iter(stated), None)
+    protocol = _number(row, "IP_PROTOCOL", 255)
+    protocol = _number(row, "NEXT_HEADER", 255) if protocol is None else protocol
+    implied = next((number for field, number in _PROTOCOLS.items() if field in row), None)
+    yield "protocol", implied if protocol is None else protocol
+    others = [f"{field} {row[field]}" for field in sorted(row) if _is_other(field, row, kind, stage)]
+    for field, side in (("sources", "SRC"), ("destinations", "DST")):
+        prefixes = tuple(_prefix(row, each) for each in (f"{side}_IP", f"{side}_IPV6") if row.get(each))
+        others += [f"{side}_IP{version}_MASK" for version in ("", "V6") if _mask(row, f"{side}_IP{version}") is False]
+        yield field, prefixes
+    for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
+        yield field, tuple(_ports(row, side))
+    yield "dscps", _dscps(row)
+    yield "tcp_flags", _bits(row, "TCP_FLAGS")
+    ports = row.get("IN_PORTS" if stage == "ingress" else "OUT_PORTS", "")
+    yield "interfaces", tuple(port.strip() for port in ports.split(",") if port.strip())
+    yield "others", tuple(others)
+
+
+def _is_other(field: str, row: Mapping[str, str], kind: str, stage: str) -> bool:
+    """Whether a field is a condition that the model does not have."""
+    if field == "PACKET_ACTION":  # whether a table that mirrors may drop depends on the platform
+        return kind.startswith("MIRROR") and row[field].upper() == "DROP"
+    if field in _READ or field.endswith("_MASK") or field == ("IN_PORTS" if stage == "ingress" else "OUT_PORTS"):
+        return False
+    return field != "ETHER_TYPE" or _ethertype(row) is None
+
+
+def _ethertype(row: Mapping[str, str]) -> int | None:
+    text = row.get("ETHER_TYPE", "")
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None
+
+
+def _family_of(row: Mapping[str, str]) -> Any:
+    """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
+    kind = row.get("IP_TYPE")
+    if kind is not None and kind.upper() not in _FAMILY_OF_TYPE:
+        raise _Refused(f"IP_TYPE {shown(kind)} is no word of orchagent's (IPV4ANY, IPV6ANY, IP, ANY, …)")
+    found = _FAMILY_OF_TYPE[kind.upper()] if kind is not None else None
+    number = _ethertype(row)
+    if number is not None:
+        of_number = {_IPV4_TYPE: "ipv4", _IPV6_TYPE: "ipv6"}.get(number, "other")
+        return of_number if found in (None, of_number) else "other"
+    return found
+
+
+def _number(row: Mapping[str, str], field: str, most: int) -> int | None:
+    text = row.get(field)
+    if text is None:
+        return None
+    try:
+        number = int(text, 0) if len(text) <= len("0x") + 8 else -1
+    except ValueError:
+        number = -1
+    if not 0 <= number <= most:
+        raise _Refused(f"{field} {shown(text)} is no number up to {most}")
+    return number
+
+
+def _mask(row: Mapping[str, str], field: str) -> int | bool:
+    """Return the length that a field's mask states, False where it is no prefix's; True without a mask."""
+    text = row.get(f"{field}_MASK")
+    if text is None:
+        return True
+    mask = address_of(text)
+    bits = "" if mask is None else f"{int(mask):0{mask.max_prefixlen}b}"
+    return bits.count("1") if bits and "01" not in bits else False
+
+
+def _prefix(row: Mapping[str, str], field: str) -> str:
+    text = row[field]
+    length = _mask(row, field)
+    spelt = f"{text}/{length}" if isinstance(length, int) and not isinstance(length, bool) else text
+    found = network_of(spelt)
+    if found is None or (found.version == 6) is not field.endswith("V6"):
+        raise _Refused(f"{field} {shown(text)} is no prefix of {'IPv6' if field.endswith('V6') else 'IPv4'}")
+    return str(found) if length is not False else str(found.supernet(new_prefix=0))
+
+
+def _ports(row: Mapping[str, str], field: str) -> Iterator[PortRange]:
+    number = _number(row, field, 65_535)
+    if number is not None:
+        yield PortRange(number, number)
+    text = row.get(f"{field}_RANGE")
+    if text is not None:
+        first, _, last = text.partition("-")
+        low, high = whole_number(first, 65_535), whole_number(last, 65_535)
+        if low is None or high is None or low > high:
+            raise _Refused(f"{field}_RANGE {shown(text)} is no rising range of ports")
+        yield PortRange(low, high)
+
+
+def _bits(row: Mapping[str, str], field: str) -> Bits | None:
+    """Return a number with its mask, `46` or `0x2/0x3`, both of six bits."""
+    if field not in row:
+        return None
+    number, slash, mask = row[field].partition("/")
+    found = _number({field: number}, field, 63)
+    masked = _number({field: mask}, field, 63) if slash else 63
+    return None if found is None or masked is None else Bits(found, masked)
+
+
+def _dscps(row: Mapping[str, str]) -> tuple[int, ...]:
+    bits = _bits(row, "DSCP")
+    return () if bits is None else tuple(one for one in range(64) if one & bits.mask == bits.number & bits.mask)
+
+
+def _action(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of an entry that say what becomes of packets."""
+    mirrors = any(field in row for field in _MIRRORS)
+    stated = row.get("PACKET_ACTION")
+    word, colon, target = (stated or "").partition(":")
+    word = word.upper()
+    if kind == _SERVICES:
+        yield "action", "deny" if word == "DROP" else "permit"
+        return
+    if stated is not None and (word not in ("FORWARD", "DROP", "COPY", "DO_NOT_NAT", "DISABLE_TRIM") or colon):
+        if word != "REDIRECT" or not target:
+            raise _Refused(f"PACKET_ACTION {shown(stated)} is no action of orchagent's (FORWARD, DROP, REDIRECT:…)")
+        yield "redirects", target
+    if not any(field in row for field in _ACTIONS):
+        raise _Refused("it has no action")
+    yield "action", "deny" if word == "DROP" else "permit"
+    yield "mirrors", mirrors or word == "COPY"
+    if "REDIRECT_ACTION" in row:
+        yield "redirects", row["REDIRECT_ACTION"]
+    yield "polices", "POLICER_ACTION" in row
+    yield "dscp", _number(row, "DSCP_ACTION", 63)

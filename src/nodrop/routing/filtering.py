@@ -1,0 +1,220 @@
+"""What an access list does to packets: the entry that decides each part of them, and how sure that is.
+
+Packets are a box: sets of addresses, ranges of ports, DSCPs. Each entry cuts the box into what it matches and what it
+leaves to later entries, so that an entry behind others is asked only about what these leave, as in a switch.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from nodrop.model.access import AccessEntry, AccessList, PortRange
+from nodrop.model.states import Unknown
+from nodrop.routing.prefixes import Family, Prefix, prefix
+
+MOST_PARTS = 4_000
+"""How many parts packets are cut into before the rest counts as not known."""
+_ANY_PORT = (PortRange(0, 65_535),)
+_WITH_PORTS = (6, 17)
+_TCP = 6
+
+
+class Atom(NamedTuple):
+    """Addresses that are treated alike; `sure` where packets with one of them are known to exist."""
+
+    prefix: Prefix
+    sure: bool = True
+
+
+class Packets(NamedTuple):
+    """Packets of one protocol between addresses, with what may differ among them."""
+
+    family: Family
+    protocol: int
+    sources: tuple[Atom, ...]
+    destinations: tuple[Atom, ...]
+    source_ports: tuple[PortRange, ...] = _ANY_PORT
+    destination_ports: tuple[PortRange, ...] = _ANY_PORT
+    dscps: frozenset[int] = frozenset(range(64))
+
+    @property
+    def sure(self) -> bool:
+        """Whether such packets are known to exist."""
+        return any(one.sure for one in self.sources) and any(one.sure for one in self.destinations)
+
+
+class Marks(NamedTuple):
+    """What entries before the last one do to packets, and the entries that do it."""
+
+    dscp: tuple[AccessEntry, int] | None = None
+    traffic_class: tuple[AccessEntry, int] | None = None
+    polices: AccessEntry | None = None
+    redirects: AccessEntry | None = None
+
+
+class Decision(NamedTuple):
+    """What becomes of a part of the packets: by which entry, None where none matches, and whether that is sure."""
+
+    action: Literal["permit", "deny", "unknown"]
+    entry: AccessEntry | None
+    packets: Packets
+    sure: bool
+    marks: Marks = Marks()
+
+
+class _Part(NamedTuple):
+    """Packets that no entry has decided yet; `doubts` are entries that may have, with another condition."""
+
+    packets: Packets
+    doubts: tuple[AccessEntry, ...] = ()
+    marks: Marks = Marks()
+
+
+def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]:
+    """Yield what a list does at a port to all of the packets, part by part; `port` is one that the list is bound to."""
+    if isinstance(rules.entries, Unknown):
+        yield Decision("unknown", None, packets, sure=False)
+        return
+    left = [_Part(packets)]
+    relevant = [one for one in rules.entries if _concerns(one, port, packets)]
+    for position, entry in enumerate(relevant):
+        rest: list[_Part] = []
+        for part in left:
+            for inside, piece in _cut(part.packets, entry):
+                if not inside:
+                    rest.append(part._replace(packets=piece))
+                elif _is_doubtful(rules, entry, packets):
+                    rest.append(part._replace(packets=piece, doubts=(*part.doubts, entry)))
+                elif entry.action == "next":
+                    rest.append(part._replace(packets=piece, marks=_marked(part.marks, entry)))
+                else:
+                    tied = _tied(relevant[position + 1 :], entry, piece)
+                    yield _decision(entry.action, entry, part._replace(packets=piece, doubts=(*part.doubts, *tied)))
+        left = rest
+        if len(left) > MOST_PARTS:
+            yield from (Decision("unknown", None, part.packets, sure=False, marks=part.marks) for part in left)
+            return
+    otherwise = rules.otherwise
+    applies = rules.family in (None, packets.family)
+    for part in left:
+        if isinstance(otherwise, Unknown) and applies:
+            yield Decision("unknown", None, part.packets, sure=False, marks=part.marks)
+        else:
+            action: Literal["permit", "deny"] = "deny" if applies and otherwise == "deny" else "permit"
+            yield _decision(action, None, part)
+
+
+def _decision(action: Literal["permit", "deny"], entry: AccessEntry | None, part: _Part) -> Decision:
+    """Return a decision, which the entries that may have decided before make doubtful if they do something else."""
+    against = next((one for one in part.doubts if one.action not in (action, "next")), None)
+    if against is not None:
+        return Decision("unknown", against, part.packets, sure=False, marks=part.marks)
+    marks = _marked(part.marks, entry) if entry is not None else part.marks
+    return Decision(action, entry, part.packets, part.packets.sure, marks)
+
+
+def _marked(marks: Marks, entry: AccessEntry) -> Marks:
+    return Marks(
+        (entry, entry.dscp) if entry.dscp is not None else marks.dscp,
+        (entry, entry.traffic_class) if entry.traffic_class is not None else marks.traffic_class,
+        entry if entry.polices else marks.polices,
+        entry if entry.redirects is not None else marks.redirects,
+    )
+
+
+def _concerns(entry: AccessEntry, port: str, packets: Packets) -> bool:
+    """Whether an entry may match any of the packets, by its conditions that all of them share."""
+    if entry.refused is not None or (entry.interfaces and port not in entry.interfaces):
+        return False
+    if entry.family not in (None, packets.family) or entry.protocol not in (None, packets.protocol):
+        return False
+    if (entry.source_ports or entry.destination_ports) and packets.protocol not in _WITH_PORTS:
+        return False
+    return entry.tcp_flags is None or packets.protocol == _TCP
+
+
+def _is_doubtful(rules: AccessList, entry: AccessEntry, packets: Packets) -> bool:
+    """Whether an entry may match less than its conditions say: some are not in the model, or the list is for others."""
+    of_others = entry.family is None and rules.family not in (None, packets.family)
+    return bool(entry.others) or entry.tcp_flags is not None or of_others
+
+
+def _tied(later: Sequence[AccessEntry], entry: AccessEntry, packets: Packets) -> tuple[AccessEntry, ...]:
+    """Return later entries of the same priority that match some of the packets too: which decides is not defined."""
+    if entry.priority is None:
+        return ()
+    tied = (one for one in later if one.priority == entry.priority)
+    return tuple(one for one in tied if any(inside for inside, _ in _cut(packets, one)))
+
+
+def _cut(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool, Packets]]:
+    """Yield the parts of packets that an entry leaves, and the part that it matches, if any."""
+    rest = packets
+    if entry.sources:
+        atoms, others = _split(rest.sources, prefixes_of(entry.sources))
+        if others:
+            yield False, rest._replace(sources=others)
+        rest = rest._replace(sources=atoms)
+    if entry.destinations:
+        atoms, others = _split(rest.destinations, prefixes_of(entry.destinations))
+        if others and rest.sources:
+            yield False, rest._replace(destinations=others)
+        rest = rest._replace(destinations=atoms)
+    if not rest.sources or not rest.destinations:
+        return
+    if entry.source_ports:
+        ports, left = _ports_cut(rest.source_ports, entry.source_ports)
+        if left:
+            yield False, rest._replace(source_ports=left)
+        rest = rest._replace(source_ports=ports)
+    if entry.destination_ports:
+        ports, left = _ports_cut(rest.destination_ports, entry.destination_ports)
+        if left and rest.source_ports:
+            yield False, rest._replace(destination_ports=left)
+        rest = rest._replace(destination_ports=ports)
+    if not rest.source_ports or not rest.destination_ports:
+        return
+    if entry.dscps:
+        dscps = rest.dscps & frozenset(entry.dscps)
+        if rest.dscps - dscps:
+            yield False, rest._replace(dscps=rest.dscps - dscps)
+        if not dscps:
+            return
+        rest = rest._replace(dscps=dscps)
+    yield True, rest
+
+
+@cache
+def prefixes_of(texts: tuple[str, ...]) -> tuple[Prefix, ...]:
+    """Return the prefixes that some texts stand for."""
+    return tuple(found for text in texts if (found := prefix(text)) is not None)
+
+
+def _split(atoms: Sequence[Atom], wanted: Sequence[Prefix]) -> tuple[tuple[Atom, ...], tuple[Atom, ...]]:
+    """Return the addresses in some prefixes and those outside; a range around a prefix is in both, neither sure."""
+    inside: list[Atom] = []
+    outside: list[Atom] = []
+    for atom in atoms:
+        if any(one.covers(atom.prefix) for one in wanted):
+            inside.append(atom)
+            continue
+        parts = [one for one in wanted if atom.prefix.covers(one)]
+        inside += [Atom(one, sure=False) for one in parts]
+        outside.append(atom if not parts else Atom(atom.prefix, sure=False))
+    return tuple(inside), tuple(outside)
+
+
+@cache
+def _ports_cut(
+    ports: tuple[PortRange, ...], wanted: tuple[PortRange, ...]
+) -> tuple[tuple[PortRange, ...], tuple[PortRange, ...]]:
+    """Return the ports in some ranges, and those outside."""
+    edges = sorted({edge for one in (*ports, *wanted) for edge in (one.first, one.last + 1)})
+    inside: list[PortRange] = []
+    outside: list[PortRange] = []
+    for first, end in pairwise(edges):
+        if any(one.first <= first <= one.last for one in ports):
+            matched = any(one.first <= first <= one.last for one in wanted)
+            (inside if matched else outside).append(PortRange(first, end - 1))
+    return tuple(inside), tuple(outside)

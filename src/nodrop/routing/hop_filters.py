@@ -1,0 +1,64 @@
+"""Which entries of access lists decide about a packet on its way, where it enters a router and where it leaves it."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange
+from nodrop.model.fabric import Device
+from nodrop.model.states import those_known
+from nodrop.routing.control_plane import ControlPlane
+from nodrop.routing.filtering import Atom, Decision, Packets, decide
+from nodrop.routing.paths import Stage, Walk
+from nodrop.routing.prefixes import BITS, Address, Prefix
+
+_UDP, _ROCE = 17, 4791
+
+
+class Filtered(NamedTuple):
+    """What an access list does to a packet at an interface; without an entry none matches."""
+
+    interface: str
+    stage: str
+    rules: AccessList
+    entry: AccessEntry | None
+    decision: Decision
+
+    @property
+    def action(self) -> str:
+        """Whether the list lets the packet pass; `unknown` where that is not sure."""
+        return self.decision.action if self.decision.sure else "unknown"
+
+
+def roce_packet(source: Address | None, to: Address, dscp: int) -> Packets:
+    """Return a packet of RoCE, from any address where that is not known."""
+    own = Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, BITS[source.family])
+    there = Prefix(to.family, to.number, BITS[to.family])
+    ports = (PortRange(_ROCE, _ROCE),)
+    return Packets(to.family, _UDP, (Atom(own),), (Atom(there),), destination_ports=ports, dscps=frozenset({dscp}))
+
+
+def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[Filtered]:
+    """Yield what the access lists of a router do where a packet may enter and leave it."""
+    router = plane.routers[stage.router]
+    for rules in those_known(router.device.access_lists):
+        for way, legs in (("ingress", stage.arrive), ("egress", stage.leave)):
+            for name in dict.fromkeys(legs):
+                leg = router.by_name.get(name)
+                own = (name, *(leg.ports if leg is not None else ()))
+                bound = _bound(router.device, rules.bindings, way, own)
+                for interface in bound:
+                    for one in decide(rules, interface, packet):
+                        yield Filtered(interface, way, rules, one.entry, one)
+
+
+def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None:
+    """Return the first access list on the ways of a packet that surely drops it at one of its interfaces."""
+    every = (one for stage in walk.stages for one in filters(plane, stage, packet))
+    return next((one for one in every if one.action == "deny"), None)
+
+
+def _bound(device: Device, bindings: Sequence[Binding], way: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the interfaces among some at which a list acts."""
+    for binding in bindings:
+        if binding.stage == way and (binding.interface is None or binding.interface in names):
+            yield binding.interface or names[0]

@@ -1,0 +1,130 @@
+"""Which entries of access lists are reported, at which ports, and what stays unknown."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses.access_lists import find
+from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
+from support.analysis_results import with_changes
+
+DROP_ALL = AccessEntry(name="rest", action="deny")
+BGP = (PortRange(179, 179),)
+
+
+def site(
+    *entries: AccessEntry, at: tuple[str, ...] = ("Ethernet0",), stage: Stage = "ingress", **more: Any
+) -> AccessList:
+    bindings = tuple(Binding(interface=name, stage=stage) for name in at)
+    return AccessList(name="SITE", entries=entries, bindings=bindings, **more)
+
+
+def having(lists: Any, changes: dict[str, object] | None = None, device: str = "leaf1") -> Fabric:
+    fabric = with_changes(changes or {})
+    devices = tuple(changed(one, access_lists=lists) if one.name == device else one for one in fabric.devices)
+    return changed(fabric, devices=devices)
+
+
+def found(fabric: Fabric, what: str, does: str = "drop") -> dict[str, Any]:
+    hits = [one for one in find(Index(fabric), what=what, does=does) if isinstance(one, Hit)]
+    return {"/".join(one.subject[2:]): one.facts["ports"] for one in hits}
+
+
+def missing(fabric: Fabric, what: str = "rdma") -> list[str]:
+    return [one.missing for one in find(Index(fabric), what=what, does="drop") if isinstance(one, Unsettled)]
+
+
+def test_a_drop_at_ports_of_hosts_and_towards_spines() -> None:
+    at = ("Ethernet0", "Ethernet8", "Ethernet224")
+    assert found(having((site(DROP_ALL, at=at),)), "rdma") == {"SITE/entries/rest": "Ethernet0 and 2 more"}
+    assert found(having((site(DROP_ALL, at=at),)), "cnp") == {"SITE/entries/rest": "Ethernet0 and 2 more"}
+
+
+def test_nothing_at_ports_that_are_shut_uncabled_or_not_bound() -> None:
+    assert found(having((site(DROP_ALL, at=("Ethernet24",)),)), "rdma") == {}
+    assert found(having((site(DROP_ALL),), {"leaf1/Ethernet0/enabled": False}), "rdma") == {}
+    assert found(having((site(DROP_ALL, at=()),)), "rdma") == {}
+
+
+def test_addresses_that_come_from_the_wrong_side_may_be_dropped() -> None:
+    """What claims to be a host of this leaf and comes from a spine is no packet of the fabric."""
+    spoofed = AccessEntry(name="own", action="deny", sources=("10.2.1.0/24",))
+    assert found(having((site(spoofed, at=("Ethernet224",)),)), "rdma") == {}
+    assert found(having((site(spoofed, at=("Ethernet224",), stage="egress"),)), "rdma") == {
+        "SITE/entries/own": "Ethernet224"
+    }
+
+
+def test_a_list_without_an_entry_for_roce_that_ends_in_a_deny_is_at_fault_itself() -> None:
+    bgp = AccessEntry(name="bgp", protocol=6, destination_ports=BGP)
+    assert found(having((site(bgp, otherwise="deny"),)), "rdma") == {"SITE": "Ethernet0"}
+
+
+def test_sessions_at_the_ports_that_they_go_over() -> None:
+    drop = AccessEntry(name="bgp", action="deny", protocol=6, destination_ports=BGP)
+    assert found(having((site(drop, at=("Ethernet0", "Ethernet224")),)), "bgp") == {"SITE/entries/bgp": "Ethernet224"}
+    for stage in ("control-plane", "ingress"):
+        assert found(having((site(drop, at=("Ethernet224",), stage=stage),)), "bgp")  # type: ignore[arg-type]
+    assert found(having((site(drop, at=("Ethernet224",), stage="services"),)), "bgp") == {}
+
+
+def test_answers_from_port_179_are_missed_only_if_both_ends_drop_them() -> None:
+    answers = site(AccessEntry(name="answers", action="deny", protocol=6, source_ports=BGP), at=("Ethernet224",))
+    fabric = having((answers,))
+    assert found(fabric, "bgp") == {}
+    there = changed(answers, bindings=(Binding(interface="Ethernet0", stage="ingress"),))
+    devices = tuple(changed(one, access_lists=(there,)) if one.name == "spine1" else one for one in fabric.devices)
+    hits = [
+        one for one in find(Index(changed(fabric, devices=devices)), what="bgp", does="drop") if isinstance(one, Hit)
+    ]
+    assert [one.subject[0] for one in hits] == ["leaf1", "spine1"]
+
+
+def test_a_list_for_services_drops_bfd_that_it_does_not_accept_and_never_bgp() -> None:
+    ssh = AccessEntry(name="ssh", protocol=6, destination_ports=(PortRange(22, 22),))
+    service = changed(site(ssh, otherwise="deny"), bindings=(Binding(interface=None, stage="services"),))
+    watched = {"leaf1/@neighbors/10.1.1.225/bfd": True}
+    assert found(having((service,), watched), "bfd") == {"SITE": "Ethernet224"}
+    assert (found(having((service,), watched), "bgp"), found(having((service,)), "bfd")) == ({}, {})
+    everything = changed(service, entries=(AccessEntry(name="any"),))
+    assert found(having((everything,), watched), "bfd") == {}
+
+
+def test_packets_of_the_switch_itself_pass_lists_of_egress_where_the_platform_says_so() -> None:
+    drop = AccessEntry(name="bgp", action="deny", protocol=6, destination_ports=BGP)
+    own = site(drop, at=("Ethernet224",), stage="egress", own_packets=True)
+    assert found(having((own,)), "bgp") == {"SITE/entries/bgp": "Ethernet224"}
+    unsaid = having((changed(own, own_packets=UNKNOWN),))
+    assert (found(unsaid, "bgp"), missing(unsaid, "bgp")) == ({}, ["device.access_lists"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "does", "hit"),
+    [
+        (AccessEntry(name="x", dscp=0), "remark", True),
+        (AccessEntry(name="x", dscps=(26,), dscp=26), "remark", False),
+        (AccessEntry(name="x", dscps=(10,), dscp=0), "remark", False),
+        (AccessEntry(name="x", traffic_class=0, action="next"), "class", True),
+        (AccessEntry(name="x", dscps=(26,), traffic_class=3, action="next"), "class", False),
+        (AccessEntry(name="x", polices=True, action="next"), "police", True),
+        (AccessEntry(name="x", polices=True, protocol=6, action="next"), "police", False),
+        (AccessEntry(name="x", redirects="Ethernet224"), "redirect", True),
+    ],
+)
+def test_marks_policers_and_redirections(entry: AccessEntry, does: str, hit: bool) -> None:
+    assert bool(found(having((site(entry),)), "roce", does)) is hit
+
+
+def test_what_is_not_known_is_unknown() -> None:
+    assert missing(having((site(changed(DROP_ALL, others=("VLAN_ID 7",))),))) == ["device.access_lists"]
+    assert missing(having((changed(site(), entries=UNKNOWN),))) == ["device.access_lists"]
+    assert missing(having(UNKNOWN)) == ["device.access_lists"]
+
+
+def test_without_traffic_classes_of_rdma_nothing_is_reported() -> None:
+    assert found(having((site(DROP_ALL),), {"@fabric/classes": []}), "rdma") == {}
