@@ -177,11 +177,11 @@ class Process:
         over_interface = not is_address(key) and key not in self._groups
         if words == ("capability", "extended-nexthop") and not on and over_interface:
             raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, no_neighbor_capability_enhe)
+        if harmless("session", words, on) is not None:
+            return {}
         stated = frr_rows.OF_SESSION.read(words, on)
         if stated is None:
-            if harmless("session", words, on) is None:
-                raise NotUnderstood
-            return {}
+            raise NotUnderstood
         if not on:
             stated = {name: None if name in frr_rows.LEFT_TO_GROUP else value for name, value in stated.items()}
         if words[0] in frr_rows.NAMED_BY:
