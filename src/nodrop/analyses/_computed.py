@@ -182,8 +182,7 @@ def neighbors(one: Joint) -> bool:
 def reached(index: Index, one: Joint) -> bool:
     """Whether packets get from each end to the other: in one subnet at both, or between link-local addresses."""
     ends = ((one.a, one.at_a), (one.b, one.at_b))
-    ports = [index.interface(router.device.name, leg.name) for router, leg in ends]
-    if all(port is not None and port.link_local is True for port in ports):
+    if all(_has_link_local(index, router, leg) for router, leg in ends):
         return True
     near, far = one.at_a, one.at_b
     return any(
@@ -191,6 +190,13 @@ def reached(index: Index, one: Joint) -> bool:
         for own, subnet in zip(near.addresses, near.subnets, strict=True)
         for other, there in zip(far.addresses, far.subnets, strict=True)
     )
+
+
+def _has_link_local(index: Index, router: Router, leg: Leg) -> bool:
+    """Return whether a leg has a link-local address; one with a session over it does unless its port says otherwise."""
+    port = index.interface(router.device.name, leg.name)
+    stated = None if port is None else port.link_local
+    return leg.name in router.by_interface if isinstance(stated, Unknown) else stated is True
 
 
 def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
