@@ -1,5 +1,7 @@
 """What is found where routes to hosts and loopbacks end, and what is a consequence of something else."""
 
+import pytest
+
 from support.analysis_results import look
 
 _SHARED = {"leaf2/@bgp/asn": 4200100001, "spine?/@neighbors/10.1.2.*/remote_asn": 4200100001}
@@ -96,6 +98,72 @@ def test_a_preferred_path_names_the_one_that_stays_empty() -> None:
     found = look("preferred", {"leaf1/@bgp/route_maps/FAST": fast, "leaf1/@neighbors/10.1.1.241/import_policy": "FAST"})
     assert (found["leaf1/@bgp/route_maps/FAST"]["used"], found["leaf1/@bgp/route_maps/FAST"]["paths"]) == (1, 4)
     assert found["leaf1/@bgp/route_maps/FAST"]["what"] == "local preference 200 against 100"
+
+
+MAKES = [
+    ("weight", {"leaf1/@neighbors/10.1.1.225/weight": 9}, "leaf1/@neighbors/10.1.1.225/weight", "weight 9 against 0"),
+    (
+        "foreign number in",
+        {
+            "leaf1/@bgp/route_maps/LONG": {
+                "name": "LONG",
+                "rules": [{"sequence": 10, "action": "permit", "sets": [["as-path prepend", "64999 64998"]]}],
+            },
+            "leaf1/@neighbors/10.1.1.241/import_policy": "LONG",
+        },
+        "leaf1/@bgp/route_maps/LONG",
+        "a path of 2 AS numbers against 4",
+    ),
+    (
+        "foreign number two hops away",
+        {
+            "leaf2/@bgp/route_maps/LONG": {
+                "name": "LONG",
+                "rules": [{"sequence": 10, "action": "permit", "sets": [["as-path prepend", "64999"]]}],
+            },
+            "leaf2/@neighbors/10.1.2.225/export_policy": "LONG",
+            "leaf2/@neighbors/10.1.2.233/export_policy": "LONG",
+        },
+        "leaf2/@bgp/route_maps/LONG",
+        "a path of 2 AS numbers against 3",
+    ),
+    (
+        "origin",
+        {"spine2/@bgp/route_maps/FABRIC-OUT/rules/10/sets": [["origin", "incomplete"]]},
+        "spine2/@bgp/route_maps/FABRIC-OUT",
+        "origin IGP against incomplete",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "at", "what"), [row[1:] for row in MAKES], ids=[row[0] for row in MAKES])
+def test_what_makes_a_router_use_some_of_equal_paths(changes: dict[str, object], at: str, what: str) -> None:
+    found = look("preferred", changes)
+    assert [*found] == [at]
+    assert found[at]["what"] == what
+
+
+def test_a_longer_way_is_not_an_equal_one() -> None:
+    """A leaf that passes on what it has from a spine offers another a way down and up again."""
+    every = {"name": "FABRIC-OUT", "rules": [{"sequence": 10, "action": "permit"}]}
+    changes = {"leaf?/@bgp/route_maps/FABRIC-OUT": every, "spine?/@neighbors/*/allowas_in": 1}
+    assert look("preferred", changes) == {}
+
+
+def test_an_aggregate_without_anything_inside_announces_no_hosts() -> None:
+    changes = {"leaf1/@bgp/networks": ["10.0.0.1/32"], "leaf1/@bgp/aggregates": [{"prefix": "10.2.1.0/24"}]}
+    assert [*look("announcements", changes, what="hosts")] == ["leaf1/@bgp"]
+
+
+def test_a_router_that_uses_what_names_its_own_number_in_no_path() -> None:
+    changes = _SHARED | {"spine1/@neighbors/*/as_override": True}
+    found = look("preferred", changes)
+    assert {row["what"] for row in found.values()} == {"its own AS number 4200100001 is in the path of the others"}
+
+
+def test_an_aggregate_of_what_stands_behind_the_switch_hides_nothing_of_others() -> None:
+    own = [{"prefix": "10.2.1.0/24", "summary_only": True}]
+    assert look("aggregates", {"leaf1/@bgp/aggregates": own, "leaf1/@bgp/networks": ["10.2.1.0/31"]}) == {}
 
 
 def test_a_block_of_another_switch_is_told_with_its_owner() -> None:

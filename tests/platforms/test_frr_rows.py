@@ -13,7 +13,7 @@ from nodrop.platforms.bindings import Binding, Within, bound
 from nodrop.platforms.frr_commands import Commands, Row, form
 from nodrop.platforms.sayable import SHARED
 
-LISTS = {"networks", "redistributions", "neighbors", "vrf", *SHARED} - {"session_dscp"}
+LISTS = {"networks", "aggregates", "redistributions", "neighbors", "vrf", *SHARED} - {"session_dscp"}
 """Fields of a process that several commands state, or the block itself."""
 
 
@@ -35,6 +35,8 @@ def values(row: Row, kind: type[Any]) -> list[Any]:
     type_ = attributes(kind)[row.field]
     if words := type_.words:
         return sorted(words) if "internal" not in words else []
+    if type_.element is not None:
+        return [(1, 200, 255)]
     bounds = [one for one in row.refuses if isinstance(one, Within)]
     if bounds:
         return [value for one in bounds for value in (one.low, one.high, *one.others)]

@@ -44,7 +44,7 @@ def test_words_of_route_maps() -> None:
     peers = (RouteMapRule(sequence=10, action="permit", matches=(("peer", "10.1.0.1"),)),)
     imports = {"route_maps": (RouteMap(name="IN", rules=peers),)}
     assert gaps([to("10.1.0.1", 65002, import_policy="IN")], **imports) == set()
-    assert gaps([to("10.1.0.1", 65002, export_policy="IN")], **imports) == {(where, "match peer")}
+    assert gaps([to("10.1.0.1", 65002, export_policy="IN")], **imports) == {(where, "peer")}
 
 
 def test_sessions_over_several_hops() -> None:

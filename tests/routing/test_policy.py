@@ -316,3 +316,5 @@ def test_rules_for_other_neighbors() -> None:
     mine = rule(("peer", "10.0.0.1"), sets=[("weight", "3")])
     others = rule(("peer", "10.0.0.9"), sequence=5, action="deny")
     assert through(others, mine) == all_with(A._replace(weight=3))
+    goes_on = rule(sequence=4, sets=[("on-match", "next")])
+    assert through(goes_on, others) == {}

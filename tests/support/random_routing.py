@@ -7,6 +7,7 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from nodrop.model.routing import (
+    Aggregate,
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -254,6 +255,8 @@ def _bgps(draw: st.DrawFn) -> Bgp:
 @st.composite
 def _processes(draw: st.DrawFn, vrf: str | None, shared: dict[str, Any]) -> Bgp:
     """The process of a VRF with what those of all VRFs share."""
+    distances = maybe(st.tuples(*[st.integers(1, 255)] * 3))
+    policy = maybe(st.sampled_from([one.name for one in shared["route_maps"]])) if shared["route_maps"] else st.none()
     return Bgp(
         asn=draw(asns),
         vrf=vrf,
@@ -264,6 +267,15 @@ def _processes(draw: st.DrawFn, vrf: str | None, shared: dict[str, Any]) -> Bgp:
             for network in draw(st.lists(st.sampled_from(prefixes_of), max_size=2, unique=True))
         ),
         redistributions=draw(redistributions(shared["route_maps"])),
+        aggregates=tuple(
+            Aggregate(prefix=one, summary_only=draw(st.booleans()), as_set=draw(st.booleans()))
+            for prefixes_of in (PREFIXES, PREFIXES6)
+            for one in draw(st.lists(st.sampled_from(sorted(prefixes_of)), max_size=1))
+        ),
+        maximum_med=draw(maybe(st.integers(0, 4294967295))),
+        distances=draw(distances),
+        distances_ipv6=draw(distances),
+        installed_policy=draw(policy) if vrf is None else None,
         maximum_paths=draw(maybe(st.integers(1, 256))),
         maximum_paths_ipv6=draw(maybe(st.integers(1, 256))),
         multipath_relax=draw(st.booleans()),

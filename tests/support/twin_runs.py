@@ -8,6 +8,7 @@ from nodrop.errors import ServiceUnavailable
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.reading import Reading
 from nodrop.validating.twin import available, box, looking
+from nodrop.validating.twin.daemons import Boot
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.starting import start
 from support.patience import END_S
@@ -28,9 +29,9 @@ def needed() -> None:
         require("twin", available=False, reason=str(error))
 
 
-def until_equal(expected: _Seen, look: Callable[[], _Seen], times: int = 1) -> _Seen:
+def until_equal(expected: _Seen, look: Callable[[], _Seen], times: int = 1, patience_s: float = END_S) -> _Seen:
     """What is seen once it is as expected, that many times one after the other, or at the end of all patience."""
-    end, equal = time.monotonic() + END_S, 0
+    end, equal = time.monotonic() + patience_s, 0
     while True:
         found = look()
         equal = equal + 1 if found == expected else 0
@@ -40,27 +41,43 @@ def until_equal(expected: _Seen, look: Callable[[], _Seen], times: int = 1) -> _
 
 
 def tables(lab: Lab) -> Tables:
-    """The routes that every switch uses, those of links themselves (fe80::/64) aside."""
+    """Return the routes that every switch uses, those of links themselves (fe80::/64) aside, and its sessions."""
     found: dict[str, Table] = {}
     for name in lab.devices:
         found[name] = {prefix: row for (*_, prefix), row in looking.routes(lab, name, _CONNECTED).items()}
+        for (*_, key), session in looking.sessions(lab, name).items():
+            state = "up" if session.state == looking.UP else "down"
+            found[name][f"session {key}"] = ("session", frozenset({state}))
     return found
 
 
 def played(
-    fabric: Fabric, failed: frozenset[End], expected: Tables, more: Iterable[End], later: Tables
+    fabric: Fabric,
+    failed: frozenset[End],
+    expected: Tables,
+    more: Iterable[End],
+    later: Tables,
+    patience_s: float = END_S,
 ) -> list[Tables]:
     """The routes of a fabric with some ports down, and those once more are; each as soon as they are as expected."""
-    return box.call(_play, fabric, failed, expected, tuple(more), later)
+    boots = start(Reading(fabric=fabric)).boots
+    return box.call(_play, fabric, dict(boots), failed, expected, tuple(more), later, patience_s)
 
 
 def _play(
-    _tell: box.Tell, fabric: Fabric, failed: frozenset[End], expected: Tables, more: tuple[End, ...], later: Tables
+    _tell: box.Tell,
+    fabric: Fabric,
+    boots: dict[str, Boot],
+    failed: frozenset[End],
+    expected: Tables,
+    more: tuple[End, ...],
+    later: Tables,
+    patience_s: float,
 ) -> list[Tables]:
-    lab = Lab(fabric, start(Reading(fabric=fabric)).boots, failed)
+    lab = Lab(fabric, boots, failed)
     lab.start()
-    seen = [until_equal(expected, lambda: tables(lab), times=2)]
+    seen = [until_equal(expected, lambda: tables(lab), times=2, patience_s=patience_s)]
     if more:
         lab.cut(*more)
-        seen.append(until_equal(later, lambda: tables(lab), times=2))
+        seen.append(until_equal(later, lambda: tables(lab), times=2, patience_s=patience_s))
     return seen

@@ -34,6 +34,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "port-down": "port down",
     "nobody": "nobody has the address",
     "cabled-elsewhere": "the cable leads elsewhere",
+    "limit": "more prefixes than maximum-prefix lets in",
     "missing-there": "no statement at the other end",
     "asn": "another AS number",
     "families": "no family in common",

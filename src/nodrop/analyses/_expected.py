@@ -116,7 +116,7 @@ def expected_routes(index: Index, seen: Observation) -> Mapping[Subject, frozens
     return found
 
 
-class _Way(NamedTuple):
+class Way(NamedTuple):
     """A leg that leads from a router to another, and whether that stands above, below, or in no order to it."""
 
     leg: str
@@ -127,16 +127,16 @@ class _Way(NamedTuple):
 
 def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset[str]]:
     plane = of(index)
-    ways: defaultdict[int, list[_Way]] = defaultdict(list)
+    ways: defaultdict[int, list[Way]] = defaultdict(list)
     for one in joints(index, plane):
         if one.a.bgp is None or one.b.bgp is None or not _carries(one, seen):
             continue
         for near, leg, far in ((one.a, one.at_a, one.b), (one.b, one.at_b, one.a)):
             own, there = rank(near.device), rank(far.device)
             if own is None or there is None:
-                ways[near.number].append(_Way(leg.name, far.number, up=True, down=True))
+                ways[near.number].append(Way(leg.name, far.number, up=True, down=True))
             elif own != there:
-                ways[near.number].append(_Way(leg.name, far.number, up=there > own, down=there < own))
+                ways[near.number].append(Way(leg.name, far.number, up=there > own, down=there < own))
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
     for aim in aims(index):
         owners[aim.prefix].append(aim.router)
@@ -151,7 +151,7 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     for to, holders in owners.items():
         group = tuple(sorted(holders))
         if group not in known:
-            known[group] = _towards(group, ways, passing)
+            known[group] = towards(group, ways, passing)
         for router in leaves:
             legs = known[group].get(router.number)
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
@@ -188,8 +188,8 @@ def _tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
     return {key: Lookup(own) for key, own in rows.items()}
 
 
-def _towards(
-    owners: tuple[int, ...], ways: Mapping[int, list[_Way]], passing: Mapping[int, bool]
+def towards(
+    owners: tuple[int, ...], ways: Mapping[int, list[Way]], passing: Mapping[int, bool]
 ) -> dict[int, frozenset[str]]:
     """Return the legs by which every router should send to some owners: over the least cables, never up again."""
     far = len(passing) + 1

@@ -52,13 +52,17 @@ class Announced:
 
     def __init__(self, routes: Routes) -> None:
         self.of: defaultdict[int, set[Prefix]] = defaultdict(set)
-        lengths = set()
         for found, rows in routes.world.origins.items():
-            lengths.add(found.length)
             for row in rows:
                 self.of[row[0]].add(found)
-        self._lengths = sorted(lengths, reverse=True)
-        self.prefixes = routes.world.origins.keys()
+        made = 0
+        for number, speaker in routes.world.speakers.items():
+            made |= routes.state.summed(number) if speaker.summaries else 0
+        members = routes.world.destinations.members
+        sums = {one for place, own in enumerate(members) if made >> place & 1 for one in own}
+        self.prefixes = frozenset(routes.world.origins.keys() | sums)
+        """What anybody announces, aggregates too."""
+        self._lengths = sorted({one.length for one in self.prefixes}, reverse=True)
 
     def covering(self, inner: Prefix, router: int) -> Prefix | None:
         """The longest prefix in which another lies that a router announces."""

@@ -1,23 +1,28 @@
-"""Equal paths of which policies prefer some, so that the others carry nothing.
+"""Equal paths of which a router uses only some, though all lead there over as few cables.
 
-What a drained switch asks of its neighbors is no fault, and neither is a longer way around something that is down.
+Which paths are equal follows from cables and tiers; why one is not used, from the attributes of the routes. What a
+drained switch asks of its neighbors is no fault, and neither is a longer way around something that is down.
 """
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._expected import Way, towards
 from nodrop.model.index import Index
+from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
-from nodrop.routing.adverts import DEFAULT_PREFERENCE, Attributes
+from nodrop.routing.adverts import DEFAULT_PREFERENCE, Attributes, together
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN
 from nodrop.routing.prefixes import Prefix
+from nodrop.routing.sessions import Router
 from nodrop.routing.words import of_family
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
+_ORIGINS = ("IGP", "EGP", "incomplete")
 
 
 class _Offer(NamedTuple):
@@ -29,130 +34,177 @@ class _Offer(NamedTuple):
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield the policies that prefer some of equal paths, once each, with the example that has the most."""
+    """Yield what makes routers use some of equal paths, once each, with the example that has the most."""
     found: dict[Subject, tuple[int, Hit]] = {}
     for reach in reaches(index):
-        taken = _Taken(reach)
+        unused = _Unused(reach)
         for number, speaker in reach.world.speakers.items():
-            bent = 0
-            for position in range(len(speaker.links)):
-                bent |= taken.bent(number, position)
-            if not speaker.bgp.graceful_shutdown and (bent := bent & reach.wanted & ~reach.own(number)):
-                for paths, hit in _hits(reach, taken, number, bent):
-                    if hit.subject not in found or found[hit.subject][0] < paths:
-                        found[hit.subject] = paths, hit
+            for paths, hit in unused.hits(number) if not speaker.bgp.graceful_shutdown else ():
+                if hit.subject not in found or found[hit.subject][0] < paths:
+                    found[hit.subject] = paths, hit
     yield from (hit for _, hit in found.values())
 
 
-class _Taken:
-    """What is made of what is told on each link; the same words about the same advert are looked at once."""
+class _Cause(NamedTuple):
+    """By which attribute one path is better than another, and whether the `used` one has it from a policy."""
+
+    kind: str
+    what: str
+    used: bool = False
+
+
+def _cause(used: _Offer, other: _Offer) -> _Cause | None:
+    """Return why one offer is used and not the other, in the order of FRR's decision; None where no attribute is."""
+    a, b = used.taken, other.taken
+    if GRACEFUL_SHUTDOWN in other.told.communities:
+        return None
+    if a.weight != b.weight:
+        return _Cause("weight", f"weight {a.weight} against {b.weight}", a.weight != 0)
+    if a.preference != b.preference:
+        what = f"local preference {a.preference} against {b.preference}"
+        return _Cause("preference", what, a.preference != DEFAULT_PREFERENCE)
+    if len(a.path) != len(b.path):
+        return _Cause("path", f"a path of {len(a.path)} AS numbers against {len(b.path)}")
+    if a.origin != b.origin:
+        return _Cause("origin", f"origin {_ORIGINS[a.origin]} against {_ORIGINS[b.origin]}")
+    if (a.med or 0) != (b.med or 0):
+        return _Cause("med", f"MED {a.med or 0} against {b.med or 0}")
+    return None
+
+
+class _Place(NamedTuple):
+    """Where a route gets an attribute: a router, one of its links, and whether it is received there or announced."""
+
+    number: int
+    position: int
+    inbound: bool
+
+
+class _Unused:
+    """The links of routers that carry nothing to a destination, though they lead there over as few cables as others."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
-        self._known: dict[tuple[int, int], tuple[list[_Offer], int]] = {}
+        self._offered: dict[tuple[int, int], list[_Offer]] = {}
+        self._legs: dict[tuple[int, ...], Mapping[int, frozenset[str]]] = {}
+        self._ways: defaultdict[int, list[Way]] = defaultdict(list)
+        self._passing: dict[int, bool] = {}
+        for number, speaker in reach.world.speakers.items():
+            self._passing[number] = not speaker.bgp.graceful_shutdown
+            own = reach.ranks[number]
+            for link in speaker.links:
+                there = reach.ranks[link.far]
+                leg = reach.plane.side(number, link.session).leg.name
+                if own is None or there is None:
+                    self._ways[number].append(Way(leg, link.far, up=True, down=True))
+                elif own != there:
+                    self._ways[number].append(Way(leg, link.far, up=there > own, down=there < own))
 
-    def bent(self, number: int, position: int) -> int:
-        """The destinations of which a policy has changed how good they are."""
-        bits = 0
-        for _, bent in self._of(number, position):
-            bits |= bent
-        return bits
+    def hits(self, number: int) -> Iterator[tuple[int, Hit]]:
+        """Yield what keeps links of a router unused, with the number of equal paths."""
+        reach = self._reach
+        links = reach.world.speakers[number].links
+        for entry in reach.state.table(number).entries:
+            bits = entry.bits & reach.wanted & ~reach.own(number)
+            if not bits or not entry.hops or len(entry.hops) == len(links):
+                continue
+            used = next((one for one in self._offers(number, entry.hops[0]) if one.bits & bits), None)
+            found: list[tuple[_Cause, int, int]] = []
+            for position, link in enumerate(links):
+                if position in entry.hops or used is None or not self._passing[link.far]:
+                    continue
+                for one in self._offers(number, position):
+                    cause = self._refused(number, position, one) or _cause(used, one)
+                    if (both := one.bits & bits) and cause is not None:
+                        example = self._equal(number, position, both & reach.should(link.far, number, 0))
+                        if example:
+                            found.append((cause, position, example))
+                            break
+            paths = len(entry.hops) + len(found)
+            for cause, position, example in found:
+                at = entry.hops[0] if cause.used else position
+                place = self._place(number, at, example, cause)
+                prefix = reach.prefixes(example)[0]
+                yield paths, _hit(reach, number, cause, place, prefix, (len(entry.hops), paths))
 
-    def offers(self, number: int, position: int) -> Iterator[_Offer]:
-        """Yield what a link offers."""
-        for offers, _ in self._of(number, position):
-            yield from offers
-
-    def _of(self, number: int, position: int) -> Iterator[tuple[list[_Offer], int]]:
+    def _offers(self, number: int, position: int) -> list[_Offer]:
+        """Return what a link offers; the same words about the same advert are read once."""
         speaker = self._reach.world.speakers[number]
         link = speaker.links[position]
+        found: list[_Offer] = []
         for advert in self._reach.state.tells(*speaker.hears[position]):
             key = (advert.number, link.inbound.number)
-            if key not in self._known:
-                offers = [
+            if key not in self._offered:
+                self._offered[key] = [
                     _Offer(part.attributes, taken, bits)
                     for part in advert.parts
                     for taken, bits in link.inbound.parts((part,), part.bits)
                 ]
-                bits = 0
-                for one in offers:
-                    bits |= one.bits if _is_bent(one.taken) else 0
-                self._known[key] = offers, bits
-            yield self._known[key]
+            found += self._offered[key]
+        return found
+
+    def _refused(self, number: int, position: int, one: _Offer) -> _Cause | None:
+        """Return the cause where a router takes no route over a link for its own AS number in the path."""
+        speaker = self._reach.world.speakers[number]
+        asn = speaker.bgp.asn
+        if one.told.path.count(asn) <= speaker.links[position].repeats:
+            return None
+        return _Cause("loop", f"its own AS number {asn} is in the path of the others")
+
+    def _equal(self, number: int, position: int, bits: int) -> int:
+        """Return one of some destinations to which a link is on a shortest way; 0 where there is none."""
+        leg = self._reach.plane.side(number, self._reach.world.speakers[number].links[position].session).leg.name
+        while bits:
+            low = bits & -bits
+            bits ^= low
+            if leg in self._towards(low).get(number, ()):
+                return low
+        return 0
+
+    def _towards(self, bit: int) -> Mapping[int, frozenset[str]]:
+        world = self._reach.world
+        one = world.destinations.members[bit.bit_length() - 1][0]
+        owners = tuple(sorted({row[0] for row in world.origins.get(one, ())}))
+        if owners not in self._legs:
+            self._legs[owners] = towards(owners, self._ways, self._passing)
+        return self._legs[owners]
+
+    def _place(self, number: int, position: int, bit: int, cause: _Cause) -> _Place:
+        """Return where a route to a destination that is heard over a link gets what makes it better or worse."""
+        state, speakers = self._reach.state, self._reach.world.speakers
+        seen: set[int] = set()
+        while True:
+            seen.add(number)
+            offer = next(one for one in self._offers(number, position) if one.bits & bit)
+            if cause.kind in ("weight", "preference", "loop") or _has(offer.taken, cause) != _has(offer.told, cause):
+                return _Place(number, position, inbound=True)
+            link = speakers[number].links[position]
+            told = _Place(link.far, link.far_position, inbound=False)
+            entry = state.table(link.far).entry(bit.bit_length() - 1)
+            if cause.kind == "med" or entry is None or bit & together(state.local(link.far)) or link.far in seen:
+                return told
+            grows = 1 if cause.kind == "path" else 0
+            if _has(offer.told, cause) > _has(entry.attributes, cause) + grows:
+                return told
+            number, position = link.far, entry.hops[0]
 
 
-def _is_bent(one: Attributes) -> bool:
-    given = one.weight or one.med is not None or one.preference != DEFAULT_PREFERENCE
-    return bool(given) or _plain(one) != len(one.path)
+def _has(one: Attributes, cause: _Cause) -> int:
+    return {"path": len(one.path), "origin": one.origin, "med": one.med or 0}.get(cause.kind, 0)
 
 
-def _plain(one: Attributes) -> int:
-    """The length of a path without repeated numbers."""
-    return sum(1 for _ in groupby(one.path))
-
-
-def _hits(reach: Reach, taken: _Taken, number: int, bent: int) -> Iterator[tuple[int, Hit]]:
-    links = reach.world.speakers[number].links
-    for entry in reach.state.table(number).entries:
-        bits = entry.bits & bent
-        if not bits or not entry.hops:
-            continue
-        used = next((one for one in taken.offers(number, entry.hops[0]) if one.bits & bits), None)
-        found: list[tuple[_Cause, int, int]] = []
-        for position, link in enumerate(links):
-            if position in entry.hops or used is None or reach.world.speakers[link.far].bgp.graceful_shutdown:
-                continue
-            proper = bits & reach.should(link.far, number, 0)
-            for one in taken.offers(number, position) if proper else ():
-                cause = _cause(used, one) if one.bits & proper else None
-                if cause is not None:
-                    found.append((cause, entry.hops[0] if cause.used else position, one.bits & proper))
-                    break
-        for cause, position, left in found:
-            paths = len(entry.hops) + len(found)
-            yield paths, _hit(reach, number, cause, position, reach.prefixes(left)[0], (len(entry.hops), paths))
-
-
-class _Cause(NamedTuple):
-    """By what one path is better than another, and whether the import of the `used` one says so or the other's."""
-
-    what: str
-    used: bool
-    inbound: bool
-
-
-def _cause(used: _Offer, other: _Offer) -> _Cause | None:
-    """Return why one offer is used and the other not, though its path is no longer; None where no policy is why."""
-    a, b = used.taken, other.taken
-    if GRACEFUL_SHUTDOWN in other.told.communities or _plain(b) > _plain(a):
-        return None
-    if a.weight != b.weight:
-        return _Cause(f"weight {a.weight} against {b.weight}", a.weight != 0, inbound=True)
-    if a.preference != b.preference:
-        what = f"local preference {a.preference} against {b.preference}"
-        return _Cause(what, a.preference != DEFAULT_PREFERENCE, inbound=True)
-    if len(a.path) != len(b.path):
-        what = f"a path of {len(a.path)} AS numbers against {len(b.path)}"
-        return _Cause(what, used=False, inbound=len(b.path) > len(other.told.path))
-    if (a.med or 0) != (b.med or 0):
-        return _Cause(f"MED {a.med or 0} against {b.med or 0}", used=False, inbound=b.med != other.told.med)
-    return None
-
-
-def _hit(reach: Reach, number: int, cause: _Cause, position: int, example: Prefix, paths: tuple[int, int]) -> Hit:
+def _hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]) -> Hit:
     plane = reach.plane
-    link = reach.world.speakers[number].links[position]
-    own = number if cause.inbound else link.far
-    side = plane.side(own, link.session)
+    link = reach.world.speakers[place.number].links[place.position]
+    side = plane.side(place.number, link.session)
+    router = plane.routers[place.number]
     said = of_family(side.neighbor, reach.routes.family)
-    policy = said.import_policy if cause.inbound else said.export_policy
-    router = plane.routers[own]
-    subject = (*router.subject, "route_maps", policy or "")
+    name, subject = _source(router, router.at(side.neighbor), said, cause, place)
     return Hit(
         subject=subject,
         facts={
             "device": router.name,
-            "policy": policy or "",
+            "policy": name,
             "chooser": plane.routers[number].name,
             "what": cause.what,
             "used": paths[0],
@@ -160,5 +212,22 @@ def _hit(reach: Reach, number: int, cause: _Cause, position: int, example: Prefi
             "prefix": str(example),
         },
         related=((router.at(side.neighbor), "a session that it is for"),),
-        discriminator="import" if cause.inbound else "export",
+        discriminator="import" if place.inbound else "export",
     )
+
+
+def _source(
+    router: Router, session: Subject, said: BgpNeighbor | Ipv6Unicast, cause: _Cause, place: _Place
+) -> tuple[str, Subject]:
+    """Return what says it, in the words of a message, and its subject."""
+    bgp = router.bgp
+    if cause.kind == "loop":
+        return f"the session to {session[-1]}", session
+    if cause.kind == "weight" and said.weight:
+        return f"the weight of neighbor {session[-1]}", (*session, "weight")
+    if cause.kind == "med" and not place.inbound and bgp is not None and bgp.maximum_med is not None:
+        return "max-med", (*router.subject, "maximum_med")
+    policy = said.import_policy if place.inbound else said.export_policy
+    if policy is None:
+        return f"the session to {session[-1]}", session
+    return f"route map {policy}", (*router.subject, "route_maps", policy)

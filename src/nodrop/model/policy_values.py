@@ -158,6 +158,11 @@ def communities_set(value: str) -> tuple[tuple[str, ...], bool] | None:
     return (tuple(one for one in found if one), added) if found and None not in found else None
 
 
+def preferred_next_hop(value: str) -> str | None:
+    """Return what `set ipv6 next-hop` says where it names no other next hop: which of the two of a link is used."""
+    return value if value == "prefer-global" else None
+
+
 def name(value: str) -> str | None:
     """Return the name of a list."""
     return value if len(value.split()) == 1 else None
@@ -202,6 +207,7 @@ _READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("match", "metric"): number,
     ("set", "as-path prepend"): prepended,
     ("set", "community"): communities_set,
+    ("set", "ipv6 next-hop"): preferred_next_hop,
     ("set", "local-preference"): change,
     ("set", "metric"): change,
     ("set", "origin"): origin,

@@ -98,6 +98,17 @@ class Redistribution:
 
 
 @value
+class Aggregate:
+    """A prefix that BGP originates while it has a longer one inside it, and drops packets to the rest of."""
+
+    prefix: str
+    summary_only: bool = False
+    """Whether the longer prefixes are not announced."""
+    as_set: bool = False
+    """Whether the AS numbers of their paths are announced with it."""
+
+
+@value
 class Ipv6Unicast:
     """What a BGP session does with IPv6 unicast; policies as those of BgpNeighbor, which are for IPv4 unicast."""
 
@@ -199,9 +210,20 @@ class Bgp:
     router_id: str | None = None
     networks: tuple[str, ...] = ()
     redistributions: tuple[Redistribution, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    """Those of IPv4 first."""
     maximum_paths: int | None = None
     """Equal paths of IPv4 unicast."""
     maximum_paths_ipv6: int | None = None
+    distances: tuple[int, int, int] | None = None
+    """Administrative distances of IPv4 routes from other ASes, of those from the own AS, and of aggregates; None is the
+    daemon's own choice (FRR: 20, 200, 200). A route with 255 is not installed."""
+    distances_ipv6: tuple[int, int, int] | None = None
+    installed_policy: str | None = None
+    """The route map that IPv4 routes of BGP have to pass on their way into the routing table."""
+    installed_policy_ipv6: str | None = None
+    maximum_med: int | None = None
+    """The MED with which every route is announced, in place of its own; None keeps that."""
     multipath_relax: bool = False
     compare_router_id: bool = False
     """Whether the lower router id, and not the older route, decides between routes that are equal otherwise."""

@@ -26,7 +26,15 @@ def write(device: Device, ends: FarEnds = NOWHERE) -> str:
     processes = check(device)
     bgp = processes[0] if processes else None
     routes = list(map(static_route, device.static_routes))
-    return _rendered("frr", device=device, bgp=bgp, routes=routes, processes=[_process(one, ends) for one in processes])
+    installed = [] if bgp is None else [*frr_rows.INSTALLED.lines(bgp)]
+    return _rendered(
+        "frr",
+        device=device,
+        bgp=bgp,
+        routes=routes,
+        installed=installed,
+        processes=[_process(one, ends) for one in processes],
+    )
 
 
 def static_route(route: StaticRoute) -> str:
@@ -61,6 +69,9 @@ def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
     """Yield the commands of an address family of a process."""
     for network in family.networks:
         yield f"network {network}"
+    for aggregate in bgp.aggregates:
+        if (":" in aggregate.prefix) is (family.name == "ipv6"):
+            yield frr_rows.aggregate_line(aggregate)
     for one in family.redistributions:
         yield f"redistribute {one.source}{f' route-map {one.policy}' if one.policy else ''}"
     for key, carried in family.sessions:

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodrop.formats.frr import Statement
 from nodrop.formats.lines import NotUnderstood, understood
-from nodrop.model.routing import SOURCES, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
+from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
 from nodrop.model.values import changed
 from nodrop.platforms import frr_rows
 from nodrop.platforms.bindings import bound
@@ -31,6 +31,7 @@ class Process:
         self._said: dict[str, Any] = {}
         self._bgp, self._policies, self._others = bgp, policies, others
         self._networks: list[str] = []
+        self._aggregates: dict[str, Aggregate] = {}
         self._redistributions: dict[tuple[str, str], Redistribution] = {}
         self._neighbors: dict[str, dict[str, Any]] = {}
         self._groups: dict[str, dict[str, Any]] = {}
@@ -58,6 +59,7 @@ class Process:
             **shared,
             **said | {"graceful_shutdown": drained or said.get("graceful_shutdown", False)},
             networks=tuple(sorted(self._networks, key=lambda network: ":" in network)),
+            aggregates=tuple(sorted(self._aggregates.values(), key=lambda one: ":" in one.prefix)),
             redistributions=tuple(one for _, one in sorted(self._redistributions.items())),
             neighbors=tuple([self._with_group(key, unicast) for key in self._neighbors]),
         )
@@ -128,6 +130,9 @@ class Process:
             self._neighbor(statement, words[1 if on else 2 :], on=on, family=family)
         elif words[0] == "network" and len(words) == 2:
             self._networks.append(prefix(words[1]))
+        elif words[0] == "aggregate-address":
+            found = frr_rows.aggregate(words[1:])
+            self._aggregates[found.prefix] = found
         elif words[0] == "redistribute" and words[1:2] and words[1] in SOURCES:
             self._redistribute(statement, words[1], words[2:], family)
         elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:

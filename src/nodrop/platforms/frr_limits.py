@@ -34,6 +34,7 @@ MATCHES = (
     "community",
     "tag",
     "interface",
+    "peer",
 )
 SETS = (
     "local-preference",

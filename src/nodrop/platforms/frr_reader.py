@@ -8,6 +8,7 @@ from nodrop.formats.frr import Statement, parse
 from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.subject import natural
+from nodrop.model.values import changed
 from nodrop.platforms import frr_rows
 from nodrop.platforms.frr_bgp import Process
 from nodrop.platforms.frr_harmless import harmless
@@ -55,6 +56,7 @@ class _Reader:
         self._processes: dict[str | None, Process] = {}
         self._shared: dict[str, Any] = {}
         self._drained = False
+        self._installed: dict[str, Any] = {}
         self._profile, self._old = profile, False
 
     def read(self) -> Routing:
@@ -64,6 +66,8 @@ class _Reader:
         shared = self._policies.fields() | self._shared if self._processes else {}
         made = {vrf: one.bgp(shared, drained=self._drained) for vrf, one in self._processes.items()}
         result.bgp = made.pop(None, None)
+        if result.bgp is not None:
+            result.bgp = changed(result.bgp, **self._installed)
         result.vrf_bgp = tuple(bgp for _, bgp in sorted(made.items(), key=lambda pair: natural(pair[0] or "")))
         result.static_routes = tuple(self._routes)
         result.undefined = self._policies.undefined()
@@ -88,6 +92,9 @@ class _Reader:
             self._process(words[2:]).read(statement.children)
         elif (stated := frr_rows.TOP.read(words, True)) is not None:
             self._shared |= stated
+        elif (stated := frr_rows.INSTALLED.read(words, True)) is not None:
+            self._installed |= stated
+            self._policies.refer(statement, "route map", words[-1])
         elif words == ("bgp", "graceful-shutdown"):
             self._drained = True
         elif words[0] == "interface":

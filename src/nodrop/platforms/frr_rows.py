@@ -13,10 +13,10 @@ from typing import Any, Literal
 from nodrop.formats.lines import NotUnderstood
 from nodrop.limits import MAX_32_BITS, MAX_DSCP
 from nodrop.model.addresses import is_prefix
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.platforms.bindings import Binding, Refuses, Within, never
 from nodrop.platforms.frr_commands import VALUES, Commands, Row, Said
-from nodrop.platforms.frr_words import address, number, password_digest
+from nodrop.platforms.frr_words import address, number, password_digest, prefix
 
 Family = Literal["ipv4", "ipv6"]
 FAMILIES: Mapping[tuple[str, ...], Family] = {
@@ -200,7 +200,7 @@ _CARRIED: tuple[Row, ...] = (
     ),
     Binding(
         field="maximum_prefix",
-        where=("maximum-prefix *", "maximum-prefix * *"),
+        where=("maximum-prefix #", "maximum-prefix # #"),
         decode=_limit,
         encode=lambda value, _: f"maximum-prefix {value}",
         refuses=(Within(1, MAX_32_BITS),),
@@ -264,6 +264,47 @@ def _time(field: str, words: str, most: int) -> Row:
     )
 
 
+def _distances(field: str) -> Row:
+    def read(*words: str) -> tuple[int, ...]:
+        return tuple(number(word, 1, 255) for word in words)
+
+    def refuses(value: tuple[int, int, int] | None, _: object) -> str | None:
+        within = value is None or all(1 <= one <= 255 for one in value)
+        return None if within else "is not from 1 to 255"
+
+    return replace(
+        _value(field, "distance bgp * * *", read=read, refuses=(refuses,)),
+        encode=lambda value, _: f"distance bgp {' '.join(map(str, value))}",
+    )
+
+
+def _installed(field: str, family: str) -> Row:
+    """Return the row of the route map that zebra asks of routes of the default VRF."""
+
+    def refuses(name: str | None, bgp: Bgp) -> str | None:
+        return "it is written for the default VRF only" if name is not None and bgp.vrf is not None else None
+
+    return _value(field, f"{family} protocol bgp route-map *", refuses=(refuses,))
+
+
+def aggregate(words: tuple[str, ...]) -> Aggregate:
+    """Return the aggregate that words behind `aggregate-address` state; NotUnderstood for any other word."""
+    if not words or not {"summary-only", "as-set"}.issuperset(words[1:]):
+        raise NotUnderstood
+    return Aggregate(prefix=prefix(words[0]), summary_only="summary-only" in words, as_set="as-set" in words)
+
+
+def aggregate_line(one: Aggregate) -> str:
+    """Return the command of an aggregate."""
+    return f"aggregate-address {one.prefix}{' as-set' * one.as_set}{' summary-only' * one.summary_only}"
+
+
+def _are_aggregates(aggregates: tuple[Aggregate, ...], _: object) -> str | None:
+    names = tuple(one.prefix for one in aggregates)
+    again = "one prefix is aggregated once" if len(set(names)) < len(names) else None
+    return again or _are_prefixes(names, _) or _in_order(names, _)
+
+
 _PROCESS: tuple[Row, ...] = (
     Binding(
         field="asn",
@@ -288,6 +329,8 @@ _PROCESS: tuple[Row, ...] = (
     _flag("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
     _time("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
     _flag("graceful_shutdown", "bgp graceful-shutdown"),
+    _number("maximum_med", "bgp max-med administrative [*]", Within(0, MAX_32_BITS), bare=4294967294),
+    Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_are_aggregates,)),
     Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
 )
 _EVERY_SESSION = tuple(replace(row, where=("timers bgp # #",)) for row in _SESSION if row.where == ("timers # #",))
@@ -302,11 +345,13 @@ PROCESS = Commands(Bgp, _PROCESS)
 EVERY_SESSION = Commands(BgpNeighbor, _EVERY_SESSION)
 EVERY_SESSION_IPV6 = Commands(Ipv6Unicast, _EVERY_SESSION_IPV6)
 FAMILY: Mapping[Family, Commands] = {
-    "ipv4": Commands(Bgp, (_paths("maximum_paths"),)),
-    "ipv6": Commands(Bgp, (_paths("maximum_paths_ipv6"),)),
+    "ipv4": Commands(Bgp, (_paths("maximum_paths"), _distances("distances"))),
+    "ipv6": Commands(Bgp, (_paths("maximum_paths_ipv6"), _distances("distances_ipv6"))),
 }
+INSTALLED = Commands(Bgp, (_installed("installed_policy", "ip"), _installed("installed_policy_ipv6", "ipv6")))
+"""Commands of zebra, which stand in no process."""
 TOP = Commands(Bgp, (_number("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
-OF_PROCESS = Commands(Bgp, (row for one in (PROCESS, *FAMILY.values(), TOP) for row in one.rows))
+OF_PROCESS = Commands(Bgp, (row for one in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in one.rows))
 """All commands that state fields of a process."""
 
 

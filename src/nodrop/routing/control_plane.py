@@ -4,22 +4,23 @@ Everything is exact for eBGP between switches of the fabric, in the default VRF 
 not computed is named in `ControlPlane.gaps`: a route through it is not known to be there or not to be.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, StaticRoute
-from nodrop.model.states import Unknown
+from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
+from nodrop.model.states import Unknown, those_known
 from nodrop.model.subject import Subject
 from nodrop.routing.convergence import State, converge
 from nodrop.routing.far_sessions import carries_unfollowed, settle
 from nodrop.routing.legs import Cabling
 from nodrop.routing.policy import uncomputed
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
-from nodrop.routing.sessions import Router, Session, Sessions, Side, routers
+from nodrop.routing.sessions import Down, Router, Session, Sessions, Side, routers
 from nodrop.routing.speakers import World, discards, internal, outlet, statics
+from nodrop.routing.words import of_family
 
 
 class Hop(NamedTuple):
@@ -106,8 +107,15 @@ class Routes:
         found = self.world.destinations.class_of.get(prefix)
         if found is None or number not in self.world.speakers:
             return None
+        speaker = self.world.speakers[number]
+        if self.state.summed(number) >> found & 1:
+            return Route(prefix, "bgp", discard=True) if speaker.installs_sums >> found & 1 else None
         entry = self.state.table(number).entry(found)
-        if entry is None or any(part.bits >> found & 1 for part in self.state.local(number)):
+        if (
+            entry is None
+            or not speaker.installs >> found & 1
+            or any(part.bits >> found & 1 for part in self.state.local(number))
+        ):
             return None
         return Route(prefix, "bgp", self.hops(number, entry.hops))
 
@@ -139,6 +147,30 @@ class Routes:
         )
 
 
+def limit(neighbor: BgpNeighbor) -> bool:
+    """Return whether a neighbor statement limits the prefixes that it accepts."""
+    return neighbor.maximum_prefix is not None or neighbor.ipv6.maximum_prefix is not None
+
+
+def over_limit(worlds: Iterable[State], sessions: Sequence[Session]) -> dict[int, tuple[Side, int, int]]:
+    """Return the sessions over which an end accepts more prefixes than it allows: that end, its limit, and how many."""
+    found: dict[int, tuple[Side, int, int]] = {}
+    for state in worlds:
+        family, members = state.world.family, state.world.destinations.members
+        for number, speaker in state.world.speakers.items():
+            for position, link in enumerate(speaker.links):
+                one = sessions[link.session]
+                side = one.a if one.a.router == number else one.b
+                most = of_family(side.neighbor, family).maximum_prefix
+                if most is None:
+                    continue
+                bits = state.accepted(number, position)
+                there = sum(len(prefixes) for place, prefixes in enumerate(members) if bits >> place & 1)
+                if there > most:
+                    found[link.session] = side, most, there
+    return found
+
+
 class ControlPlane:
     """What the control plane of a fabric will do."""
 
@@ -155,6 +187,34 @@ class ControlPlane:
         if found.far:
             self.sessions = (*self.sessions, *settle(found, self._onward, whole=self._is_whole()))
         self.down = tuple(found.down)
+        self._disputed: list[Session] = []
+        """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
+        if any(limit(side.neighbor) for one in self.sessions for side in (one.a, one.b)):
+            self._drop_over_limit()
+
+    def _drop_over_limit(self) -> None:
+        """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
+        while over := over_limit(self._worlds(self.sessions), self.sessions):
+            kept = [one for number, one in enumerate(self.sessions) if number not in over]
+            for number in over if len(over) > 1 else ():
+                alone = (*kept, self.sessions[number])
+                if len(kept) not in over_limit(self._worlds(alone), alone):
+                    self._disputed.append(self.sessions[number])
+            for number, (side, most, there) in over.items():
+                one = self.sessions[number]
+                for own in (one.a, one.b):
+                    router = self.routers[own.router]
+                    facts: dict[str, str | int] = {
+                        "most": most,
+                        "prefixes": there,
+                        "where": self.routers[side.router].name,
+                    }
+                    self.down += (Down(router, own.neighbor, "limit", own.leg, facts, there=own is not side),)
+            self.sessions = tuple(kept)
+
+    def _worlds(self, sessions: Sequence[Session]) -> Iterator[State]:
+        families = [family for family in FAMILIES if any(family in one.families for one in sessions)]
+        return (converge(World(family, self.routers, sessions, self.up)) for family in families)
 
     def side(self, number: int, session: int) -> Side:
         """Return a router's end of a session."""
@@ -222,6 +282,8 @@ class ControlPlane:
             for name, rule, what in uncomputed(bgp):
                 yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), what)
             yield from self._unfollowed(router, bgp)
+        for session in self._disputed:
+            yield Gap(self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first")
         for down in self.down:
             if down.neighbor.ebgp_multihop is not None and down.reason in ("port-down", "unread"):
                 yield Gap(down.router.at(down.neighbor), "sessions over several hops")
@@ -240,10 +302,9 @@ class ControlPlane:
                 yield Gap((*router.subject, "redistributions", one.key), "routes of the kernel")
         for neighbor in router.neighbors:
             for said in (neighbor, neighbor.ipv6):
-                if said.default_originate:
-                    yield Gap(router.at(neighbor), "default-originate")
-                if said.maximum_prefix is not None:
-                    yield Gap(router.at(neighbor), "maximum-prefix")
+                if said.default_policy is not None and not self._only_prefixes(bgp, said.default_policy):
+                    yield Gap(router.at(neighbor), "default-originate with a route map of more than prefixes")
+        yield from self._uninstalled(router, bgp)
         kept = {one.address for one in router.neighbors if not one.next_hop_self}
         for family in FAMILIES:
             for route, _ in statics(router, family):
@@ -255,6 +316,26 @@ class ControlPlane:
                 elif route.next_hop in kept and not named:
                     where = (*router.subject, "redistributions", told[family].key)
                     yield Gap(where, "static routes to a neighbor, which refuses what is told with its own address")
+
+    def _uninstalled(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
+        """Yield what decides whether routes are installed, and is not followed."""
+        for name in (bgp.installed_policy, bgp.installed_policy_ipv6):
+            if name is not None and not self._only_prefixes(bgp, name):
+                yield Gap(router.subject, "ip protocol bgp with a route map of more than prefixes")
+        for distances in (bgp.distances, bgp.distances_ipv6):
+            if distances is not None and distances[0] == 1 and those_known(router.device.static_routes):
+                yield Gap(router.subject, "routes of BGP with the distance of static ones")
+        for one in bgp.aggregates:
+            if one.as_set:
+                yield Gap(router.subject, "aggregate-address with as-set")
+
+    @staticmethod
+    def _only_prefixes(bgp: Bgp, name: str) -> bool:
+        """Whether a route map matches nothing but prefixes, rule by rule."""
+        rules = [rule for one in bgp.route_maps if one.name == name for rule in one.rules]
+        matches = (kind for rule in rules for kind, _ in rule.matches)
+        goes = any(kind in ("call", "on-match") for rule in rules for kind, _ in rule.sets)
+        return not goes and all(kind.endswith("address prefix-list") for kind in matches)
 
 
 def compute(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:

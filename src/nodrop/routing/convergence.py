@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final, Self
 
+from nodrop.model.routing import Bgp
 from nodrop.routing.adverts import (
     DEFAULT_PREFERENCE,
+    IGP,
     ORIGIN,
     Advert,
     Adverts,
@@ -20,7 +22,7 @@ from nodrop.routing.adverts import (
 )
 from nodrop.routing.decision import Heard, Table, decide
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy
-from nodrop.routing.speakers import Link, Speaker, World
+from nodrop.routing.speakers import LOCAL_WEIGHT, Link, Speaker, World
 from nodrop.routing.tiers import rank
 
 _MOST_TURNS: Final = 400
@@ -59,14 +61,14 @@ class Makers:
         found = self._tables.get(key)
         if found is None:
             accepted = [
-                tuple(self._accepted(link, advert, own, drained=drained) for advert in pieces)
+                tuple(self.accepted(link, advert, own, drained=drained) for advert in pieces)
                 for link, pieces in zip(speaker.links, heard, strict=True)
             ]
             found = self._tables[key] = decide(accepted, speaker.limits)
         return found
 
-    def _accepted(self, link: Link, advert: Advert, asn: int, *, drained: bool) -> Advert:
-        """What is left of an advert without loops and after the import policy."""
+    def accepted(self, link: Link, advert: Advert, asn: int, *, drained: bool) -> Advert:
+        """Return what is left of an advert without loops and after the import policy."""
         key = (advert.number, link.inbound.number, asn, link.repeats, drained)
         found = self._imports.get(key)
         if found is None:
@@ -84,16 +86,45 @@ class Makers:
 
         The two are pieces of their own: routers that learned the same tell the same of that, whatever they originate.
         """
-        own = together(local)
-        hides = (own | speaker.unnamed) & table.bits
+        summed, hidden = self.summed(speaker, local, table) if speaker.summaries else ((), 0)
+        own = together((*local, *summed))
+        default = None
+        if outbound.default is not None:
+            default = outbound.default.offered(own | table.bits)
+            hidden |= 1 << self.world.destinations.class_of[self.world.default]
+        hides = (own | speaker.unnamed | hidden) & table.bits
         given = tuple([part for part in local if passed_on(part.attributes)])
-        first = self._told((speaker.bgp.asn, speaker.bgp.graceful_shutdown, given), given, own, speaker, outbound)
-        key = (speaker.bgp.asn, speaker.bgp.graceful_shutdown, id(table), hides)
+        if hidden:
+            given = limited(given, ~hidden)
+        given += summed
+        bgp = speaker.bgp
+        who = (bgp.asn, bgp.graceful_shutdown, bgp.maximum_med)
+        first = self._told((*who, given), given, own, speaker, outbound)
+        key = (*who, id(table), hides)
         learned = table.passed
         if hides and (*key, outbound.number) not in self._exports:
             learned = tuple([Part(one, bits & ~hides) for one, bits in learned])
         rest = self._told(key, learned, table.bits, speaker, outbound)
-        return tuple([piece for piece in (first, rest) if piece.bits])
+        pieces = [piece for piece in (first, rest) if piece.bits]
+        if default is not None:
+            bit = 1 << self.world.destinations.class_of[self.world.default]
+            pieces.append(self.adverts.of(self._named([Part(default, bit)], bgp)))
+        return tuple(pieces)
+
+    def summed(self, speaker: Speaker, local: tuple[Part, ...], table: Table) -> tuple[tuple[Part, ...], int]:
+        """Return the aggregates that a router originates, and the destinations that it does not announce for them.
+
+        Their origin is the worst of those inside (FRR, bgpd/bgp_route.c, bgp_aggregate_route).
+        """
+        has = together(local) | table.bits
+        worse = [*((one.attributes.origin, one.bits) for one in local), *speaker.worse, *table.worse.items()]
+        parts, hidden = [], 0
+        for own, inside, only in speaker.summaries:
+            if has & inside:
+                origin = max((origin for origin, bits in worse if bits & inside), default=IGP)
+                parts.append(Part(Attributes(weight=LOCAL_WEIGHT, origin=origin), own))
+                hidden |= inside if only else 0
+        return tuple(parts), hidden
 
     def _told(
         self, key: tuple[object, ...], parts: tuple[Part, ...], bits: int, speaker: Speaker, outbound: Policy
@@ -103,14 +134,16 @@ class Makers:
             left = outbound.parts(parts, bits)
             if speaker.bgp.graceful_shutdown:
                 left = [Part(_marked(attributes), own) for attributes, own in left]
-            found = self.adverts.of(self._named(left, speaker.bgp.asn))
+            found = self.adverts.of(self._named(left, speaker.bgp))
             self._exports[(*key, outbound.number)] = found
         return found
 
-    def _named(self, parts: Iterable[Part], asn: int) -> Iterable[Part]:
+    def _named(self, parts: Iterable[Part], bgp: Bgp) -> Iterable[Part]:
         """Put the own AS number before each path, at an origin that need not be named `ORIGIN`."""
-        hidden = self.world.hidden
+        hidden, asn = self.world.hidden, bgp.asn
         for attributes, bits in parts:
+            if bgp.maximum_med is not None:
+                attributes = attributes._replace(med=bgp.maximum_med)
             path = attributes.path
             if not path and attributes.weight and (alone := bits & hidden):
                 yield Part(_sent(attributes, (ORIGIN,)), alone)
@@ -154,6 +187,24 @@ class State:
     def local(self, number: int) -> tuple[Part, ...]:
         """What a router originates."""
         return self.world.speakers[number].local
+
+    def accepted(self, number: int, position: int) -> int:
+        """Return the destinations of which a router has a route over one of its links, used or not."""
+        speaker = self.world.speakers[number]
+        adverts = self._heard(speaker)[position]
+        link, bgp = speaker.links[position], speaker.bgp
+        bits = 0
+        for advert in adverts:
+            asn = bgp.asn if bgp.asn in advert.numbers else 0
+            bits |= self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).bits
+        return bits
+
+    def summed(self, number: int) -> int:
+        """Return the aggregates that a router originates."""
+        speaker = self.world.speakers[number]
+        if not speaker.summaries:
+            return 0
+        return together(self.makers.summed(speaker, self.local(number), self.table(number))[0])
 
     def tells(self, number: int, outbound: int) -> Heard:
         """What a router tells under a policy."""
@@ -259,6 +310,8 @@ def converge(world: World) -> State:
     same, however their own and those of their neighbors above differ.
     """
     makers = Makers(world)
+    if world.tied:
+        return Share(makers, world.every).run(world.speakers)
     shares: dict[int | None, int] = {}
     for speaker in world.speakers.values():
         tier = rank(speaker.router.device)

@@ -7,7 +7,7 @@ the lowest router id and address; FRR keeps the oldest of several unless `bestpa
 file can say, and which changes no next hop here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from nodrop.routing.adverts import Advert, Attributes, Part, passed_on
@@ -27,10 +27,12 @@ class Entry(NamedTuple):
 class Table:
     """What a router has learned; routers that heard the same have the same table."""
 
-    __slots__ = ("bits", "entries", "passed")
+    __slots__ = ("bits", "entries", "passed", "worse")
 
-    def __init__(self, entries: tuple[Entry, ...]) -> None:
+    def __init__(self, entries: tuple[Entry, ...], worse: Mapping[int, int] | None = None) -> None:
         self.entries = entries
+        self.worse = worse or {}
+        """Destinations that anybody offers with another origin than IGP, by that origin."""
         self.bits = 0
         for entry in entries:
             self.bits |= entry.bits
@@ -84,6 +86,10 @@ def decide(heard: Sequence[Heard], limits: Limits) -> Table:
         for rank, alike in own.items():
             ranks.setdefault(rank, []).append(_Offer(tuple(alike), links))
     covered = 0
+    worse: dict[int, int] = {}
+    for part in (part for advert in adverts.values() for part in advert.parts):
+        if part.attributes.origin:
+            worse[part.attributes.origin] = worse.get(part.attributes.origin, 0) | part.bits
     merged: dict[tuple[Attributes, tuple[int, ...]], int] = {}
     for rank in sorted(ranks):
         offers = ranks[rank]
@@ -96,7 +102,7 @@ def decide(heard: Sequence[Heard], limits: Limits) -> Table:
             for attributes, own_bits in parts:
                 if both := own_bits & bits:
                     merged[attributes, hops] = merged.get((attributes, hops), 0) | both
-    return Table(tuple(Entry(attributes, bits, hops) for (attributes, hops), bits in merged.items()))
+    return Table(tuple(Entry(attributes, bits, hops) for (attributes, hops), bits in merged.items()), worse)
 
 
 def _atoms(offers: Iterable[_Offer], covered: int) -> list[tuple[int, list[_Offer]]]:

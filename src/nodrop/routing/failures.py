@@ -109,7 +109,8 @@ class Failures:
 
     @cached_property
     def _twins(self) -> Twins:
-        return Twins(self._world, frozenset(one for one in self._world.speakers if self._announces_legs(one)))
+        tied = self._world.tied
+        return Twins(self._world, frozenset(one for one in self._world.speakers if tied or self._announces_legs(one)))
 
     @cached_property
     def _places(self) -> Mapping[int, tuple[int, int]]:
@@ -183,10 +184,12 @@ class Failures:
                 bits |= differing(state.tells(number, policy.number), makers.told(speaker, said, now, policy))
             if number not in gone:
                 changed = change(before, now)
-                weaker += _weaker(number, changed, together(said))
-                unreachable[number] = changed.lost & ~together((*said, *speaker.local)) & ~own
+                weaker += _weaker(number, changed, together(said) | ~speaker.installs)
+                unreachable[number] = changed.lost & speaker.installs & ~together((*said, *speaker.local)) & ~own
         if not bits:
             return Outcome(_losses(unreachable), (), tuple(weaker))
+        if self._world.tied:
+            bits = self._world.every
         known = self._known(bits)
         failed = Failed(state, dead, local, known).run(ends)
         weaker = [one._replace(bits=left) for one in weaker if (left := one.bits & ~bits)]
@@ -194,12 +197,16 @@ class Failures:
         for number in touched:
             changed = known.change(failed.before(number), failed.tables[number])
             said = failed.local(number)
-            lost = changed.lost & ~own
+            speaker = self._world.speakers[number]
+            lost = changed.lost & ~own & speaker.installs
             if lost:
-                lost &= ~together((*said, *self._world.speakers[number].local))
+                lost &= ~together((*said, *speaker.local))
+            if lost and speaker.summaries:
+                summed = together(known.makers.summed(speaker, said, failed.tables[number])[0])
+                lost &= ~(summed | state.summed(number))
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
             if changed.weaker:
-                weaker += _weaker(number, changed, together(said))
+                weaker += _weaker(number, changed, together(said) | ~speaker.installs)
         valleys = tuple(self._valleys(failed, touched, known))
         return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
 

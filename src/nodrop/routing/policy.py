@@ -66,6 +66,8 @@ class Policy:
         self._maps = {name: None if rules is None else tuple(map(self._compiled, rules)) for name, rules in words.maps}
         self._plain = all(rule.call is None and rule.goes_on is None for rule in self._rules or ())
 
+        self.default = None if words.default is None else Policy(-1, words.default, destinations)
+        """Decides about the default route that is announced, if one is."""
         self.reach = self._reached()
         """The destinations of which anything can be left; -1 is all."""
 
@@ -123,6 +125,16 @@ class Policy:
             else:
                 passed += self._around(self._rules, attributes, left, 0)
         return passed
+
+    def offered(self, bits: int) -> Attributes | None:
+        """Return the attributes of a default route that is announced while any of these destinations is there."""
+        left = bits
+        for rule in self._rules or ():
+            matched = 0 if rule.conditions else left if rule.bits is None else left & rule.bits
+            left ^= matched
+            if matched and rule.permit:
+                return rule.made(Attributes())
+        return Attributes() if self._rules is None else None
 
     def _around(self, rules: tuple[_Rule, ...], attributes: Attributes, bits: int, depth: int) -> Iterator[Part]:
         """Yield what passes rules that call other maps or go on (FRR, lib/routemap.c, route_map_apply_ext)."""
@@ -238,13 +250,13 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     unknown = {("community", one.name) for one in bgp.community_lists if not values.listed(one)}
     unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.listed(one)}
     sessions = those_known(bgp.neighbors)
-    imports, peers = _only_imports(bgp, sessions), {one.key for one in sessions}
+    told, peers = _exports(bgp, sessions), {one.key for one in sessions}
     for one in bgp.route_maps:
         for rule in one.rules:
             for kind, value in rule.matches:
                 if kind == "peer":
-                    if one.name not in imports or value not in peers:
-                        yield one.name, rule, "match peer"
+                    if one.name in told or value not in peers:
+                        yield one.name, rule, kind
                 elif kind not in _UNDERSTOOD:
                     yield one.name, rule, kind
                 elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
@@ -275,13 +287,16 @@ _UNDERSTOOD = frozenset(
 )
 
 
-def _only_imports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
-    """Return the route maps that nothing but what is heard goes through, where the neighbor that says it is known."""
+def _exports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
+    """Return the route maps that announced routes go through, and those that others call.
+
+    Which neighbor `match peer` means there differs between releases of FRR.
+    """
     said = [one for session in sessions for one in (session, session.ipv6)]
-    others = {name for one in said for name in (one.export_policy, one.default_policy)}
-    others |= {row.policy for row in bgp.redistributions}
-    others |= {value for one in bgp.route_maps for rule in one.rules for kind, value in rule.sets if kind == "call"}
-    return {one.import_policy for one in said} - others
+    names = {name for one in said for name in (one.export_policy, one.default_policy)}
+    return names | {
+        value for one in bgp.route_maps for rule in one.rules for kind, value in rule.sets if kind == "call"
+    }
 
 
 def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact: bool) -> bool:

@@ -32,6 +32,7 @@ Reason = Literal[
     "hops",
     "password",
     "families",
+    "limit",
     "unread",
 ]
 

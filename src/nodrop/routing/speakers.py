@@ -4,20 +4,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.model.routing import Aggregate, Bgp, PrefixRule, StaticRoute
 from nodrop.model.states import those_known
 from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
 from nodrop.routing.decision import Limits
-from nodrop.routing.destinations import Destinations
+from nodrop.routing.destinations import Destinations, Shape
 from nodrop.routing.legs import Leg
 from nodrop.routing.policy import Policy
-from nodrop.routing.prefixes import Address, Family, Prefix, address, prefix
+from nodrop.routing.prefixes import BITS, Address, Family, Prefix, address, prefix
 from nodrop.routing.sessions import Router, Session, Side
 from nodrop.routing.words import Reader, Words, of_family, shapes
 
 LOCAL_WEIGHT = 32768
 """Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
 
+_NEVER = 255
+"""The administrative distance of routes that are not installed (FRR, zebra/rib.h, DISTANCE_INFINITY)."""
 _LAST = 1 << 128
 """Behind all addresses."""
 
@@ -32,6 +34,15 @@ class Link(NamedTuple):
     outbound: Policy
     repeats: int
     """How often the own AS number may be in a path (allowas-in)."""
+
+
+class Summary(NamedTuple):
+    """An aggregate as bits of classes: its own, and those of the prefixes inside it."""
+
+    own: int
+    inside: int
+    only: bool
+    """Whether those inside it are not announced."""
 
 
 class Speaker:
@@ -51,16 +62,28 @@ class Speaker:
         """The destinations of which it can tell anybody anything; -1 is all."""
         self.limits = Limits(bgp.multipath_relax, None)
         self.local: tuple[Part, ...] = ()
+        self.worse: tuple[tuple[int, int], ...] = ()
+        """The origins of what it redistributes, with its destinations."""
+        self.summaries: tuple[Summary, ...] = ()
+        self.installs = self.installs_sums = -1
+        """The destinations of which it installs a route that it has learned, or an aggregate; -1 is all."""
         self.unnamed = 0
         """The destinations at whose paths' end its AS number stands unnamed: it hears none of them from others."""
 
 
-def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, bool]) -> dict[Prefix, Attributes]:
+def announced(
+    router: Router,
+    reader: Reader,
+    family: Family,
+    up: Mapping[str, bool],
+    origins: dict[Prefix, int] | None = None,
+) -> dict[Prefix, Attributes]:
     """What a router puts into BGP: the prefixes that it is told to announce, if it has them, and what it redistributes.
 
     `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
     bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off; it goes before redistribution.
-    Where not all legs are known, what may be one of them counts as there.
+    Where not all legs are known, what may be one of them counts as there. `origins` gets the origins of redistributed
+    routes, also of those behind a network statement: an aggregate has the worst of all.
     """
     bgp = router.bgp
     if bgp is None:
@@ -85,6 +108,8 @@ def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, b
             taken = sorted(connected if row.source == "connected" else static)
             for found, attributes in redistributed(taken, reader.of(row.policy, external=False), family):
                 rows.setdefault(found, attributes)
+                if origins is not None:
+                    origins[found] = max(attributes.origin, origins.get(found, 0))
     return rows
 
 
@@ -156,23 +181,78 @@ class World:
             )
             for _, near, far in sides
         ]
-        rows = {one.number: announced(one, readers[one.number], family, up[one.number]) for one in own if one.bgp}
+        worse: dict[int, dict[Prefix, int]] = {one.number: {} for one in own}
+        rows = {
+            one.number: announced(one, readers[one.number], family, up[one.number], worse[one.number])
+            for one in own
+            if one.bgp
+        }
         named = {one: None for pair in words for each in pair for one in shapes(each)}
+        installs = {
+            one.number: readers[one.number].of(name, external=False)
+            for one in own
+            if one.bgp is not None and (name := _installed_by(one.bgp, family)) is not None
+        }
+        named |= {one: None for each in installs.values() for one in shapes(each)}
+        summaries = {
+            one.number: [
+                (row, found)
+                for row in one.bgp.aggregates
+                if (found := prefix(row.prefix)) is not None and found.family == family
+            ]
+            for one in own
+            if one.bgp is not None
+        }
+        named |= {_inside(found): None for rows_of in summaries.values() for _, found in rows_of}
         origins: defaultdict[Prefix, list[tuple[int, Attributes, tuple[Leg, ...]]]] = defaultdict(list)
         for router in own:
             over = _over(router, family) if router.number in rows else {}
             for found, attributes in rows.get(router.number, {}).items():
                 origins[found].append((router.number, attributes, over.get(found, ())))
         self.origins = {found: tuple(rows) for found, rows in origins.items()}
-        self.destinations = Destinations(family, self.origins, named)
+        made: defaultdict[Prefix, tuple[object, ...]] = defaultdict(tuple, self.origins)
+        for number, rows_of in summaries.items():
+            for row, found in rows_of:
+                made[found] += (("aggregate", number, row),)
+        told_default = any(outbound.default is not None for _, outbound in words)
+        self.default = Prefix(family, 0, 0)
+        if told_default:
+            made[self.default] += (("default",),)
+        self.tied = made.keys() != self.origins.keys() or told_default or any(summaries.values())
+        """Whether a router's choice for one destination can hang on another."""
+        self.destinations = Destinations(family, made, named)
         self.speakers = {one.number: Speaker(one, one.bgp) for one in own if one.bgp is not None}
-        plain = any(one.reads_paths for pair in words for one in pair)
+        plain = self.tied or any(one.reads_paths for pair in words for one in pair)
         self.hidden = 0 if plain else self._hidden()
         for number, speaker in self.speakers.items():
             speaker.local = self._local(number, rows[number])
             speaker.unnamed = together(speaker.local) & self.hidden
             speaker.limits = _limits(speaker.bgp, family)
+            speaker.summaries = tuple(self._summary(row, found) for row, found in summaries[number])
+            if speaker.summaries:
+                bits = self.destinations.bits
+                speaker.worse = tuple((origin, bits((found,))) for found, origin in worse[number].items())
+            speaker.installs, speaker.installs_sums = self._installed(speaker.bgp, installs.get(number))
         self._join(sides, words)
+
+    def _installed(self, bgp: Bgp, words: Words | None) -> tuple[int, int]:
+        """Return what a router installs of routes that it has learned, and of aggregates."""
+        passed = -1
+        if words is not None:
+            passed = together(Policy(-1, words, self.destinations).parts((Part(Attributes(), self.every),), self.every))
+        distances = bgp.distances if self.family == "ipv4" else bgp.distances_ipv6
+        if distances is None:
+            return passed, passed
+        return (0 if distances[0] == _NEVER else passed), (0 if distances[2] == _NEVER else passed)
+
+    def _summary(self, row: Aggregate, found: Prefix) -> Summary:
+        inside = self.destinations.permitted(_inside(found))
+        return Summary(1 << self.destinations.class_of[found], inside, row.summary_only)
+
+    @property
+    def every(self) -> int:
+        """All classes of destinations."""
+        return (1 << self.destinations.count) - 1
 
     def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
         """What a router originates while its legs are in another state than at first."""
@@ -227,6 +307,8 @@ class World:
             speaker.sessions = frozenset(link.session for link in speaker.links)
             for link in speaker.links:
                 speaker.reach |= link.outbound.reach
+                if link.outbound.default is not None:
+                    speaker.reach |= 1 << self.destinations.class_of[self.default]
             kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links))
             speaker.shape = kinds.setdefault(kind, len(kinds))
         for speaker in self.speakers.values():
@@ -261,6 +343,18 @@ def _sides(own: Sequence[Router], sessions: Iterable[Session], family: Family) -
 
 def _repeats(own: Side, family: Family) -> int:
     return of_family(own.neighbor, family).allowas_in or 0
+
+
+def _installed_by(bgp: Bgp, family: Family) -> str | None:
+    return bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
+
+
+def _inside(found: Prefix) -> Shape:
+    """Return a list that permits the longer prefixes inside one."""
+    longest = BITS[found.family]
+    if found.length == longest:
+        return (PrefixRule(sequence=5, action="deny", prefix="any"),)
+    return (PrefixRule(sequence=5, action="permit", prefix=str(found), ge=found.length + 1, le=longest),)
 
 
 def _limits(bgp: Bgp, family: Family) -> Limits:

@@ -36,6 +36,8 @@ class Words(NamedTuple):
     maps: tuple[tuple[str, tuple[RouteMapRule, ...] | None], ...] = ()
     weight: int = 0
     """What a route weighs before the route map sees it."""
+    default: "Words | None" = None
+    """The route map of a default route that is announced; without rules, it always is."""
     rewrite: "Rewrite | None" = None
     """How the AS numbers of announced paths change."""
 
@@ -149,20 +151,19 @@ class Reader:
         """Return the export policy of a neighbor statement, for a neighbor with this AS number."""
         said = of_family(neighbor, self._family)
         words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list)
+        if said.default_originate:
+            words = words._replace(default=self.of(said.default_policy, external=False))
         if said.private_asns is None and not said.as_override:
             return words
         return words._replace(rewrite=Rewrite(said.private_asns, said.as_override, self._asn, far))
 
 
 def _from_peer(words: Words, neighbor: BgpNeighbor) -> Words:
-    """Return words without `match peer`: the rules for other neighbors match nothing that this one says."""
+    """Return words without `match peer` where it names this neighbor; with any other it matches nothing."""
     if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
         return words
-    rules = [
-        changed(rule, matches=tuple(match for match in rule.matches if match[0] != "peer"))
-        for rule in words.rules
-        if all(value == neighbor.key for kind, value in rule.matches if kind == "peer")
-    ]
+    own = ("peer", neighbor.key)
+    rules = [changed(rule, matches=tuple(match for match in rule.matches if match != own)) for rule in words.rules]
     return words._replace(rules=tuple(rules))
 
 
@@ -175,3 +176,5 @@ def shapes(words: Words) -> Iterator[Shape]:
     if words.listed is not None:
         yield words.listed
     yield from (shape for _, shape in words.prefix_lists if shape is not None)
+    if words.default is not None:
+        yield from shapes(words.default)

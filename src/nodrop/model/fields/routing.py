@@ -3,6 +3,7 @@
 from nodrop.model.fields import impacts
 from nodrop.model.fields.row import AS_TEMPLATES, EXTRA, ONE_VRF, Field, Table
 from nodrop.model.routing import (
+    Aggregate,
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -24,6 +25,12 @@ ROUTING: Table = {
         "networks": Field(key="addressing.loopbacks", impact=impacts.ROUTES, unordered=True),
         "redistributions": Field(no_key="nothing is redistributed in any fabric"),
         "redistributions/*": Field(impact=impacts.ROUTES),
+        "aggregates": Field(impact=impacts.ROUTES),
+        "distances": Field("administrative distances", impact=impacts.PATHS),
+        "distances_ipv6": Field("administrative distances of IPv6", impact=impacts.PATHS),
+        "installed_policy": Field("policy of installed routes", impact=impacts.POLICY),
+        "installed_policy_ipv6": Field("policy of installed IPv6 routes", impact=impacts.POLICY),
+        "maximum_med": Field("MED of all routes", impact=impacts.PATHS),
         "maximum_paths": Field(key="topology.{tier}.model", impact=impacts.PATHS),
         "maximum_paths_ipv6": Field(key="topology.{tier}.model", impact=impacts.PATHS),
         "multipath_relax": Field(impact=impacts.PATHS),
@@ -100,6 +107,7 @@ ROUTING: Table = {
         "maximum_prefix": Field("maximum of prefixes"),
     },
     StaticRoute: {"prefix": Field(), "next_hop": Field(), "vrf": Field("VRF", no_key=ONE_VRF)},
+    Aggregate: {"prefix": Field(), "summary_only": Field(), "as_set": Field("AS set")},
     Redistribution: {"source": Field(), "family": Field(), "policy": Field()},
     PrefixList: {"name": Field(), "family": Field(), "rules": Field()},
     PrefixRule: {"sequence": Field(), "action": Field(), "prefix": Field(), "ge": Field(), "le": Field()},

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from nodrop.formats.places import shown
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.addresses import is_prefix
-from nodrop.model.routing import SOURCES, AddressFamily, BgpNeighbor, Redistribution
+from nodrop.model.routing import SOURCES, AddressFamily, Aggregate, BgpNeighbor, Redistribution
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.bindings import Binding, Within, never
 from nodrop.platforms.frr_words import password_digest
@@ -278,6 +278,30 @@ def checked_prefix(node: View, prefix: str, *below: str) -> bool:
     return found
 
 
+def _aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
+    """Return what a process aggregates, prefixes of IPv4 first; one with a route map is left out."""
+    return tuple(
+        Aggregate(
+            prefix=prefix,
+            summary_only=rows.below(prefix).flag("summary-only") is True,
+            as_set=rows.below(prefix).flag("as-set") is True,
+        )
+        for family in FAMILIES
+        for rows in [nodes[0].below(*family, "aggregate-route")]
+        for prefix in sorted(nodes[0].below(*family).texts("aggregate-route"))
+        if checked_prefix(nodes[0], prefix, *family, "aggregate-route", prefix)
+    )
+
+
+def _aggregated(rows: tuple[Aggregate, ...], spoken: Dialect) -> Lines:
+    found = []
+    for row in rows:
+        path = (*FAMILIES[":" in row.prefix], "aggregate-route", row.prefix)
+        said = [key for key, on in (("summary-only", row.summary_only), ("as-set", row.as_set)) if on]
+        found += [Line((*path, key), IS, spoken.on) for key in said] or [Line(path)]
+    return tuple(found)
+
+
 def _redistributions(nodes: Nodes) -> tuple[Redistribution, ...]:
     families: tuple[tuple[Path, AddressFamily], ...] = ((FAMILIES[0], "ipv4"), (FAMILIES[1], "ipv6"))
     return tuple(
@@ -322,6 +346,12 @@ PROCESS: tuple[Row, ...] = (
         decode=_networks,
         encode=lambda prefixes, _: tuple(Line((*FAMILIES[":" in one], "network", one)) for one in prefixes),
     ),
+    Binding(field="aggregates", decode=_aggregates, encode=_aggregated),
+    Binding(field="distances", refuses=(never("nodrop does not write administrative distances of NVUE"),)),
+    Binding(field="distances_ipv6", refuses=(never("nodrop does not write administrative distances of NVUE"),)),
+    Binding(field="installed_policy", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
+    Binding(field="installed_policy_ipv6", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
+    Binding(field="maximum_med", refuses=(never("NVUE has no setting for the MED of all routes"),)),
     Binding(field="redistributions", decode=_redistributions, encode=_redistributed),
     number("maximum_paths", (*FAMILIES[0], "multipaths", "ebgp"), 1, 256, most=128),
     number("maximum_paths_ipv6", (*FAMILIES[1], "multipaths", "ebgp"), 1, 256, most=128),

@@ -25,7 +25,8 @@ _FAMILY: _Unread = {
     "network": {"*": {"route-map": None}},
     "multipaths": {"ibgp": None},
     "route-import": {"from-vrf": None},
-    **dict.fromkeys(("aggregate-route", "admin-distance", "rib-filter", "advertise-origin", "nhg-per-origin"), None),
+    "aggregate-route": {"*": {"route-map": None}},
+    **dict.fromkeys(("admin-distance", "rib-filter", "advertise-origin", "nhg-per-origin"), None),
     **dict.fromkeys(("conditional-disaggregation", "advertise"), None),
 }
 PROCESS: _Unread = {
@@ -40,10 +41,11 @@ PROCESS: _Unread = {
 }
 """What is not read of a process."""
 _SESSION_FAMILY: _Unread = {
-    "aspath": {"allow-my-asn": {"origin": None, "route-map": None}, "replace-peer-as": None, "private-as": None},
-    "policy": {"inbound": {"aspath-list": None}, "outbound": {"aspath-list": None, "unsuppress-map": None}},
-    **dict.fromkeys(("attribute-mod", "conditional-advertise", "default-route-origination", "prefix-limits"), None),
-    **dict.fromkeys(("route-reflector-client", "route-server-client", "add-path-tx", "weight"), None),
+    "aspath": {"allow-my-asn": {"origin": None, "route-map": None}, "private-as": None},
+    "policy": {"outbound": {"unsuppress-map": None}},
+    "prefix-limits": {"inbound": {"reestablish-wait": None}},
+    **dict.fromkeys(("attribute-mod", "conditional-advertise", "route-reflector-client"), None),
+    **dict.fromkeys(("route-server-client", "add-path-tx"), None),
 }
 SESSION: _Unread = {
     "address-family": {"ipv4-unicast": _SESSION_FAMILY, "ipv6-unicast": _SESSION_FAMILY},

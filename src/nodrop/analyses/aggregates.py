@@ -1,0 +1,47 @@
+"""Aggregates that hide networks of hosts, and attract packets to hosts of other switches."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.model.index import Index
+from nodrop.routing.adverts import together
+
+RESTS_ON = frozenset({"cables", "roles"})
+ROUTED = True
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield aggregates with `summary-only` that hide networks and have others inside that the switch reaches upward.
+
+    An aggregate of all that stands below a spine hides it from those above, which is what it is for.
+    """
+    for reach in reaches(index):
+        for number in reach.world.speakers:
+            yield from _of_router(reach, number)
+
+
+def _of_router(reach: Reach, number: int) -> Iterator[Hit]:
+    speaker = reach.world.speakers[number]
+    router, own = reach.plane.routers[number], together(speaker.local)
+    active = reach.state.summed(number)
+    for one in speaker.summaries:
+        if not one.only or not active & one.own:
+            continue
+        _, above = reach.ways(number)
+        others = reach.wanted & one.inside & above & ~own
+        hidden = reach.wanted & one.inside & reach.has(number) & ~others
+        if not others or not hidden:
+            continue
+        prefix = str(reach.world.destinations.members[one.own.bit_length() - 1][0])
+        names, elsewhere = reach.prefixes(hidden), reach.prefixes(others)
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield Hit(
+            subject=(*router.subject, "aggregates", prefix),
+            facts={
+                "device": router.name,
+                "aggregate": prefix,
+                "hidden": f"{names[0]}{more}",
+                "other": str(elsewhere[0]),
+            },
+        )

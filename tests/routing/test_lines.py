@@ -1,0 +1,148 @@
+"""Lines of BGP that change what is announced, installed and accepted: aggregates, default routes, distances, limits."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.index import Index
+from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
+from nodrop.routing import compute
+from support.routed_runs import tables
+from support.twin_runs import Table
+from support.wired_routers import fabric, port, router, to
+
+BLOCKS = ("10.8.1.0/24", "10.8.2.0/24")
+BOTH = {one: ["e0"] for one in BLOCKS}
+
+
+def chain(
+    near: dict[str, Any] | None = None,
+    middle: dict[str, Any] | None = None,
+    *,
+    told: dict[str, Any] | None = None,
+    heard: dict[str, Any] | None = None,
+    last: dict[str, Any] | None = None,
+) -> Fabric:
+    """Three routers in a row, of which the first has two blocks.
+
+    `near` and `middle` are of the processes of the first two; `told` is of the session from the second to the third,
+    `heard` of the one from the second to the first, `last` of the one from the third.
+    """
+    routes = tuple(StaticRoute(prefix=one, next_hop="blackhole") for one in BLOCKS)
+    first = router(
+        "r1",
+        65001,
+        [port("e0", "10.1.0.0/31")],
+        [to("10.1.0.1")],
+        bgp={"networks": BLOCKS, **(near or {})},
+        static_routes=routes,
+    )
+    second = router(
+        "r2",
+        65002,
+        [port("e0", "10.1.0.1/31"), port("e1", "10.1.1.0/31")],
+        [to("10.1.0.0", **(heard or {})), to("10.1.1.1", **(told or {}))],
+        bgp=middle,
+    )
+    third = router("r3", 65003, [port("e0", "10.1.1.1/31")], [to("10.1.1.0", **(last or {}))])
+    return fabric(first, second, third, cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0"])
+
+
+def routes(of: Fabric, name: str, *dead: End) -> dict[str, list[str]]:
+    """The routes of a router that are not connected, with their ports; `discard` for those that drop."""
+    table: Table = tables(compute(Index(of), frozenset(dead)))[name]
+    return {prefix: sorted(hops) for prefix, (source, hops) in table.items() if source in ("bgp", "static")}
+
+
+def permitting(name: str, prefix: str) -> dict[str, Any]:
+    """A route map that permits a prefix, with its list."""
+    rule = PrefixRule(sequence=5, action="permit", prefix=prefix)
+    matches = (("ip address prefix-list", "P"),)
+    return {
+        "prefix_lists": (PrefixList(name="P", family="ipv4", rules=(rule,)),),
+        "route_maps": (RouteMap(name=name, rules=(RouteMapRule(sequence=10, action="permit", matches=matches),)),),
+    }
+
+
+@pytest.mark.parametrize(("only", "left"), [(False, {*BLOCKS, "10.8.0.0/16"}), (True, {"10.8.0.0/16"})])
+def test_an_aggregate_is_announced_with_or_instead_of_what_is_inside(only: bool, left: set[str]) -> None:
+    of = chain({"aggregates": (Aggregate(prefix="10.8.0.0/16", summary_only=only),)})
+    assert routes(of, "r3").keys() == left
+    assert routes(of, "r1")["10.8.0.0/16"] == ["discard"]
+
+
+def test_a_router_aggregates_what_it_hears_and_only_while_it_has_any() -> None:
+    of = chain(None, {"aggregates": (Aggregate(prefix="10.8.0.0/16", summary_only=True),)})
+    assert routes(of, "r3") == {"10.8.0.0/16": ["e0"]}
+    assert routes(of, "r2") == {"10.8.0.0/16": ["discard"], **BOTH}
+    assert routes(of, "r3", End("r1", "e0")) == routes(of, "r2", End("r1", "e0")) == {}
+
+
+def test_a_default_route_is_announced_to_one_neighbor() -> None:
+    of = chain(told={"default_originate": True})
+    assert routes(of, "r3") == {"0.0.0.0/0": ["e0"], **BOTH}
+    assert "0.0.0.0/0" not in {**routes(of, "r1"), **routes(of, "r2")}
+
+
+def test_a_default_route_that_hangs_on_another() -> None:
+    said = {"default_originate": True, "default_policy": "IF"}
+    of = chain(None, permitting("IF", "10.8.1.0/24"), told=said)
+    assert "0.0.0.0/0" in routes(of, "r3")
+    assert "0.0.0.0/0" not in routes(of, "r3", End("r1", "e0"))
+    assert "0.0.0.0/0" not in routes(chain(None, permitting("IF", "10.8.9.0/24"), told=said), "r3")
+
+
+def test_routes_with_distance_255_are_announced_and_not_installed() -> None:
+    of = chain(None, {"distances": (255, 200, 200)})
+    assert routes(of, "r2") == {}
+    assert routes(of, "r3") == BOTH
+    assert routes(chain(None, {"distances": (20, 255, 255)}), "r2") == BOTH
+
+
+def test_a_route_map_of_the_routing_table_decides_what_is_installed() -> None:
+    of = chain(None, {"installed_policy": "IF", **permitting("IF", "10.8.1.0/24")})
+    assert routes(of, "r2") == {"10.8.1.0/24": ["e0"]}
+    assert routes(of, "r3") == BOTH
+
+
+def test_a_route_map_of_the_routing_table_that_is_not_there_installs_nothing() -> None:
+    assert routes(chain(None, {"installed_policy": "GONE"}), "r2") == {}
+
+
+def test_a_med_of_all_routes() -> None:
+    """Of two paths from one AS the one with the MED is not used."""
+    ends = [("10.1.0.0/31", "10.1.0.1"), ("10.1.1.0/31", "10.1.1.1")]
+    far = [
+        router(
+            f"s{number}",
+            65009,
+            [port("e0", f"{peer}/31")],
+            [to(own.partition("/")[0])],
+            bgp={"networks": ("10.8.0.0/24",), "import_check": False, "maximum_med": 7 if number else None},
+        )
+        for number, (own, peer) in enumerate(ends)
+    ]
+    ports = [port(f"e{number}", own) for number, (own, _) in enumerate(ends)]
+    near = router("r1", 65001, ports, [to(peer) for _, peer in ends])
+    of = fabric(near, *far, cables=["r1 e0 - s0 e0", "r1 e1 - s1 e0"])
+    assert routes(of, "r1") == {"10.8.0.0/24": ["e0"]}
+
+
+@pytest.mark.parametrize(("most", "up"), [(2, True), (1, False)])
+def test_a_session_goes_down_over_its_maximum_of_prefixes(most: int, up: bool) -> None:
+    of = chain(heard={"maximum_prefix": most})
+    plane = compute(Index(of))
+    assert len(plane.sessions) == (2 if up else 1)
+    assert [(one.router.name, one.reason, one.there) for one in plane.down] == (
+        [] if up else [("r1", "limit", True), ("r2", "limit", False)]
+    )
+    assert routes(of, "r3") == (BOTH if up else {})
+    assert plane.gaps == ()
+
+
+def test_of_two_sessions_over_their_maximum_it_is_not_known_which_goes_first() -> None:
+    """The one behind the other is over its maximum only while that is up."""
+    plane = compute(Index(chain(heard={"maximum_prefix": 1}, last={"maximum_prefix": 1})))
+    what = "which session goes over its limit first"
+    assert {(gap.subject, gap.what) for gap in plane.gaps} == {(("r2", "@neighbors", "10.1.1.1"), what)}

@@ -1,0 +1,97 @@
+"""Random lines of BGP on top of a random fabric: weights, lists, aggregates, default routes, distances, limits."""
+
+from random import Random
+from typing import Any, get_args
+
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, PrivateAsns, RouteMap, RouteMapRule
+from nodrop.model.states import those_known
+from nodrop.model.values import changed
+
+
+def lined(fabric: Fabric, chance: Random) -> Fabric:
+    """Return a fabric of which some routers say more than before."""
+    return changed(fabric, devices=tuple(_device(one, chance) for one in fabric.devices))
+
+
+def _device(device: Device, chance: Random) -> Device:
+    bgp = device.bgp
+    assert isinstance(bgp, Bgp)
+    families = ["ipv4", *(["ipv6"] if bgp.maximum_paths_ipv6 else [])]
+    neighbors = tuple(_neighbor(one, chance) for one in those_known(bgp.neighbors))
+    said: dict[str, Any] = {"neighbors": neighbors, "route_maps": _maps(bgp, chance)}
+    if chance.random() < 0.35:
+        said["aggregates"] = tuple(_aggregates(chance, families))
+    for field, low in (("distances", "ipv4"), ("distances_ipv6", "ipv6")):
+        if low in families and chance.random() < 0.1:
+            said[field] = chance.choice([(255, 255, 255), (255, 200, 200), (20, 200, 255), (30, 40, 50)])
+    for field, mark in (("installed_policy", "4"), ("installed_policy_ipv6", "6")):
+        if f"ipv{mark}" in families and chance.random() < 0.15:
+            said[field] = chance.choice([f"D{mark}", f"D{mark}", "GONE"])
+    if chance.random() < 0.1:
+        said["maximum_med"] = chance.choice([0, 7, 4294967294])
+    return changed(device, bgp=changed(bgp, **said))
+
+
+def _aggregates(chance: Random, families: list[str]) -> list[Aggregate]:
+    blocks = {"ipv4": ["10.8.0.0/16", "10.9.0.0/16", "10.8.0.0/22", "10.0.0.0/8"], "ipv6": ["fd08::/16", "fd09::/32"]}
+    return [
+        Aggregate(prefix=one, summary_only=chance.random() < 0.5)
+        for family in families
+        for one in chance.sample(blocks[family], chance.randint(0, 2))
+    ]
+
+
+def _neighbor(one: BgpNeighbor, chance: Random) -> BgpNeighbor:
+    own = _more(chance, "4") if one.active else {}
+    there = _more(chance, "6") if one.ipv6.active else {}
+    return changed(one, **own, ipv6=changed(one.ipv6, **there))
+
+
+def _more(chance: Random, mark: str) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if chance.random() < 0.1:
+        said["weight"] = chance.choice([0, 7, 100])
+    for way in ("import", "export"):
+        if chance.random() < 0.1:
+            said[f"{way}_path_list"] = chance.choice(["A1", "A2", "A2", "GONE"])
+    if chance.random() < 0.1:
+        said["private_asns"] = chance.choice(get_args(PrivateAsns))
+    said["as_override"] = chance.random() < 0.08
+    if chance.random() < 0.12:
+        said["default_originate"] = True
+        said["default_policy"] = chance.choice([None, None, f"D{mark}", "GONE"])
+    if chance.random() < 0.04:
+        said["maximum_prefix"] = chance.choice([1, 3, 8, 100])
+    return said
+
+
+def _maps(bgp: Bgp, chance: Random) -> tuple[RouteMap, ...]:
+    """The route maps of a process, of which some call others or go on, and two that match prefixes only."""
+    names = {one.name for one in bgp.route_maps}
+    peers = [one.key for one in those_known(bgp.neighbors)]
+    made = [
+        changed(one, rules=tuple(_rule(rule, one.name, names, peers, chance) for rule in one.rules))
+        for one in bgp.route_maps
+    ]
+    for mark, word in (("4", "ip"), ("6", "ipv6")):
+        matches = ((f"{word} address prefix-list", f"P{mark}a"),)
+        own = [RouteMapRule(sequence=10, action=chance.choice(["permit", "deny"]), matches=matches)]
+        if chance.random() < 0.5:
+            own.append(RouteMapRule(sequence=20, action="permit"))
+        made.append(RouteMap(name=f"D{mark}", rules=tuple(own)))
+    return tuple(sorted(made, key=lambda one: one.name))
+
+
+def _rule(rule: RouteMapRule, name: str, names: set[str], peers: list[str], chance: Random) -> RouteMapRule:
+    if rule.action == "deny":
+        return rule
+    sets, matches = [*rule.sets], [*rule.matches]
+    if chance.random() < 0.08:
+        later = sorted(one for one in names if one[:2] == name[:2] and one > name)
+        sets += [("call", one) for one in later[:1]]
+    if chance.random() < 0.12:
+        sets.append(("on-match", chance.choice(["next", "goto 20", "goto 100"]) if rule.sequence < 20 else "next"))
+    if name.startswith("I") and name.endswith("a") and peers and chance.random() < 0.08:
+        matches.append(("peer", chance.choice(peers)))
+    return changed(rule, sets=tuple(sets), matches=tuple(matches))

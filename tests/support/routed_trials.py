@@ -1,0 +1,65 @@
+"""Random fabrics with random lines of BGP, computed and run in real FRR: `python -m support.routed_trials FILE COUNT`.
+
+FILE has one line of JSON per seed; seeds that it has already are not run again, so that a run can be stopped at any
+time. `--again` runs those again that were not alike.
+"""
+
+import argparse
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from nodrop.model.index import Index
+from nodrop.routing import compute
+from support.random_lines import lined
+from support.random_routed import routed
+from support.routed_runs import compare, ends, failing, settles
+
+_PATIENCE_S = 75.0
+"""How long a fabric may take to come to what is computed; most take 10 s."""
+
+
+def trial(seed: int) -> dict[str, Any]:
+    """Return what becomes of a seed: `alike`, `different` with the differences, or why it is not compared."""
+    fabric = lined(routed(Random(seed), preferences=seed % 2 == 0), Random(f"lines {seed}"))
+    before, after = failing(fabric, seed)
+    gaps = sorted({gap.what for gap in compute(Index(fabric)).gaps})
+    if gaps:
+        return {"seed": seed, "result": "gap", "said": gaps}
+    if not settles(fabric, ends(before)) or (after and not settles(fabric, ends((*before, *after)))):
+        return {"seed": seed, "result": "several outcomes"}
+    begun = time.monotonic()
+    try:
+        compare(fabric, before, after, _PATIENCE_S)
+    except AssertionError as error:
+        return {"seed": seed, "result": "different", "said": str(error)[:4000]}
+    failures = len(before) + len(after)
+    return {"seed": seed, "result": "alike", "failures": failures, "s": round(time.monotonic() - begun)}
+
+
+def main() -> None:
+    """Run seeds until the file has so many that were compared."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--at-a-time", type=int, default=2)
+    parser.add_argument("--again", action="store_true")
+    chosen = parser.parse_args()
+    rows = [json.loads(line) for line in chosen.file.read_text().splitlines()] if chosen.file.exists() else []
+    done = {row["seed"]: row for row in rows}
+    wanted = range(chosen.count)
+    if chosen.again:
+        wanted = [seed for seed, row in done.items() if row["result"] == "different"]  # type: ignore[assignment]
+    else:
+        wanted = [seed for seed in wanted if seed not in done]  # type: ignore[assignment]
+    with ThreadPoolExecutor(chosen.at_a_time) as threads, chosen.file.open("a") as file:
+        for row in threads.map(trial, wanted):
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()
