@@ -1,0 +1,38 @@
+"""Routes to hosts and loopbacks that a switch learns and does not install."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.model.index import Index
+
+RESTS_ON = frozenset({"cables", "roles"})
+ROUTED = True
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield switches that announce routes and send no packets by them, with the setting that says so."""
+    for reach in reaches(index):
+        for number, speaker in reach.world.speakers.items():
+            learned = reach.state.table(number).bits & reach.wanted & ~reach.own(number)
+            if left := learned & ~speaker.installs:
+                yield _hit(reach, number, left)
+
+
+def _hit(reach: Reach, number: int, left: int) -> Hit:
+    router, family = reach.plane.routers[number], reach.routes.family
+    mark = "" if family == "ipv4" else "_ipv6"
+    bgp = reach.world.speakers[number].bgp
+    policy = bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
+    prefixes = reach.prefixes(left)
+    more = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
+    field = "distances" if policy is None else "installed_policy"
+    return Hit(
+        subject=(*router.subject, f"{field}{mark}"),
+        facts={
+            "device": router.name,
+            "prefix": f"{prefixes[0]}{more}",
+            "cause": "distance 255" if policy is None else f"route map {policy}",
+        },
+        discriminator=family,
+    )
