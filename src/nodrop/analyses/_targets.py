@@ -65,7 +65,7 @@ class Announced:
         self._lengths = sorted({one.length for one in self.prefixes}, reverse=True)
 
     def covering(self, inner: Prefix, router: int) -> Prefix | None:
-        """The longest prefix in which another lies that a router announces."""
+        """Return the longest prefix in which another lies that a router announces."""
         own = self.of.get(router, ())
         return next((one for one in self.around(inner) if one in own), None)
 
@@ -79,7 +79,7 @@ class Announced:
 
 
 def networks(router: Router) -> Mapping[Prefix, int]:
-    """The prefixes of a router's network statements, with their positions."""
+    """Return the prefixes of a router's network statements, with their positions."""
     found: dict[Prefix, int] = {}
     for position, text in enumerate(() if router.bgp is None else router.bgp.networks):
         if (one := prefix(text)) is not None:

@@ -14,7 +14,7 @@ ROUTED = True
 def find(index: Index) -> Iterator[Hit]:
     """Yield aggregates with `summary-only` that hide networks and have others inside that the switch reaches upward.
 
-    An aggregate of all that stands below a spine hides it from those above, which is what it is for.
+    An aggregate of all networks below a spine hides them from switches above, as intended.
     """
     for reach in reaches(index):
         for number in reach.world.speakers:

@@ -63,7 +63,7 @@ def _is_stock(device: Device, port: Interface) -> bool:
 
 
 def _watched(index: Index, device: Device, missing: dict[str, None]) -> Iterator[tuple[Sequence[Interface], int]]:
-    """The ports in use whose watchdog has a detection time, and that time; what is not known goes to `missing`."""
+    """Yield the ports in use whose watchdog has a detection time, and that time; unknown facts go to `missing`."""
     for ports in index.alike(device):
         first = ports[0]
         if first.enabled is False or first.side is None or first.qos is None:
@@ -93,7 +93,7 @@ def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
 
 
 def _usual(found: list[_Ports], sign: int) -> _Ports:
-    """The first ports with the time that most have; of times that as many have, the highest, or for -1 the lowest."""
+    """Return the first ports with the most frequent time; of several the highest, or for -1 the lowest."""
     counts = Counter[int]()
     for one in found:
         counts[one.acts_ms] += len(one.names)

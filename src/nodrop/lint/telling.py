@@ -23,7 +23,7 @@ from nodrop.model.subject import text as spelt
 
 _SEPARATOR = b"\x1f"
 
-_DEFAULTS = "defaults are part of what it is worked out from"
+_DEFAULTS = "it also depends on defaults"
 """The doubt of a finding that rests on a whole device or port, of which some parts are defaults."""
 
 
@@ -54,7 +54,7 @@ class Evidence:
 
 
 def _topic(fact: str) -> str:
-    """The key of `fabric:` under which one would state what was assumed; traffic is stated as a class."""
+    """Return the key of `fabric:` under which one would state what was assumed; traffic is stated as a class."""
     word = fact.partition(".")[0].partition("/")[0]
     return "classes" if word == "RDMA" else word
 
@@ -71,14 +71,14 @@ class Teller:
     evidence: Evidence
 
     def of_case(self, case: Case) -> Iterator[Finding]:
-        """A finding for each item that a case stands for; what they share is worked out once."""
+        """Yield a finding for each item that a case stands for; what they share is computed once."""
         for part in alike(case, self.rule.told):
             shared = self._shared(part.item)
             for item in part.members():
                 yield self._finding(item, shared)
 
     def of_hit(self, hit: Hit) -> Finding:
-        """The finding of an analysis."""
+        """Return the finding of an analysis."""
         at = hit.at or hit.subject
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
         located = self._located(hit.subject[0], hit.place)
@@ -87,7 +87,7 @@ class Teller:
         return replace(found, fix=self._fix(changes))
 
     def of_remark(self, remark: Remark) -> Finding:
-        """The finding of what a reader noticed, at its place."""
+        """Return the finding of what a reader noticed, at its place."""
         located, names = self._located(remark.subject[0], remark.place), remark.names
         return self._told(remark.subject, remark.subject, remark.facts, located=located, rows=names)
 
@@ -96,7 +96,7 @@ class Teller:
         return condition is None or bool(self._value(condition, (facts,)))
 
     def _shared(self, item: Item) -> "_Shared":
-        """What is equal for items that are alike, worked out for the first of them."""
+        """Return the facts that equal items share, computed for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
             piece if isinstance(piece, str) or rule.only_names(piece) else shown(self._known(piece, item))
@@ -165,10 +165,10 @@ class Teller:
         located: Located | None = None,
         rows: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding whose facts came with it. In its group, words that only name the subject do not count, nor those
-        that name the ends of a link, or the port that is pointed at.
+        """Return a finding whose facts came with it.
 
-        What else happens to have such a name, as the same port of another switch, counts. Nor do `rows`, the words
+        In its group, words that only name the subject do not count, nor those that name the ends of a link, or the port
+        that is pointed at. What else happens to have such a name, as the same port of another switch, counts. Nor do `rows`, the words
         that only name a row of a file, wherever they stand.
         """
         rule, names = self.rule, (facts,)
@@ -213,7 +213,7 @@ class Teller:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
 
     def _known(self, node: Node, names: Sequence[Any]) -> object:
-        """The value of a node, UNKNOWN where it rests on that: what is told is told also where a detail is missing."""
+        """Return the value of a node, UNKNOWN if it depends on that: a finding is reported without the detail."""
         try:
             return self._value(node, names)
         except UnknownFact:
@@ -242,7 +242,7 @@ class _Shared:
 
 
 def shown(value: object) -> str:
-    """A value as a message spells it."""
+    """Return a value as a message shows it."""
     if value is None or isinstance(value, Unknown):
         return "none" if value is None else "unknown"
     if isinstance(value, bool):
@@ -255,7 +255,7 @@ def shown(value: object) -> str:
 
 
 def _fact(value: object) -> Iterator[Fact]:
-    """A value as a fact, where it is a plain one: parts of the model are not."""
+    """Yield a value as a fact, where it is a plain one: parts of the model are not."""
     if value is None or isinstance(value, str | int | float):
         yield value
     elif isinstance(value, Unknown | End) or (
@@ -292,7 +292,7 @@ def _names_only(piece: str, subject: Subject, at: Subject) -> bool:
 
 
 def _unnamed(piece: str, rows: tuple[str, ...]) -> str:
-    """A piece of a message with `*` for each of `rows`, the longest first, where it stands as a whole."""
+    """Return a piece of a message with `*` for each of `rows`, the longest first, where it stands as a whole."""
     for name in sorted(rows, key=len, reverse=True):
         if name and name in piece:
             piece = starred(piece, name)
@@ -300,7 +300,7 @@ def _unnamed(piece: str, rows: tuple[str, ...]) -> str:
 
 
 def starred(text: str, name: str) -> str:
-    """A text with `*` for a name where no letter, digit or one of `_.:-` goes before or after it.
+    """Return a text with `*` for a name where no letter, digit or one of `_.:-` goes before or after it.
 
     A pattern for each name would cost as much as all else that is told of a remark: of many there are many names.
     """

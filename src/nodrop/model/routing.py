@@ -220,10 +220,10 @@ class Bgp:
     daemon's own choice (FRR: 20, 200, 200). A route with 255 is not installed."""
     distances_ipv6: tuple[int, int, int] | None = None
     installed_policy: str | None = None
-    """The route map that IPv4 routes of BGP have to pass on their way into the routing table."""
+    """The route map that IPv4 routes of BGP have to pass to be installed in the routing table."""
     installed_policy_ipv6: str | None = None
     maximum_med: int | None = None
-    """The MED with which every route is announced, in place of its own; None keeps that."""
+    """The MED with which every route is announced; None keeps the MED of the route."""
     multipath_relax: bool = False
     compare_router_id: bool = False
     """Whether the lower router id, and not the older route, decides between routes that are equal otherwise."""

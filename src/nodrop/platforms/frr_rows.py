@@ -349,7 +349,7 @@ FAMILY: Mapping[Family, Commands] = {
     "ipv6": Commands(Bgp, (_paths("maximum_paths_ipv6"), _distances("distances_ipv6"))),
 }
 INSTALLED = Commands(Bgp, (_installed("installed_policy", "ip"), _installed("installed_policy_ipv6", "ipv6")))
-"""Commands of zebra, which stand in no process."""
+"""Commands of zebra, outside any BGP process."""
 TOP = Commands(Bgp, (_number("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
 OF_PROCESS = Commands(Bgp, (row for one in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in one.rows))
 """All commands that state fields of a process."""

@@ -40,20 +40,20 @@ class Page:
         return f"{self.paint(style, head)}: {self.paint('', text)}"
 
     def rules(self, style: str, word: str, *names: str) -> str:
-        """A word and the rules that it is about, as `error[pfc-without-watchdog]`, each linked to its page."""
+        """Return a word and the rules that it is about, as `error[pfc-without-watchdog]`, each linked to its page."""
         if self.links is None:
             return self.paint(style, f"{word}[{', '.join(names)}]")
         shown = (linked(self.links.rule(name), self.paint(style, name)) for name in names)
         return f"{self.paint(style, f'{word}[')}{self.paint(style, ', ').join(shown)}{self.paint(style, ']')}"
 
     def place(self, located: Located) -> str:
-        """A place, linked to its file."""
+        """Return a place, linked to its file."""
         span = located.span
         text = self.paint("", f"{located.file}:{span.line}:{span.column}" if span else located.file)
         return linked(self.links.place(located.file, span.line if span else None), text) if self.links else text
 
     def problem(self, problem: Problem) -> str:
-        """What is wrong with the input, its place linked to its file."""
+        """Return what is wrong with the input, its place linked to its file."""
         if self.links is None:
             return self.said("error", "error", str(problem))
         place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
@@ -62,12 +62,12 @@ class Page:
         return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
 
     def quotable(self, located: Located | None) -> str | None:
-        """The first line of a place, where it is at hand."""
+        """Return the first line of a place, where it is at hand."""
         return self.line(located.file, located.span.line) if located and located.span else None
 
 
 def block(group: Sequence[Finding], page: Page) -> list[str]:
-    """The first of a group in full; the others counted and listed, or one by one where the page is verbose."""
+    """Return the first of a group in full; the others counted and listed, or one by one where the page is verbose."""
     first, *others = group
     related = first.related if page.verbose else first.related[:_RELATED]
     sheet = _Sheet(page=page, gutter=_gutter([first.located, *(each.located for each in related)], page))
@@ -97,7 +97,7 @@ class _Sheet:
     gutter: int
 
     def spot(self, arrow: str, located: Located | None, mark: tuple[str, str], caption: str) -> list[str]:
-        """A place and its line, the span underlined with the caption behind it; without a line, the caption alone."""
+        """Return a place and its line, with the span underlined and a caption; without a line, the caption alone."""
         page, gutter = self.page, self.gutter
         lines = [f"{'':{gutter}}{page.paint('frame', arrow)} {page.place(located)}"] if located else []
         text = page.quotable(located)
@@ -115,7 +115,7 @@ class _Sheet:
         ]
 
     def footer(self, text: str) -> str:
-        """A line about the finding rather than a place."""
+        """Return a line about the finding rather than a place."""
         return f"{'':{self.gutter}} {self.page.paint('frame', '=')} {self.page.paint('', text)}"
 
     def footers(self, first: str, rest: Iterable[str]) -> list[str]:
@@ -138,7 +138,7 @@ class _Sheet:
         return self.footers(first, rest)
 
     def each(self, others: Sequence[Finding]) -> list[str]:
-        """The others of a group, one by one."""
+        """Return the others of a group, one by one."""
         page = self.page
 
         def place(one: Finding) -> str:
@@ -148,7 +148,7 @@ class _Sheet:
         return [self.footer(f"{len(others)} more of the same:"), *self.under(rows)] if others else []
 
     def summed_up(self, first: Finding, others: Sequence[Finding]) -> list[str]:
-        """The others of a group: by name on the device of the first, by number elsewhere, fabric by fabric."""
+        """Return the others of a group: by name on the device of the first, by number elsewhere, fabric by fabric."""
         inside = [each for each in others if each.within == first.within]
         here = [each.subject for each in inside if each.device == first.device]
         away = [each for each in inside if each.device != first.device]
@@ -162,7 +162,7 @@ class _Sheet:
 
 
 def _caption(related: Related, of: Finding) -> str:
-    """What a related part adds, after its name where it is not the very part that the finding points at."""
+    """Return what a related part adds, after its name where it is not the very part that the finding points at."""
     return related.message if related.subject == of.at else f"{subject.text(related.subject)}: {related.message}"
 
 

@@ -50,7 +50,7 @@ class Makers:
         return len(self._tables)
 
     def table(self, speaker: Speaker, heard: tuple[Heard, ...]) -> Table:
-        """The table that a router makes of what it hears."""
+        """Return the table that a router computes from the adverts of its neighbors."""
         numbers = self._numbers.get(heard)
         if numbers is None:
             each = {advert.number: advert.numbers for pieces in heard for advert in pieces}
@@ -82,7 +82,7 @@ class Makers:
         return found
 
     def told(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
-        """What a router tells a neighbor: what it originates, and the best of what it has learned.
+        """Return the adverts for a neighbor: routes that the router originates, and the best that it has learned.
 
         The two are pieces of their own: routers that learned the same tell the same of that, whatever they originate.
         """
@@ -152,7 +152,7 @@ class Makers:
 
 
 def _sent(attributes: Attributes, path: tuple[int, ...]) -> Attributes:
-    """What goes to another AS: no preference, no weight, no tag."""
+    """Return what goes to another AS: no preference, no weight, no tag."""
     return Attributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
 
 
@@ -161,7 +161,7 @@ def _marked(attributes: Attributes) -> Attributes:
 
 
 def _avoided(attributes: Attributes, *, drained: bool) -> Attributes:
-    """The preference that a route with GRACEFUL_SHUTDOWN has after import, or any of a router that is itself drained.
+    """Return the preference of a route with GRACEFUL_SHUTDOWN after import, or of any route of a drained router.
 
     Without a route map too (FRR, bgpd/bgp_route.c, bgp_update; RFC 8326).
     """
@@ -181,11 +181,11 @@ class State:
         """Routers that go on changing their mind."""
 
     def table(self, number: int) -> Table:
-        """What a router has learned."""
+        """Return what a router has learned."""
         return self.tables.get(number, _NOTHING)
 
     def local(self, number: int) -> tuple[Part, ...]:
-        """What a router originates."""
+        """Return what a router originates."""
         return self.world.speakers[number].local
 
     def accepted(self, number: int, position: int) -> int:
@@ -207,7 +207,7 @@ class State:
         return together(self.makers.summed(speaker, self.local(number), self.table(number))[0])
 
     def tells(self, number: int, outbound: int) -> Heard:
-        """What a router tells under a policy."""
+        """Return what a router tells under a policy."""
         return self._told.get(number, {}).get(outbound, ())
 
     def up(self, session: int) -> bool:
@@ -239,7 +239,7 @@ class State:
         return self
 
     def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
-        """What a router hears, link by link."""
+        """Return what a router hears, link by link."""
         pairs = zip(speaker.links, speaker.hears, strict=True)
         return tuple([self.tells(*whom) if self.up(link.session) else () for link, whom in pairs])
 
@@ -269,7 +269,7 @@ class Share(State):
         self._bits = bits
 
     def local(self, number: int) -> tuple[Part, ...]:
-        """What a router originates of these destinations."""
+        """Return what a router originates of these destinations."""
         return limited(self.world.speakers[number].local, self._bits)
 
 
@@ -283,7 +283,7 @@ class Whole(State):
         self.unstable = frozenset().union(*(share.unstable for share in shares))
 
     def table(self, number: int) -> Table:
-        """What a router has learned; routers with the same shares have the same whole."""
+        """Return what a router has learned; routers with the same shares have the same whole."""
         known = self.tables.get(number)
         if known is not None:
             return known
@@ -295,7 +295,7 @@ class Whole(State):
         return found
 
     def tells(self, number: int, outbound: int) -> Heard:
-        """What a router tells under a policy."""
+        """Return what a router tells under a policy."""
         told = self._told.setdefault(number, {})
         found = told.get(outbound)
         if found is None:

@@ -42,7 +42,7 @@ class Table:
         """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
 
     def entry(self, number: int) -> Entry | None:
-        """The entry of a class of destinations."""
+        """Return the entry of a class of destinations."""
         return next((entry for entry in self.entries if entry.bits >> number & 1), None)
 
 
@@ -134,7 +134,7 @@ def _atoms(offers: Iterable[_Offer], covered: int) -> list[tuple[int, list[_Offe
 
 
 def _chosen(offers: list[_Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
-    """What is offered by the neighbor that wins a tie, and the links that are used together."""
+    """Return what is offered by the neighbor that wins a tie, and the links that are used together."""
     if len(offers) > 1:
         offers = _least_med(offers, always=limits.always_med)
     best = min(offers, key=lambda offer: offer.links[0])

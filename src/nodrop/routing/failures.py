@@ -122,7 +122,7 @@ class Failures:
         }
 
     def of_link(self, *links: Link) -> Outcome:
-        """What becomes of the fabric without these cables."""
+        """Return what becomes of the fabric without these cables."""
         ends = frozenset(end for link in links for end in (link.a, link.b))
         dead = {number for end in ends for number in self._sessions.get(end, ()) if not self._works(number, ends)}
         local = {}
@@ -133,7 +133,7 @@ class Failures:
         return self._outcome(frozenset(dead), local, frozenset())
 
     def of_device(self, name: str) -> Outcome:
-        """What becomes of the fabric without a device; what it originates itself is not missed."""
+        """Return what becomes of the fabric without a device; what it originates itself is not missed."""
         gone = frozenset(number for number in self._numbers[name] if number in self._world.speakers)
         dead = frozenset(link.session for number in gone for link in self._world.speakers[number].links)
         return self._outcome(dead, dict.fromkeys(gone, ()), gone)
@@ -165,7 +165,7 @@ class Failures:
         return {leg.name: self._cabling.up(router.device.name, leg, failed) for leg in router.legs}
 
     def _outcome(self, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], gone: frozenset[int]) -> Outcome:
-        """What becomes of the fabric: those at the ends decide anew, and what they say else is told on."""
+        """Return what becomes of the fabric: routers at the ends decide again, and their changes spread."""
         ends = {side.router for number in dead for side in self._plane.sessions[number][:2]} | local.keys()
         state, makers = self._state, Makers(self._world, self._state.makers)
         weaker: list[Weaker] = []
@@ -211,7 +211,7 @@ class Failures:
         return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
 
     def _known(self, bits: int) -> Known:
-        """What is made of these destinations; kept for the next failures, which are often of the same."""
+        """Return what is made of these destinations; kept for the next failures, which are often of the same."""
         found = self._kept.pop(bits, None) or Known(self._world, bits)
         self._kept[bits] = found
         if len(self._kept) > _MOST_KEPT:
@@ -257,7 +257,7 @@ def _losses(rows: Mapping[int, int]) -> tuple[Loss, ...]:
 
 
 def _sent(table: Table, positions: frozenset[int]) -> int:
-    """The destinations that a table sends over any of these links."""
+    """Return the destinations that a table sends over any of these links."""
     bits = 0
     for entry in table.entries:
         if not positions.isdisjoint(entry.hops):
@@ -273,7 +273,7 @@ def _weaker(number: int, changed: Change, own: int) -> Iterator[Weaker]:
 
 
 def differing(one: Heard, other: Heard) -> int:
-    """The destinations about which two routers, or one before and after, say something else."""
+    """Return the destinations about which two routers, or one before and after, say something else."""
     said, there = _by_attributes(one), _by_attributes(other)
     bits = 0
     for attributes in said.keys() | there.keys():

@@ -1,4 +1,4 @@
-"""Which entries of access lists decide about a packet on its way, where it enters a router and where it leaves it."""
+"""Which entries of access lists decide about a packet where it enters a router and where it leaves it."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -105,7 +105,7 @@ class Policy:
         return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None))
 
     def parts(self, parts: tuple[Part, ...], bits: int) -> list[Part]:
-        """What is left of parts with these `bits` together, and with which attributes."""
+        """Return what is left of parts with these `bits` together, and with which attributes."""
         if not bits & self.reach:
             return []
         words = self._words

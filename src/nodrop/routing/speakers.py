@@ -63,7 +63,7 @@ class Speaker:
         self.limits = Limits(bgp.multipath_relax, None)
         self.local: tuple[Part, ...] = ()
         self.worse: tuple[tuple[int, int], ...] = ()
-        """The origins of what it redistributes, with its destinations."""
+        """Return the origins of redistributed routes, with their destinations."""
         self.summaries: tuple[Summary, ...] = ()
         self.installs = self.installs_sums = -1
         """The destinations of which it installs a route that it has learned, or an aggregate; -1 is all."""
@@ -78,7 +78,7 @@ def announced(
     up: Mapping[str, bool],
     origins: dict[Prefix, int] | None = None,
 ) -> dict[Prefix, Attributes]:
-    """What a router puts into BGP: the prefixes that it is told to announce, if it has them, and what it redistributes.
+    """Return the routes that a router originates: its networks, if it has a route to them, and redistributed ones.
 
     `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
     bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off; it goes before redistribution.
@@ -139,7 +139,7 @@ def discards(route: StaticRoute) -> bool:
 
 
 def outlet(router: Router, route: StaticRoute) -> Leg | None:
-    """The leg over which a static route goes: as named, or that in whose subnet its next hop is."""
+    """Return the leg over which a static route goes: as named, or that in whose subnet its next hop is."""
     leg = router.by_name.get(route.next_hop)
     far = address(route.next_hop)
     return leg if leg is not None or far is None else router.leg_towards(far)
@@ -255,7 +255,7 @@ class World:
         return (1 << self.destinations.count) - 1
 
     def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
-        """What a router originates while its legs are in another state than at first."""
+        """Return what a router originates while its legs are in another state than at first."""
         router = self.speakers[number].router
         return self._local(number, announced(router, self._readers[number], self.family, up))
 
@@ -267,7 +267,7 @@ class World:
         return tuple(Part(attributes, bits(found)) for attributes, found in by_attributes.items())
 
     def _hidden(self) -> int:
-        """The classes whose origin's AS number is not said: one router originates them, and it alone has its number."""
+        """Return the classes without the AS number of their origin: one router originates them, alone with its number."""
         holders = Counter(speaker.bgp.asn for speaker in self.speakers.values())
         alone = {number for number, speaker in self.speakers.items() if holders[speaker.bgp.asn] == 1}
         return self.destinations.bits(
@@ -275,7 +275,7 @@ class World:
         )
 
     def policy(self, words: Words) -> Policy:
-        """The policy of these words, one object for equal ones."""
+        """Return the policy of these words, one object for equal ones."""
         found = self._policies.get(words)
         if found is None:
             found = self._policies[words] = Policy(len(self._policies), words, self.destinations)

@@ -441,7 +441,7 @@ REFUSED = [
         (replace(MAP_RULE, matches=(("rpki", "valid"),)),),
         "bgp/route_maps/FABRIC-IN/rules/5/matches",
         "'rpki' is not one of ip address prefix-list, ip next-hop prefix-list, ipv6 address prefix-list, "
-        "as-path, community, tag, interface",
+        "as-path, community, tag, interface, peer",
     ),
     (
         "bgp/route_maps/0/rules",

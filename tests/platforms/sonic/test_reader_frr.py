@@ -319,7 +319,7 @@ def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> N
         "redistribute connected metric 5",
         "redistribute connected route-map",
         "network 10.0.0.0/8 route-map A",
-        "aggregate-address 10.0.0.0/8",
+        "aggregate-address 10.0.0.0/8 suppress-map A",
         "no",
         "maximum-paths x",
         "address-family l2vpn evpn",

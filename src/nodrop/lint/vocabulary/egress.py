@@ -13,7 +13,7 @@ from nodrop.model.states import known
 
 @word("function")
 def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
-    """What the ingress pools of lossless groups have together, in bytes, if an egress pool holds lossless queues.
+    """Return the size of all ingress pools of lossless groups, in bytes, for an egress pool that holds lossless queues.
 
     0 for any other pool. Ports that are shut are left out.
     """
@@ -46,7 +46,7 @@ def _pools_in(qos: QosProfile) -> set[str | None]:
 
 @word("function")
 def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
-    """The lossless queues of a port for which no buffer is stated, so that the switch's own default limits them."""
+    """Return the lossless queues of a port without a stated buffer, so that the switch's default limits them."""
     stated = {queue.index: queue.buffer for queue in known(qos.queues, "interface.qos.queues")}
     return tuple(index for index in sorted(_stopped(qos)) if known(stated.get(index), "queue.buffer") is None)
 

@@ -12,7 +12,7 @@ from nodrop.model.states import Unknown, known
 
 @word("function", rests_on=("models",))
 def memory_bytes(device: Device) -> int:
-    """The packet memory of a switch's model, in bytes; UNKNOWN where the catalogue does not have it."""
+    """Return the packet memory of a switch's model, in bytes; UNKNOWN where the catalogue does not have it."""
     return commitment.memory_bytes(device)
 
 
@@ -24,26 +24,26 @@ def packet_memory_bytes(device: Device) -> int:
 
 @word("function", rests_on=("models",))
 def pool_and_headroom_bytes(model: str | Unknown, pool: BufferPool) -> int:
-    """What a pool and its shared headroom take together, in bytes; the pool alone where its size contains both."""
+    """Return the size of a pool with its shared headroom, in bytes; of the pool alone if its size contains both."""
     size, shared = known(pool.size_bytes, "buffer_pool.size_bytes") or 0, pool.shared_headroom_bytes or 0
     return size + shared if headroom_is_beside_pool(known(model, "device.model")) else size
 
 
 @word("function", rests_on=("models",))
 def committed_bytes(device: Device) -> int:
-    """What headroom and reserves of all ports that are up, and shared headroom, take of a switch's memory, in bytes."""
+    """Return the memory that headroom and reserves of all ports that are up, and shared headroom, take, in bytes."""
     return commitment.committed_bytes(device)
 
 
 @word("function")
 def shared_headroom_bytes(device: Device) -> int:
-    """The headroom that a switch's ports share, in bytes; 0 where each has its own."""
+    """Return the headroom that a switch's ports share, in bytes; 0 where each has its own."""
     return sum(pool.shared_headroom_bytes or 0 for pool in known(device.buffer_pools, "device.buffer_pools"))
 
 
 @word("function", rests_on=("models",))
 def headroom_to_share_bytes(device: Device, interface: Interface) -> int:
-    """What a port takes of shared headroom when it is paused, in bytes, beside what a port has of its own."""
+    """Return the shared headroom that a paused port takes beside its private headroom, in bytes."""
     return max(sharing.taken_bytes(interface) - sharing.own_bytes(device), 0)
 
 

@@ -131,7 +131,7 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 @word("function", rests_on=("classes",))
 def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of `unintended_dscps` but for those that a RoCE macro maps there by itself, one note for a switch."""
+    """Return the DSCPs of `unintended_dscps` except those that a RoCE macro maps there by itself."""
     return tuple(
         dscp for dscp in unintended_dscps(fabric, qos) if not (_is_macro(style) and _in_whole_block(qos, dscp))
     )
@@ -139,7 +139,7 @@ def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: Qo
 
 @word("function", rests_on=("classes",))
 def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
-    """The DSCPs of no lossless class that the RoCE macro of a switch maps to one, on any of its ports that are up."""
+    """Return the DSCPs of no lossless class that the RoCE macro of a switch maps to one, on any port that is up."""
     if not _is_macro(device.qos_style):
         return ()
     up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)

@@ -1,4 +1,4 @@
-"""Services of a switch that are told to run beside the management VRF.
+"""Services of a switch that run beside the management VRF.
 
 Sources: Cumulus Linux 5.14, SSH for Remote Access (`system ssh-server vrf`; one that is not told listens in all), and
 Configure SNMP (`listening-address … vrf`, the default VRF unless told; localhost answers the switch alone); NTP of 5.14
