@@ -168,8 +168,8 @@ class Teller:
         """Return a finding whose facts came with it.
 
         In its group, words that only name the subject do not count, nor those that name the ends of a link, or the port
-        that is pointed at. What else happens to have such a name, as the same port of another switch, counts. Nor do `rows`, the words
-        that only name a row of a file, wherever they stand.
+        that is pointed at. What else happens to have such a name, as the same port of another switch, counts. Nor do
+        `rows`, the words that only name a row of a file, wherever they are.
         """
         rule, names = self.rule, (facts,)
         pieces = [piece if isinstance(piece, str) else shown(self._known(piece, names)) for piece in rule.message]

@@ -267,7 +267,7 @@ class World:
         return tuple(Part(attributes, bits(found)) for attributes, found in by_attributes.items())
 
     def _hidden(self) -> int:
-        """Return the classes without the AS number of their origin: one router originates them, alone with its number."""
+        """Return the classes without an AS number of their origin: the only router with its number originates them."""
         holders = Counter(speaker.bgp.asn for speaker in self.speakers.values())
         alone = {number for number, speaker in self.speakers.items() if holders[speaker.bgp.asn] == 1}
         return self.destinations.bits(

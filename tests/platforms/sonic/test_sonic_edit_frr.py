@@ -113,9 +113,10 @@ def another(row: Row, part: str, old: object) -> object:
 
 
 def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
-    """BFD is left out, which needs its daemon, `ttl_security_hops`, which excludes `ebgp_multihop`, and `default_ipv4_unicast`, on which sessions without IPv4 rely.
+    """Some fields are left out.
 
-    So are policies of installed routes: their command is in no process, and no edit adds it.
+    BFD needs its daemon, `ttl_security_hops` excludes `ebgp_multihop`, and sessions without IPv4 rely on
+    `default_ipv4_unicast`. The command of a policy of installed routes is in no process, and no edit adds it.
     """
     files = written(clean("dual-stack", "sonic", "202505", "{}"))
     old = {name: files[f"leaf1/{name}"].encode() for name in ("config_db.json", "frr.conf")}
