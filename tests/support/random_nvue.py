@@ -32,6 +32,7 @@ from nodrop.model.qos import (
     WredProfile,
 )
 from nodrop.model.routing import (
+    Aggregate,
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -353,33 +354,63 @@ communities = some(["graceful-shutdown", "65000:1", "no-export"], 2, 1)
 community_rules = st.lists(st.tuples(st.sampled_from(["permit", "deny"]), communities), min_size=1, max_size=2)
 
 
+_UNWRITTEN = frozenset({"password", "evpn", "private_asns"})
+"""Fields of sessions that NVUE is not told, as their rows say: at their defaults on every device that is drawn."""
+
+
 @st.composite
-def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[PrefixList]) -> tuple[BgpNeighbor, ...]:
+def families(
+    draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[PrefixList], paths: Sequence[AsPathList]
+) -> dict[str, Any]:
+    """What a session does in an address family, of what NVUE can say."""
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
     listed = maybe(st.sampled_from([one.name for one in prefixes])) if prefixes else st.none()
-    ends = draw(some(["10.1.0.1", "10.1.0.3", "2001:db8::1", "swp1", "swp3s1"], 4))
-    policies_of = {
+    path_list = maybe(st.sampled_from([one.name for one in paths])) if paths else st.none()
+    own = scalars(FAMILY, Ipv6Unicast) | {
         "import_policy": policy,
         "export_policy": policy,
         "import_prefix_list": listed,
         "export_prefix_list": listed,
+        "import_path_list": path_list,
+        "export_path_list": path_list,
+        "default_policy": policy,
     }
-    own = scalars((*SESSION, *FAMILY), BgpNeighbor) | policies_of
+    assert own.keys() == fields(Ipv6Unicast).keys() - _UNWRITTEN, "a field that is never drawn"
+    made = draw(st.fixed_dictionaries(own))
+    return made if made["default_originate"] else made | {"default_policy": None}
+
+
+@st.composite
+def neighbors(
+    draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[PrefixList], paths: Sequence[AsPathList]
+) -> tuple[BgpNeighbor, ...]:
+    ends = draw(some(["10.1.0.1", "10.1.0.3", "2001:db8::1", "swp1", "swp3s1"], 4))
+    family = families(policies, prefixes, paths)
+    own = scalars(SESSION, BgpNeighbor)
     own |= {
         "remote_asn": asns | st.sampled_from(["external", "internal"]),
         "description": maybe(words),
         "update_source": maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "lo"])),
-        "ipv6": st.fixed_dictionaries(scalars(FAMILY, Ipv6Unicast) | policies_of).map(lambda said: Ipv6Unicast(**said)),
+        "ipv6": family.map(lambda said: Ipv6Unicast(**said)),
     }
-    assert own.keys() | {"address", "interface"} == fields(BgpNeighbor).keys(), "a field that is never drawn"
+    drawn = {"address", "interface"} | own.keys() | (fields(Ipv6Unicast).keys() - _UNWRITTEN)
+    assert drawn == fields(BgpNeighbor).keys() - _UNWRITTEN, "a field that is never drawn"
     unnumbered = {field: strategy for field, strategy in own.items() if field not in bound(NUMBERED)}
     made = tuple(
-        BgpNeighbor(interface=end, **draw(st.fixed_dictionaries(unnumbered)))
+        BgpNeighbor(interface=end, **draw(st.fixed_dictionaries(unnumbered)), **draw(family))
         if end.startswith("swp")
-        else BgpNeighbor(address=end, **draw(st.fixed_dictionaries(own)))
+        else BgpNeighbor(address=end, **draw(st.fixed_dictionaries(own)), **draw(family))
         for end in sorted(ends, key=natural)
     )
     return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
+
+
+def aggregates(prefixes: Sequence[str]) -> st.SearchStrategy[tuple[Aggregate, ...]]:
+    """Up to two aggregates, sorted by prefix."""
+    made = st.builds(Aggregate, prefix=st.sampled_from(prefixes), summary_only=st.booleans(), as_set=st.booleans())
+    return st.lists(made, max_size=2, unique_by=lambda one: one.prefix).map(
+        lambda found: tuple(sorted(found, key=lambda one: one.prefix))
+    )
 
 
 _OF_SWITCH = ("suppress_fib_pending", "graceful_restart", "restart_s", "select_defer_s")
@@ -415,7 +446,8 @@ def processes(draw: st.DrawFn, vrf: str | None, router_id: str | None, drained: 
         redistributions=draw(redistributions(shared["route_maps"])),
         **draw(st.fixed_dictionaries(scalars(PROCESS, Bgp))),
         graceful_shutdown=drained,
-        neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"])),
+        aggregates=(*draw(aggregates(V4_PREFIXES)), *draw(aggregates(V6_PREFIXES))),
+        neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"], shared["as_path_lists"])),
         **shared,
     )
 

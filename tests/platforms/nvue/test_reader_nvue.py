@@ -1,11 +1,13 @@
 """Files as they are read: lists and ranges in keys, both dialects, several `set`s, traps of YAML, `nv set` lines."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from nodrop.model.fabric import Collector, Loopback, Management, Port, Trimming
 from nodrop.model.routing import (
+    Aggregate,
     AsPathList,
     Bgp,
     BgpNeighbor,
@@ -367,15 +369,21 @@ V4 = "address-family: {ipv4-unicast: {%s}}"
         (SESSION % "local-as: {enable: off, asn: 7}", None),
         (SESSION % "passive-mode: off", None),
         (SESSION % "timers: {keepalive: 3, hold: 9}, password: x, enforce-first-as: on", None),
-        (SESSION % (V4 % "weight: 7"), "neighbor swp1 address-family ipv4-unicast weight"),
-        (SESSION % (V4 % "default-route-origination: {enable: off}"), None),
+        (SESSION % (V4 % "weight: 7"), None),
         (
-            SESSION % (V4 % "default-route-origination: {enable: on}"),
-            "neighbor swp1 address-family ipv4-unicast default-route-origination",
+            SESSION % (V4 % "route-reflector-client: on"),
+            "neighbor swp1 address-family ipv4-unicast route-reflector-client",
         ),
+        (SESSION % (V4 % "default-route-origination: {enable: off}"), None),
+        (SESSION % (V4 % "default-route-origination: {enable: on}"), None),
         (
-            SESSION % (V4 % "policy: {inbound: {aspath-list: X}}"),
-            "neighbor swp1 address-family ipv4-unicast policy inbound aspath-list",
+            SESSION % (V4 % "prefix-limits: {inbound: {maximum: 9, reestablish-wait: 5}}"),
+            "neighbor swp1 address-family ipv4-unicast prefix-limits inbound reestablish-wait",
+        ),
+        (SESSION % (V4 % "policy: {inbound: {aspath-list: X}}"), None),
+        (
+            SESSION % (V4 % "policy: {outbound: {unsuppress-map: X}}"),
+            "neighbor swp1 address-family ipv4-unicast policy outbound unsuppress-map",
         ),
         (SESSION % (V4 % "soft-reconfiguration: on, community-advertise: {regular: on}"), None),
         (
@@ -391,7 +399,11 @@ V4 = "address-family: {ipv4-unicast: {%s}}"
             PROCESS % (V4 % "network: {10.0.0.0/8: {route-map: X}, 11.0.0.0/8: {}}"),
             "address-family ipv4-unicast network 10.0.0.0/8 route-map",
         ),
-        (PROCESS % (V4 % "aggregate-route: {10.0.0.0/8: {}}"), "address-family ipv4-unicast aggregate-route"),
+        (PROCESS % (V4 % "aggregate-route: {10.0.0.0/8: {}}"), None),
+        (
+            PROCESS % (V4 % "aggregate-route: {10.0.0.0/8: {route-map: X}}"),
+            "address-family ipv4-unicast aggregate-route 10.0.0.0/8 route-map",
+        ),
         (
             PROCESS % "path-selection: {med: {missing-as-max: on, compare-deterministic: on}}",
             "path-selection med missing-as-max",
@@ -408,6 +420,41 @@ def test_settings_that_change_routes_and_are_not_in_the_model_are_noted(body: st
     about = " ".join("..." if word in names else word for word in (path or "").split())
     notes = [(note.kind, note.about) for note in read(state(body)).notes]
     assert notes == ([("unknown-line", f"vrf ... router bgp {about}")] if path else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "stated"),
+    [
+        ("weight: 7", {"weight": 7}),
+        ("default-route-origination: {enable: on}", {"default_originate": True}),
+        ("default-route-origination: {enable: off}", {"default_originate": False}),
+        (
+            "default-route-origination: {enable: on, policy: X}",
+            {"default_originate": True, "default_policy": "X"},
+        ),
+        ("policy: {inbound: {aspath-list: X}}", {"import_path_list": "X"}),
+        ("policy: {outbound: {aspath-list: X}}", {"export_path_list": "X"}),
+        ("aspath: {replace-peer-as: on}", {"as_override": True}),
+        ("prefix-limits: {inbound: {maximum: 9}}", {"maximum_prefix": 9}),
+    ],
+)
+def test_what_a_session_does_in_an_address_family(body: str, stated: dict[str, Any]) -> None:
+    lists = "route-map: {X: {rule: {'10': {action: {permit: {}}}}}}, "
+    lists += "as-path-list: {X: {rule: {'10': {action: permit, aspath-exp: '^1_'}}}}"
+    process = f"{{router: {{policy: {{{lists}}}}}, {SESSION[1:]}"
+    (session,) = device(process % (V4 % body)).neighbors
+    assert session == BgpNeighbor(interface="swp1", remote_asn="external", **stated)
+    (session,) = device(process % (V4 % body).replace("ipv4", "ipv6")).neighbors
+    assert session == BgpNeighbor(interface="swp1", remote_asn="external", ipv6=replace(session.ipv6, **stated))
+
+
+@pytest.mark.parametrize(
+    ("body", "flags"), [("{}", {}), ("{summary-only: on}", {"summary_only": True}), ("{as-set: on}", {"as_set": True})]
+)
+def test_what_a_process_aggregates(body: str, flags: dict[str, bool]) -> None:
+    bgp = read(state(PROCESS % (V4 % f"aggregate-route: {{10.0.0.0/8: {body}}}"))).device.bgp
+    assert isinstance(bgp, Bgp)
+    assert bgp.aggregates == (Aggregate(prefix="10.0.0.0/8", **flags),)
 
 
 def test_settings_of_sessions_in_the_same_words_are_noted_once() -> None:
