@@ -122,17 +122,28 @@ TOP: _Known = {
 }
 
 
-def check(config: Config, device: str, display: str | None, unread: Iterable[Path]) -> tuple[Note, ...]:
-    """Return notes of settings whose effect is not known, `unread` ones of BGP among them."""
+def check(
+    config: Config, device: str, display: str | None, unread: Iterable[Path], wrong: Iterable[Path]
+) -> tuple[Note, ...]:
+    """Return notes of settings whose effect is not known, `unread` ones of BGP among them.
+
+    Settings that NVUE does not have are faults and get none: those that are remarked, and `wrong` ones, which are only
+    counted.
+    """
     root = config.tree.root if config.tree else {}
     found = chain(_unknown(root, TOP, (), ()), ((path, generalized(path)) for path in unread))
-    return tuple(_notes(config, root, device, display, found))
+    return tuple(_notes(config, root, device, display, found, {generalized(path) for path in wrong}))
 
 
 def _notes(
-    config: Config, root: Node, device: str, display: str | None, unknown: Iterable[tuple[Path, Path]]
+    config: Config,
+    root: Node,
+    device: str,
+    display: str | None,
+    unknown: Iterable[tuple[Path, Path]],
+    wrong: set[Path],
 ) -> Iterator[Note]:
-    reported = {
+    reported = wrong | {
         generalized((*one.facts["path"].removeprefix("NVUE").split(), one.facts["word"]))
         for one in config.remarks
         if one.kind == "unknown-setting"

@@ -146,8 +146,8 @@ class _Device:
             facts = {"path": said(path), "first_line": str(double.first_line)}
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
-        if more := check_schema(config, device.version, device.model):
-            message = f"{more:,} more settings that do not fit the schema of NVUE are not listed"
+        if unlisted := check_schema(config, device.version, device.model):
+            message = f"{len(unlisted):,} more settings that do not fit the schema of NVUE are not listed"
             self._notes.append(Note(kind=NOT_LISTED, message=message, device=self.name))
         check_macro(config)
         check_beside(config, self._beside, device.version)
@@ -156,7 +156,8 @@ class _Device:
         remark_secrets(config)
         remark_listening(config, device)
         display = self._sources[0].display if self._sources else None
-        self._notes += check(config, self.name, display, self._unread)
+        wrong = [fault.path for fault in unlisted if fault.is_of_a_word]
+        self._notes += check(config, self.name, display, self._unread, wrong)
 
     def _hostname(self, name: str) -> str:
         stated = self._config.top.below("system").text("hostname")

@@ -36,17 +36,22 @@ class Fault:
     text: str
     spans: tuple[Span, ...] = ()
 
+    @property
+    def is_of_a_word(self) -> bool:
+        """Whether NVUE, or its documents, have no such setting."""
+        return self.kind in ("word", "undocumented")
+
 
 _Found = dict[tuple[int, str, str], Fault]
 
 
-def check_schema(config: Config, version: str | None | Unknown, model: str | Unknown) -> int:
-    """Remark what the release of a file, and the chip of its model, do not take; return how many faults are not listed.
+def check_schema(config: Config, version: str | None | Unknown, model: str | Unknown) -> tuple[Fault, ...]:
+    """Remark what the release of a file, and the chip of its model, do not take; return the faults that are not listed.
 
     Values that are remarked already are passed over.
     """
     if config.tree is None:
-        return 0
+        return ()
     release = _release(version)
     found = _remembered(schema(), config.tree.root, ())
     _tell_releases(config, release, found.values())
@@ -60,7 +65,7 @@ def check_schema(config: Config, version: str | None | Unknown, model: str | Unk
         place = config.place(fault.path) if told else None
         if place is None or place.span not in told:
             _tell(config, release, fault)
-    return max(len(faults) - MAX_SETTING_FAULTS, 0)
+    return tuple(faults[MAX_SETTING_FAULTS:])
 
 
 def _may_be(fault: Fault, release: Release | None) -> bool:
@@ -167,7 +172,7 @@ def _check_unset(config: Config, release: Release | None) -> None:
     found: _Found = {}
     _look(schema(), tree.unset, (), found)
     for fault in found.values():
-        if fault.kind in ("word", "undocumented") and not _may_be(fault, release):
+        if fault.is_of_a_word and not _may_be(fault, release):
             _tell(config, release, fault, unset=True)
 
 
