@@ -113,6 +113,7 @@ router bgp 4200100001
  exit-address-family
 exit
 ip protocol bgp route-map RM_SET_SRC
+ipv6 protocol bgp route-map RM_SET_SRC6
 """
 """What FRR shows of one session of BGP_NEIGHBOR: the templates of bgpcfgd (sonic-buildimage), cut short."""
 
@@ -129,6 +130,9 @@ def test_policies_of_bgpcfgd_are_no_drift() -> None:
     other = BGPCFGD.replace(" neighbor PEER_V4 route-map FROM_BGP_PEER_V4 in", " neighbor PEER_V4 route-map MINE in")
     found = nodrop.drift(_read({"config_db.json": json.dumps({**tables, "bgpraw": other}).encode()}), wanted)
     assert _told(found.plan) == {("leaf1", None, ("bgp", "neighbors", "10.1.1.225", "import_policy"), "MINE", None)}
+    other = BGPCFGD.replace("bgp route-map RM_SET_SRC6", "bgp route-map MINE")
+    found = nodrop.drift(_read({"config_db.json": json.dumps({**tables, "bgpraw": other}).encode()}), wanted)
+    assert _told(found.plan) == {("leaf1", None, ("bgp", "installed_policy_ipv6"), "MINE", None)}
 
 
 def test_headroom_that_buffermgrd_derives_is_no_drift() -> None:
