@@ -23,6 +23,10 @@ WORTH_KNOWING = {"ecn-same-at-every-speed", "watchdog-flaps-on-chip"}
 LOW_ROWS = {"7170-64C", "AS9516-32D", "Wedge100BF-32X"}
 """Models whose vendor ships rows below the bound of IEEE 802.1Q, which are used as they are: Intel's Tofino."""
 
+LITTLE_TO_SHARE = {"NH-4210"}
+"""Models whose first intent has an error still: the headroom of all ports, which Tomahawk 6 keeps beside the pool, is
+larger than the pool, and thresholds count from the pool less the headroom, as measured (docs/measured.md)."""
+
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,10 +42,14 @@ def test_it_builds_without_a_finding(platform: str, model: str) -> None:
     assert {(device.platform, device.model) for device in fabric.devices} == {(platform, model)}
     verdict = judge(nodrop.read_back(list(nodrop.write(fabric)), fabric), of_files(shipped()), strictness="auditor")
     low = {"headroom-below-formula"} if model in LOW_ROWS else set()
-    assert {one.rule for one in verdict.findings} <= WORTH_KNOWING | low
-    told = asic(switch(model).asic).computes or all(map(_has_rows, fabric.devices))
+    found = {one.rule for one in verdict.findings}
+    assert found - {"ecn-never-before-pfc"} <= WORTH_KNOWING | low
+    assert ("ecn-never-before-pfc" in found) == (model in LITTLE_TO_SHARE)
+    chip = asic(switch(model).asic)
+    told = chip.computes or all(map(_has_rows, fabric.devices))
     unknown = {one.rule for one in verdict.unknown}
-    assert unknown <= (set() if told else {"headroom-too-small", "headroom-below-formula"})
+    assert ("pool-exceeds-memory" in unknown) == (chip.packet_memory_bytes is None)
+    assert unknown - {"pool-exceeds-memory"} <= (set() if told else {"headroom-too-small", "headroom-below-formula"})
 
 
 def _has_rows(device: Device) -> bool:

@@ -106,7 +106,7 @@ def test_the_model_is_the_same_and_what_is_added_is_read_and_linted() -> None:
     plain = nodrop.read_back(list(nodrop.write(PLAIN)), PLAIN)
     assert list(differences(reading.fabric.devices, plain.fabric.devices)) == []
     assert [note.message for note in reading.notes] == [
-        "command 'ip multicast-routing' is not understood and was not looked at"
+        "`ip multicast-routing` is neither modelled nor known to be harmless"
     ]
 
 

@@ -160,7 +160,7 @@ def test_what_batfish_calls_it_is_kept() -> None:
     assert seen.said["sessions", LEAF] == "HALF_OPEN"
     assert observed(**FAULTS["a session is with another"][0]).said["sessions", LEAF] == "ESTABLISHED with None"
     assert observed(**FAULTS["the ends differ in MTU"][0]).said["packets", LINK] == "MTU 9216 and 1500"
-    assert observed(fates={("leaf1", "10.0.0.9"): "NULL_ROUTED"}).said["reach", REACHED] == "NULL_ROUTED"
+    assert observed(fates={("leaf1", "10.0.0.9"): "NULL_ROUTED"}).said["reach", REACHED] == "to 10.0.0.9: NULL_ROUTED"
 
 
 @pytest.mark.parametrize(
