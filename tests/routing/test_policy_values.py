@@ -80,6 +80,12 @@ def changed_bgp(bgp: Bgp, rule: RouteMapRule) -> Bgp:
     return replace(bgp, route_maps=(RouteMap(name="IN", rules=(rule,)),))
 
 
+def test_maps_that_call_each_other_are_unknown_and_those_below_are_not() -> None:
+    said, _ = read("call A", "route-map A permit 10\n call B\nroute-map B permit 10\n call A\n call C\n")
+    assert said.bgp is not None
+    assert {gap.subject[-2:] for gap in plane(said).gaps} == {("A", "10"), ("B", "10")}
+
+
 @pytest.mark.parametrize("expression", ["(1", "((1{100}){100}){100}", "[", "1**", "1x", "a"])
 @pytest.mark.parametrize("seq", ["", "seq 5 "])
 def test_an_expression_that_is_not_compiled_is_named_at_its_line(expression: str, seq: str) -> None:

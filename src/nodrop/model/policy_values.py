@@ -26,6 +26,8 @@ _DIGITS = re.compile(r"[0-9]{1,20}")
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,9}")
 _LAST = re.compile(r"last-as ([1-9]|10)")
 _CHANGE = re.compile(r"([+-]?)([0-9]{1,20})")
+_GOTO = re.compile(r"goto ([1-9][0-9]{0,4})")
+_LARGEST_SEQUENCE = 65535
 _COMMUNITY = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
 
 ORIGINS: Final = {"igp": 0, "egp": 1, "incomplete": 2}
@@ -88,6 +90,12 @@ def community_expression(text: str) -> Expression | None:
 def computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
     """Whether FRR takes a value of a route map, and what it makes of it is computed: not so of `set metric rtt`."""
     return _READ[verb, kind](value) is not None if (verb, kind) in _READ else True
+
+
+def goes_on(sequence: int, value: str) -> bool:
+    """Whether a rule with this number can go on there: FRR takes no goto to the rule itself or to an earlier one."""
+    found = _GOTO.fullmatch(value)
+    return value == "next" or (found is not None and sequence < int(found[1]) <= _LARGEST_SEQUENCE)
 
 
 def listed(one: CommunityList | AsPathList) -> bool:

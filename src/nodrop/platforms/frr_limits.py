@@ -6,6 +6,7 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 import re
 
 from nodrop.limits import MAX_32_BITS
+from nodrop.model import policy_values
 from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
@@ -50,7 +51,6 @@ SETS = (
 """What a route map can match and set, as far as the model goes."""
 GOES = ("call", "on-match")
 """Where else a route can be sent, which is said without `set`."""
-_GOES_ON = re.compile(r"goto ([1-9][0-9]{0,4})")
 
 _TEXTS = {row.field: on_one_line for row in frr_rows.OF_SESSION.rows if row.encode and row.where[0].endswith("**")}
 _PLAIN = Plain("matches", "sets", "as_path_lists", "community_lists", **_TEXTS)
@@ -175,13 +175,8 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
                         raise refuse((*where, name), "a route map does not call itself")
                     if attribute == "on-match" and rule.action == "deny":
                         raise refuse((*where, name), "a route that is denied goes nowhere")
-                    if attribute == "on-match" and not _goes_on(rule.sequence, value):
+                    if attribute == "on-match" and not policy_values.goes_on(rule.sequence, value):
                         raise refuse((*where, name), f"{value!r} is not next or goto and the number of a later rule")
-
-
-def _goes_on(sequence: int, value: str) -> bool:
-    found = _GOES_ON.fullmatch(value)
-    return value == "next" or (found is not None and sequence < int(found[1]) <= _LARGEST_SEQUENCE)
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:

@@ -151,7 +151,7 @@ class Policies:
         found: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
             left: list[Statement] = []
-            understood(child, lambda one: self._in_entry(one, what, found), left)
+            understood(child, lambda one: self._in_entry(one, sequence, what, found), left)
             for one in left:
                 kind, _, rest = one.text.partition(" ")
                 attribute, _, value = (rest if kind in found else one.text).partition(" ")
@@ -166,7 +166,7 @@ class Policies:
             sequence=sequence, action=what, matches=tuple(found["match"].items()), sets=tuple(found["set"].items())
         )
 
-    def _in_entry(self, statement: Statement, what: Action, found: dict[str, dict[str, str]]) -> None:
+    def _in_entry(self, statement: Statement, sequence: int, what: Action, found: dict[str, dict[str, str]]) -> None:
         """Read a command of an entry into what it matches and sets."""
         kind, _, rest = statement.text.partition(" ")
         if kind == "description":
@@ -175,8 +175,10 @@ class Policies:
             goes = self._goes(statement)
             if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
                 self._others.append(statement)
-            else:
-                found["set"] |= goes
+                return
+            if "on-match" in goes and not policy_values.goes_on(sequence, goes["on-match"]):
+                self._others.append(statement)
+            found["set"] |= goes
             return
         known = {"match": MATCHES, "set": SETS}.get(kind, ())
         attribute = next(iter([one for one in known if rest.startswith(f"{one} ")]), None)
@@ -207,8 +209,9 @@ class Policies:
                 return {"on-match": "next"}
             case ("on-match", "goto", place) | ("continue", place) if place.isascii() and place.isdecimal():
                 return {"on-match": f"goto {place}"}
-        self._others.append(statement)
         kind, _, rest = statement.text.partition(" ")
+        if kind != "on-match":  # which is kept where its value is looked at
+            self._others.append(statement)
         return {kind: rest}
 
 

@@ -180,7 +180,7 @@ class Policy:
             tuple(conditions),
             tuple(_change(kind, value) for kind, value in rule.sets if kind not in ("call", "on-match")),
             said.get("call"),
-            (values.number(where.removeprefix("goto ")) or rule.sequence + 1) if where else None,
+            max(values.number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
             rule.sequence,
         )
 
@@ -245,12 +245,15 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     """Yield (route map, rule, what) of all that route maps match or set and that is not computed.
 
     That is a word that is not known here, a value that FRR does not take or that only the switch knows, and a list
-    with an expression or a community of which nothing is known.
+    with an expression or a community of which nothing is known. So is a call of a map that leads back to it, in which
+    FRR counts calls across routes (lib/routemap.c, route_map_apply_ext), and a goto that is not to a later rule, which
+    FRR does not take (lib/routemap_northbound.c).
     """
     unknown = {("community", one.name) for one in bgp.community_lists if not values.listed(one)}
     unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.listed(one)}
     sessions = those_known(bgp.neighbors)
     told, peers = _exports(bgp, sessions), {one.key for one in sessions}
+    around = _around_themselves(bgp)
     for one in bgp.route_maps:
         for rule in one.rules:
             for kind, value in rule.matches:
@@ -264,7 +267,11 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
             for kind, value in rule.sets:
                 if kind not in _UNDERSTOOD:
                     yield one.name, rule, kind
-                elif not values.computable("set", kind, value):
+                elif (
+                    not values.computable("set", kind, value)
+                    or (kind == "call" and {one.name, value} <= around)
+                    or (kind == "on-match" and not values.goes_on(rule.sequence, value))
+                ):
                     yield one.name, rule, on_one_line(f"set {kind} {value}")[:_SHOWN]
 
 
@@ -285,6 +292,23 @@ _UNDERSTOOD = frozenset(
         "on-match",
     }
 )
+
+
+def _around_themselves(bgp: Bgp) -> frozenset[str]:
+    """Return the route maps that call themselves, at once or through others."""
+    calls = {
+        one.name: {value for rule in one.rules for kind, value in rule.sets if kind == "call"} for one in bgp.route_maps
+    }
+    found = set()
+    for name, called in calls.items():
+        reached, waiting = set(called), [*called]
+        while waiting:
+            further = calls.get(waiting.pop(), set()) - reached
+            reached |= further
+            waiting += further
+        if name in reached:
+            found.add(name)
+    return frozenset(found)
 
 
 def _exports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
