@@ -139,7 +139,8 @@ class _Session:
             sick = found if teller.index is self.index else self._everywhere(rule, teller)
             self.findings[before:] = with_siblings(rule, found, self.index, sick)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
-            self.told.setdefault(finding.subject[:2], set()).add((rule.area, rule.name, finding.severity))
+            place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
+            self.told.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
 
     def _ask(self, rule: Rule, teller: Teller) -> None:
         if rule.claim is not None:

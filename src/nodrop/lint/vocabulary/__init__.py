@@ -27,7 +27,8 @@ Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy
 
 TOLD = "told"
 Told = dict[tuple[str, ...], set[tuple[str, str, str]]]
-"""What the index keeps under TOLD: by device and port, area, name and severity of the rules that found something."""
+"""What the index keeps under TOLD: by device and port or cable, area, name and severity of the rules that found
+something."""
 
 _F = TypeVar("_F", bound=Callable[..., object])
 _MARK = "nodrop_word"

@@ -4,6 +4,7 @@ from nodrop.limits import MAX_POWER
 from nodrop.lint.areas import areas_of
 from nodrop.lint.vocabulary import TOLD, Told, word
 from nodrop.model.index import Index
+from nodrop.model.subject import FABRIC, Subject, cable_ends
 
 
 @word("function", last=True)
@@ -20,11 +21,22 @@ def told_otherwise(
 
 
 @word("function", last=True)
-def error_near(devices: str, *, index: Index) -> bool:
-    """Whether another rule finds an error at one of these devices, whose names have a comma between them."""
-    named = set(devices.split(", "))
+def error_near(devices: str, causes: str = "", *, index: Index) -> bool:
+    """Whether another rule finds an error, or one of these rules anything, at one of these devices.
+
+    Devices and rules have a comma between them. What is found at a cable is found at both of its ends.
+    """
+    named, explain = set(devices.split(", ")), set(causes.split(", "))
     told: Told = index.kept.get(TOLD, {})
-    return any(subject[0] in named and any(severity == "error" for *_, severity in told[subject]) for subject in told)
+    return any(
+        any(severity == "error" or rule in explain for _, rule, severity in told[subject])
+        for subject in told
+        if not named.isdisjoint(_devices(subject))
+    )
+
+
+def _devices(subject: Subject) -> tuple[str, ...]:
+    return (subject[0],) if subject[0] != FABRIC else tuple(end.node for end in cable_ends(subject[-1]))
 
 
 @word("filter")
