@@ -81,7 +81,9 @@ def changed_bgp(bgp: Bgp, rule: RouteMapRule) -> Bgp:
 
 
 def test_maps_that_call_each_other_are_unknown_and_those_below_are_not() -> None:
-    said, _ = read("call A", "route-map A permit 10\n call B\nroute-map B permit 10\n call A\n call C\n")
+    said, _ = read(
+        "call A", "route-map A permit 10\n call B\nroute-map B permit 10\n call A\nroute-map B permit 20\n call C\n"
+    )
     assert said.bgp is not None
     assert {gap.subject[-2:] for gap in plane(said).gaps} == {("A", "10"), ("B", "10")}
 
