@@ -125,8 +125,8 @@ class Teller:
         resting, whole = rule.rests
         doubt = self.evidence.doubt(
             rule.topics,
-            (scope.place(item, each) for each in resting if each[0] != "options"),
-            (scope.place(item, each) for each in whole if each[0] != "options"),
+            (scope.place(item, each) for each in sorted(resting) if each[0] != "options"),
+            (scope.place(item, each) for each in sorted(whole) if each[0] != "options"),
         )
         changes = tuple(
             Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
