@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nodrop.analyses import Hit
@@ -82,9 +82,8 @@ class Teller:
         at = hit.at or hit.subject
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
         located = self._located(hit.subject[0], hit.place)
-        found = self._told(hit.subject, at, hit.facts, related, hit.discriminator, located=located)
         changes = tuple(each for subject, new in hit.changes for each in changed_to(self.index, subject, new))
-        return replace(found, fix=self._fix(changes))
+        return self._told(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
 
     def of_remark(self, remark: Remark) -> Finding:
         """Return the finding of what a reader noticed, at its place."""
@@ -162,6 +161,7 @@ class Teller:
         facts: Mapping[str, Fact],
         related: tuple[Related, ...] = (),
         discriminator: str = "",
+        changes: tuple[Change, ...] = (),
         located: Located | None = None,
         rows: tuple[str, ...] = (),
     ) -> Finding:
@@ -179,7 +179,7 @@ class Teller:
             for written, piece in zip(rule.message, pieces, strict=True)
             if isinstance(written, str)
             or not _names_only(piece, subject, at)
-            or naming.setdefault(piece, text(written)) != text(written)
+            or naming.setdefault(piece, (spelt_as := text(written))) != spelt_as
         )
         doubt = self.evidence.doubt(rule.topics, (subject, at))
         return Finding(
@@ -195,7 +195,7 @@ class Teller:
             fingerprint=digest(rule.name, spelt(subject), discriminator),
             facts=dict(facts),
             related=related,
-            fix=self._fix(),
+            fix=self._fix(changes),
             located=located,
             former=self._former(subject, discriminator),
         )

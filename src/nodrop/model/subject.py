@@ -58,7 +58,7 @@ def matches(pattern: Subject, subject: Subject) -> bool:
     )
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=1 << 18)
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key by which Ethernet8 comes before Ethernet16: digits compare by count, then by value."""
     return tuple(_piece(piece) for piece in _NUMBERS.split(name) if piece)
@@ -73,4 +73,4 @@ def _piece(piece: str) -> tuple[int, int, str]:
 
 def sort_key(subject: Subject) -> tuple[tuple[tuple[int, int, str], ...], ...]:
     """Return a key that sorts subjects part by part, numbers by value."""
-    return tuple(natural(part) for part in subject)
+    return tuple(map(natural, subject))

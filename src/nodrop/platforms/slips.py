@@ -1,6 +1,8 @@
 """Words that are all but a known one: what was meant by a line that nothing understands."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 _SHORT = 5
 """Letters below which a word with one other letter may well be another word."""
@@ -11,8 +13,19 @@ def slip(word: str, known: Iterable[str]) -> str | None:
 
     Words that a number tells apart (`dhcp-relay6`) are others, and a known word is none of itself.
     """
-    near = [each for each in known if each[:1] == word[:1] and abs(len(each) - len(word)) <= 1 and each != word]
+    first, lengths = word[:1], (len(word) - 1, len(word), len(word) + 1)
+    begun = _by_first(known).get(first, ()) if isinstance(known, frozenset) else known
+    near = [each for each in begun if each[:1] == first and len(each) in lengths and each != word]
     return next((each for each in sorted(near) if _is_slip(each, word)), None)
+
+
+@lru_cache(maxsize=16)
+def _by_first(known: frozenset[str]) -> Mapping[str, Sequence[str]]:
+    """Return words by their first letter, once for a list that thousands of unknown lines are compared with."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for word in known:
+        found[word[:1]].append(word)
+    return found
 
 
 def _is_slip(known: str, word: str) -> bool:
