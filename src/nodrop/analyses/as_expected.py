@@ -28,7 +28,7 @@ def find(index: Index) -> Iterator[Hit]:
     """
     own = computed(index)
     holders = _holders(index)
-    beside = _beside(index)
+    adjacent = _adjacent(index)
     groups: defaultdict[tuple[Check, Subject, Hashable], list[Fault]] = defaultdict(list)
     for fault in faults(index, own):
         if fault.check not in _CHECKS or own.blind(fault.check, fault.item):
@@ -42,7 +42,7 @@ def find(index: Index) -> Iterator[Hit]:
     for (check, subject, _), rows in groups.items():
         devices = {device for row in rows for device in _devices(subject, row)}
         if check in ("sessions", "reach"):
-            devices |= {near for device in devices for near in beside.get(device, ())}
+            devices |= {near for device in devices for near in adjacent.get(device, ())}
         names = list(dict.fromkeys(name_of(row.item) for row in rows))
         said = own.said.get((check, rows[0].item), "")
         yield Hit(
@@ -74,7 +74,7 @@ def _holders(index: Index) -> Mapping[str, Aim]:
     return {str(aim.prefix): aim for aim in aims(index) if aim.prefix in announced}
 
 
-def _beside(index: Index) -> Mapping[str, set[str]]:
+def _adjacent(index: Index) -> Mapping[str, set[str]]:
     """Return the devices that are cabled to each device."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for joint in joints(index, of(index)):
