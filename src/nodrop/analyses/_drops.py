@@ -37,7 +37,7 @@ class Reach:
         self.plane, self.routes = plane, plane.of(family)
         self.world, self.state = self.routes.world, self.routes.state
         self.announced = Announced(self.routes)
-        self.targets: tuple[Target, ...] = tuple(one for one in targets(index, plane) if one.prefix.family == family)
+        self.targets: tuple[Target, ...] = tuple(one for one in targets(index) if one.prefix.family == family)
         self.hosts = self._classes("hosts")
         """The classes of what hosts are announced in."""
         self.wanted = self.hosts | self._classes("loopback")

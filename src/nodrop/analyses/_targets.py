@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.control_plane import Routes
@@ -23,11 +24,18 @@ class Target(NamedTuple):
     kind: Literal["hosts", "loopback"]
 
 
-def targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
-    """Yield what routers with BGP have: legs that work, lead to no switch and carry no session, and loopbacks.
+def targets(index: Index) -> tuple[Target, ...]:
+    """Return what routers with BGP have: legs that work, lead to no switch and carry no session, and loopbacks.
 
     Of loopbacks only addresses without a network of their own, which is how switches are reached.
     """
+    if "targets" not in index.kept:
+        index.kept["targets"] = tuple(_targets(index, of(index)))
+    known: tuple[Target, ...] = index.kept["targets"]
+    return known
+
+
+def _targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
     for router in plane.routers:
         if router.bgp is None or router.vrf in MANAGEMENT_VRFS:
             continue
@@ -44,7 +52,7 @@ def _between_switches(index: Index, router: Router, leg: Leg) -> bool:
     ends = (index.far_end(router.device.name, port) for port in leg.ports)
     if leg.name in router.by_interface or any(end is not None and end.node in index.devices for end in ends):
         return True
-    return any(subnet.has(one) for subnet in leg.subnets for one in router.by_address)
+    return not router.subnets_with_neighbors.isdisjoint(leg.subnets)
 
 
 class Announced:

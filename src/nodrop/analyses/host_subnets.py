@@ -44,33 +44,40 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     Both are reported where it is otherwise at other hosts' ports. A VLAN in which no switch has an address is not
     routed by these switches, and frames with a tag are left to hosts where no port of that VLAN goes without.
     """
-    unknown: set[str] = set()
-    rows: list[_Attached] = []
-    for device, found in _attached(index):
-        if missing := unsaid(device):
-            if device.name not in unknown:
-                unknown.add(device.name)
-                yield Unsettled(subject=(device.name,), missing=missing)
-        else:
-            rows += found
+    rows, unknown = _attached(index)
+    yield from (Unsettled(subject=(device,), missing=path) for device, path in unknown.items())
     if what == "vrf":
         yield from _in_silent_vrfs(index, rows)
     elif any(row.leg is not None for row in rows):
         yield from _outside(index, rows)
 
 
-def _attached(index: Index) -> Iterator[tuple[Device, list[_Attached]]]:
+def _attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
+    """Return the ports of hosts at switches, and what is not known of which switch; the same to every rule."""
+    if "attached" not in index.kept:
+        index.kept["attached"] = _read_attached(index)
+    known: tuple[Sequence[_Attached], Mapping[str, str]] = index.kept["attached"]
+    return known
+
+
+def _read_attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
     ways: dict[str, Mapping[str, Sequence[_Way]]] = {}
+    missing: dict[str, str] = {}
+    unknown: dict[str, str] = {}
+    rows: list[_Attached] = []
     for host, ports in cabled_hosts(index):
         for one in ports:
             device = index.devices[one.far.node]
             if device.name not in ways:
-                ways[device.name] = _ways(device)
+                ways[device.name], missing[device.name] = _ways(device), unsaid(device)
             own = ways[device.name].get(one.far.port, ())
             found = [known for text in one.port.addresses if (known := address(text)) is not None]
-            if found:
+            if found and missing[device.name]:
+                unknown[device.name] = missing[device.name]
+            elif found:
                 leg, lacking = _leg(own, found)
-                yield device, [_Attached(host.name, one.port.name, one.far, leg, lacking, own)]
+                rows.append(_Attached(host.name, one.port.name, one.far, leg, lacking, own))
+    return rows, unknown
 
 
 def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:

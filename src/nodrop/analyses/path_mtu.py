@@ -44,7 +44,7 @@ def _needed(index: Index, overhead_bytes: int) -> tuple[int | None, str]:
     """Return the largest packet that goes from one host to another, and who says so."""
     plane = of(index)
     mtus: dict[tuple[str, str], int] = {}
-    for target in targets(index, plane):
+    for target in targets(index):
         device = plane.routers[target.router].device.name
         for name in target.leg.ports:
             port = index.interface(device, name)

@@ -6,6 +6,8 @@ drained switch asks of its neighbors is no fault, and neither is a longer way ar
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
@@ -104,22 +106,25 @@ class _Unused:
         """Yield what keeps links of a router unused, with the number of equal paths."""
         reach = self._reach
         links = reach.world.speakers[number].links
+        should = {link.far: reach.should(link.far, number, 0) for link in links if self._passing[link.far]}
+        wanted = reach.wanted & ~reach.own(number) & reduce(or_, should.values(), 0)
         for entry in reach.state.table(number).entries:
-            bits = entry.bits & reach.wanted & ~reach.own(number)
+            bits = entry.bits & wanted
             if not bits or not entry.hops or len(entry.hops) == len(links):
                 continue
             used = next((one for one in self._offers(number, entry.hops[0]) if one.bits & bits), None)
             found: list[tuple[_Cause, int, int]] = []
             for position, link in enumerate(links):
-                if position in entry.hops or used is None or not self._passing[link.far]:
+                told = bits & should.get(link.far, 0)
+                if not told or position in entry.hops or used is None:
                     continue
                 for one in self._offers(number, position):
+                    if not (both := one.bits & told):
+                        continue
                     cause = self._refused(number, position, one) or _cause(used, one)
-                    if (both := one.bits & bits) and cause is not None:
-                        example = self._equal(number, position, both & reach.should(link.far, number, 0))
-                        if example:
-                            found.append((cause, position, example))
-                            break
+                    if cause is not None and (example := self._equal(number, position, both)):
+                        found.append((cause, position, example))
+                        break
             paths = len(entry.hops) + len(found)
             for cause, position, example in found:
                 at = entry.hops[0] if cause.used else position

@@ -6,7 +6,7 @@ by the address that is left in a /31 or /30 (FRR, bgpd/bgp_fsm.c, bgp_peer_conf_
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -93,6 +93,16 @@ class Router:
     def _lengths(self) -> Mapping[Family, tuple[int, ...]]:
         found = {(subnet.family, subnet.length) for subnet in self.by_subnet}
         return {family: tuple(sorted((n for f, n in found if f == family), reverse=True)) for family in FAMILIES}
+
+    @cached_property
+    def subnets_with_neighbors(self) -> Set[Prefix]:
+        """Its subnets, loopbacks aside, in which addresses of its neighbors are."""
+        return {
+            subnet
+            for far in self.by_address
+            for length in self._lengths[far.family]
+            if (subnet := Prefix(far.family, cut(far.family, far.number, length), length)) in self.by_subnet
+        }
 
     def leg_towards(self, far: Address) -> Leg | None:
         """Return the leg in whose subnet an address is, the longest first."""
