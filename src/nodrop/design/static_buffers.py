@@ -28,7 +28,8 @@ from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import cell_bytes, table_headroom
-from nodrop.intent.schema import Intent
+from nodrop.hardware.thresholds import free_of_headroom_bytes, least_sharing
+from nodrop.intent.schema import MOST_SHARING, Intent
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
 
@@ -59,18 +60,22 @@ def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem
         return
     plan = _Plan(intent, model, hwsku, links)
     yield from _sharing_faults(intent, role, model, plan)
-    if plan.shared_bytes > 0:
+    if plan.free_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
 
     def fills(length_m: int) -> bool:
         cut = tuple(kind._replace(length_m=min(kind.length_m, length_m)) for kind in links)
-        return _Plan(intent, model, hwsku, cut).shared_bytes <= 0
+        return _Plan(intent, model, hwsku, cut).free_bytes <= 0
 
     fits = bisect_left(range(1, longest.length_m), True, key=fills)
-    found = f"the headroom of {role}s' ports at {longest.length_m}m fills the {show_bytes(model.buffer_bytes or 0)}"
+    memory = show_bytes(model.buffer_bytes or 0)
+    found = f"the headroom of {KEYS[role]}' ports at {longest.length_m}m fills the {memory}"
     expected = f"at most {fits}m" if fits else "fewer lossless ports"
-    yield intent.problem((*longest.keys, "length"), f"{found} of {model.name}", expected)
+    ratio = least_sharing(asic(model.asic), plan.whole_bytes, plan.needed_bytes)
+    shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MOST_SHARING)
+    hint = f"or buffers.shared_headroom: {ratio}" if shares else ""
+    yield intent.problem((*longest.keys, "length"), f"{found} of {model.name}", expected, hint)
 
 
 def _sharing_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
@@ -160,10 +165,13 @@ class _Plan:
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
         queues = sum(one.ports for one in links) * (len(intent.classes) - len(lossless))
         reserved += queues * queue_reserve(model, static=True).size_bytes
-        whole = self.whole_cells((model.buffer_bytes or 0) - reserved)
-        self.shared_bytes = whole - self.headroom_bytes
+        self.whole_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
+        self.shared_bytes = self.whole_bytes - self.headroom_bytes
         """What queues can share."""
-        self.pool_bytes = self.shared_bytes if asic(model.asic).headroom_beside_pool else whole
+        chip = asic(model.asic)
+        self.free_bytes = free_of_headroom_bytes(chip, self.whole_bytes, self.headroom_bytes)
+        """What thresholds of priority groups count from."""
+        self.pool_bytes = self.shared_bytes if chip.headroom_beside_pool else self.whole_bytes
         """The ingress pool, the shared headroom within where the chip counts it so."""
 
     def whole_cells(self, count: float) -> int:

@@ -7,6 +7,7 @@ values are in `tests/hardware/test_measured.py` and docs/measured.md.
 """
 
 from nodrop.hardware import asic_of
+from nodrop.hardware.schema import Asic
 from nodrop.model.states import Unknown
 
 
@@ -26,6 +27,23 @@ def pool_has_shared_headroom(model: str | None | Unknown) -> bool:
     """Return whether the stated size of an ingress pool contains its shared headroom, as SAI says."""
     chip = asic_of(model)
     return chip is None or chip.shared_headroom_in_pool
+
+
+def free_of_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
+    """Return what thresholds count from where the ports share so much headroom in a memory; not positive if too much.
+
+    It counts twice on a chip that keeps the headroom beside the pool and still takes it off the pool's size.
+    """
+    return memory_bytes - headroom_bytes * _times_taken(chip)
+
+
+def least_sharing(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
+    """Return the least whole number of times less than all ports' headroom that leaves thresholds something."""
+    return headroom_bytes * _times_taken(chip) // memory_bytes + 1
+
+
+def _times_taken(chip: Asic) -> int:
+    return 2 if chip.headroom_beside_pool and chip.shared_headroom_in_pool else 1
 
 
 def headroom_is_beside_pool(model: str | None | Unknown) -> bool:

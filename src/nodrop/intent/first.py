@@ -1,15 +1,19 @@
 """A first intent for somebody who has none: two leaves and two spines of one model, full of servers, with comments."""
 
+from collections.abc import Iterable
 from string import Template
 
-from nodrop.hardware import headroom_ways, media, nic, switch
+from nodrop.hardware import asic, headroom_ways, media, nic, switch
 from nodrop.hardware.schema import Switch
+from nodrop.hardware.tables import table_headroom
+from nodrop.hardware.thresholds import least_sharing
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
 from nodrop.units import show_speed
 
 NIC = "ConnectX-7"
 _UPLINK_M, _ENDPOINT_M = 30, 5
+_MTU_BYTES = 9216
 _FASTEST_OF_ALL_MBPS = 800_000
 """What every release that is written can say; for more, on unused ports too, it takes the newest."""
 
@@ -49,10 +53,24 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
         uplink_speed=show_speed(uplink),
         uplink_media=_medium(uplink, _UPLINK_M),
         nic=NIC,
+        sharing=_sharing(box, ((len(down), split, speed, _ENDPOINT_M), (len(up), into, uplink, _UPLINK_M))),
         split=f"    split: {split}  # every panel port towards them is broken out\n" if split > 1 else "",
         speed=show_speed(speed),
         media=_medium(speed, _ENDPOINT_M),
     )
+
+
+def _sharing(box: Switch, ports: Iterable[tuple[int, int, int, int]]) -> str:
+    """Return the line that has ports share less headroom than all need at once, where that is too much; else "".
+
+    `ports` are counts of panel ports, into how many each is split, Mb/s and meters.
+    """
+    needed = 0
+    for panels, split, speed, length in ports:
+        own = table_headroom(box, box.sonic.hwsku, speed_mbps=speed, length_m=length, mtu_bytes=_MTU_BYTES)
+        needed += panels * split * own.xoff_bytes if own else 0
+    ratio = least_sharing(asic(box.asic), box.buffer_bytes, needed) if box.buffer_bytes else 1
+    return f"buffers: {{shared_headroom: {ratio}}}  # all ports' headroom at once is too much\n" if ratio > 1 else ""
 
 
 def _halves(
