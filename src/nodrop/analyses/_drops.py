@@ -51,11 +51,11 @@ class Reach:
         return self.world.destinations.bits({one for one in found if one is not None})
 
     def own(self, number: int) -> int:
-        """What a router announces itself."""
+        """Return what a router announces itself."""
         return together(self.state.local(number))
 
     def has(self, number: int) -> int:
-        """What a router has a route to."""
+        """Return what a router has a route to."""
         return self.state.table(number).bits | self.own(number)
 
     def drops(self) -> Iterator[Drop]:
@@ -83,7 +83,7 @@ class Reach:
                     yield Drop(number, link, "inbound", refused, refused & lost)
 
     def ways(self, number: int) -> tuple[dict[int, int], int]:
-        """What a router reaches over each neighbor, and what over one above; without its own."""
+        """Return what a router reaches over each neighbor, and what over one above; without its own."""
         if number not in self._ways_of:
             self._ways_of[number] = self._ways(number)
         return self._ways_of[number]
@@ -101,7 +101,10 @@ class Reach:
         return over, above
 
     def should(self, number: int, far: int, missing: int) -> int:
-        """What one router should tell another that is not where it got it; among those of no tier what it misses."""
+        """Return what one router should tell another that is not where it got it.
+
+        Among routers of no tier it is what the first misses.
+        """
         over, above = self.ways(number)
         has = self.has(number) & ~over.get(far, 0)
         own, there = self.ranks[number], self.ranks[far]
@@ -112,7 +115,7 @@ class Reach:
         return has & ~above if there > own else has
 
     def _refused(self, number: int, link: Link, told: tuple[Advert, ...]) -> tuple[int, int]:
-        """What a router does not take of what it hears: for its AS number, and by its policy."""
+        """Return what a router does not take of what it hears: for its AS number, and by its policy."""
         asn = self.world.speakers[number].bgp.asn
         loop = refused = 0
         for advert in told:
@@ -140,7 +143,7 @@ class Reach:
         return self.world.destinations.bits(covered)
 
     def prefixes(self, bits: int) -> list[Prefix]:
-        """The prefixes of some classes, those of loopbacks last."""
+        """Return the prefixes of some classes, those of loopbacks last."""
         members = self.world.destinations.members
         found: list[Prefix] = []
         while bits:
