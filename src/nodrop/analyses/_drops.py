@@ -103,7 +103,7 @@ class Reach:
     def should(self, number: int, far: int, missing: int) -> int:
         """Return what one router should tell another that is not where it got it.
 
-        Among routers of no tier it is what the first misses.
+        Where one of them has no tier, only what the other misses counts.
         """
         over, above = self.ways(number)
         has = self.has(number) & ~over.get(far, 0)
@@ -115,7 +115,7 @@ class Reach:
         return has & ~above if there > own else has
 
     def _refused(self, number: int, link: Link, told: tuple[Advert, ...]) -> tuple[int, int]:
-        """Return what a router does not take of what it hears: for its AS number, and by its policy."""
+        """Return what a router refuses of the routes that it hears: for its AS number, and by its policy."""
         asn = self.world.speakers[number].bgp.asn
         loop = refused = 0
         for advert in told:
