@@ -144,6 +144,32 @@ def test_why_a_session_does_not_come_up(
     assert (up(found), down(found)) == ([], expected)
 
 
+def source(of: BgpNeighbor, update_source: str) -> BgpNeighbor:
+    return changed(of, update_source=update_source)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "comes"),
+    [
+        pytest.param(source(HERE, "Loopback0"), source(THERE, "Loopback0"), False, id="both from other addresses"),
+        pytest.param(source(HERE, "Loopback0"), THERE, True, id="one from another address"),
+        pytest.param(source(HERE, "10.9.0.1"), changed(THERE, passive=True), False, id="the other only waits"),
+        pytest.param(source(HERE, "10.1.0.0"), changed(THERE, passive=True), True, id="from the address of the link"),
+        pytest.param(source(HERE, "e0"), changed(THERE, passive=True), True, id="from the port"),
+        pytest.param(source(HERE, "e7"), source(THERE, "e7"), False, id="from ports that are not there"),
+        pytest.param(source(HERE, "10.1.0.0"), source(THERE, "e7"), True, id="one of both does"),
+    ],
+)
+def test_one_end_opens_a_session_from_the_address_that_the_other_expects(
+    one: BgpNeighbor, other: BgpNeighbor, *, comes: bool
+) -> None:
+    found = pair(one, other)
+    facts = {"r1 10.1.0.1": ("r2", "10.1.0.0"), "r2 10.1.0.0": ("r1", "10.1.0.1")}
+    reasons = {end: ("source", {"peer": peer, "address": address}) for end, (peer, address) in facts.items()}
+    assert (len(up(found)), down(found)) == ((1, {}) if comes else (0, reasons))
+    assert [where.there for where in found.down] == ([] if comes else [False, True])
+
+
 def test_external_needs_two_numbers() -> None:
     found = plane(
         router("r1", 65001, [port("e0")], [to("e0")]), router("r2", 65001, [port("e0")], [to("e0", "internal")])

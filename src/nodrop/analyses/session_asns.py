@@ -77,7 +77,7 @@ class _Wrong:
             yield from (((name, "@bgp", "asn"), one) for one in set(wanted.values()) if isinstance(one, int))
             return
         for session, there in self.of[device]:
-            if there == far and isinstance(session.remote_asn, int):
+            if there == far and (session.remote_asn is None or isinstance(session.remote_asn, int)):
                 yield (device, "@neighbors", session.key, "remote_asn"), asn
 
 
@@ -113,4 +113,4 @@ def _expected(session: BgpNeighbor, own: int, far: int) -> str:
         return "another" if own == far else ""
     if wanted == "internal":
         return "the same" if own != far else ""
-    return "" if wanted is None else f"AS {wanted}"
+    return "none, for none is stated" if wanted is None else f"AS {wanted}"

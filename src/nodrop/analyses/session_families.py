@@ -1,4 +1,4 @@
-"""Sessions that carry one family of addresses and not the other, which both ends route."""
+"""Sessions that carry one family of addresses and not the other, which both ends route or originate."""
 
 from collections.abc import Iterator
 
@@ -22,6 +22,7 @@ def find(index: Index) -> Iterator[Hit]:
         family, plane = reach.routes.family, reach.plane
         carrying = [side for one in plane.sessions if family in one.families for side in (one.a, one.b)]
         speaking = {side.router for side in carrying}
+        speaking |= {number for number in reach.world.speakers if reach.own(number)}
         covered = {(side.router, side.leg.name) for side in carrying}
         covered |= {(one.router.number, one.leg.name) for one in plane.down if one.leg is not None}
         rows: dict[int, list[Side]] = {}

@@ -129,10 +129,10 @@ class Process:
         if words[0 if on else 1 :][:1] == ("neighbor",):
             self._neighbor(statement, words[1 if on else 2 :], on=on, family=family)
         elif words[0] == "network" and len(words) == 2:
-            self._networks.append(prefix(words[1]))
+            self._networks.append(_of(family, prefix(words[1])))
         elif words[0] == "aggregate-address":
             found = frr_rows.aggregate(words[1:])
-            self._aggregates[found.prefix] = found
+            self._aggregates[_of(family, found.prefix)] = found
         elif words[0] == "redistribute" and words[1:2] and words[1] in SOURCES:
             self._redistribute(statement, words[1], words[2:], family)
         elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
@@ -168,6 +168,27 @@ class Process:
                 raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
             _state(own, stated)
 
+    def _join(self, key: str, group: str) -> None:
+        """Put a session into a peer group; NotUnderstood where bgpd refuses it.
+
+        Members are all internal or all external, as the group says, or its first member if that says nothing: one
+        without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
+        """
+        own, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
+        members = [name for name, joined in self._member_of.items() if joined == group]
+        if stated is None and members:
+            first = self._kind(self._neighbors[members[0]].get("remote_asn"))
+        else:
+            first = self._kind(own if stated is None else stated)
+        fits = own is None or isinstance(stated, int) or self._kind(own) == first
+        if not fits or self._member_of.get(key, group) != group:
+            raise NotUnderstood
+        self._member_of[key] = group
+
+    def _kind(self, asn: int | str | None) -> str | None:
+        """Return whether sessions to an AS are `internal` or `external`; None for none."""
+        return asn if asn is None or isinstance(asn, str) else "internal" if asn == self.asn else "external"
+
     def _stated(
         self, statement: Statement, key: str, words: tuple[str, ...], on: bool, family: Family
     ) -> Mapping[str, Any]:
@@ -177,7 +198,7 @@ class Process:
             if not words:
                 return {}
         if words[0] == "peer-group" and on and len(words) == 2 and words[1] in self._groups:
-            self._member_of[key] = words[1]
+            self._join(key, words[1])
             return {}
         over_interface = not is_address(key) and key not in self._groups
         if words == ("capability", "extended-nexthop") and not on and over_interface:
@@ -194,6 +215,13 @@ class Process:
         elif words[:2] == ("bfd", "profile"):
             self._policies.refer(statement, BFD_PROFILE, words[2])
         return stated
+
+
+def _of(family: Family, found: str) -> str:
+    """Return a prefix of an address family; NotUnderstood for one of the other family, which bgpd refuses."""
+    if (":" in found) is not (family == "ipv6"):
+        raise NotUnderstood
+    return found
 
 
 def _state(said: dict[str, Any], stated: Mapping[str, Any]) -> None:

@@ -41,7 +41,7 @@ class Destinations:
         self._bits = {shape: self.bits(self.prefixes[n] for n in found) for shape, found in chosen.items()}
 
     def bits(self, prefixes: Iterable[Prefix]) -> int:
-        """The set of the classes of some prefixes."""
+        """Return the set of the classes of some prefixes."""
         numbers = {self.class_of[one] for one in prefixes if one in self.class_of}
         if not numbers:
             return 0
@@ -51,7 +51,7 @@ class Destinations:
         return int.from_bytes(made, "little")
 
     def permitted(self, shape: Shape) -> int:
-        """The set of the classes that a prefix list permits."""
+        """Return the set of the classes that a prefix list permits."""
         return self._bits[shape]
 
     @cached_property
@@ -63,7 +63,7 @@ class Destinations:
         return tuple(map(tuple, found))
 
     def _permitted(self, rules: Shape) -> Iterable[int]:
-        """The positions of the prefixes that a list permits: the first rule that matches one decides."""
+        """Yield the positions of the prefixes that a list permits: the first rule that matches one decides."""
         decided: set[int] = set()
         for rule in sorted(rules, key=lambda one: one.sequence):
             for position in self._matching(rule):
@@ -73,11 +73,13 @@ class Destinations:
                         yield position
 
     def _matching(self, rule: PrefixRule) -> Iterable[int]:
+        """Return the positions of the prefixes that a rule is for; `any` is 0.0.0.0/0 le 32 (FRR, lib/filter_nb.c)."""
         block = _block(rule, self.family)
         if block is None or block.family != self.family:
             return ()
+        exact = rule.ge is None and rule.prefix != "any"
         least = block.length if rule.ge is None else rule.ge
-        most = rule.le if rule.le is not None else block.length if rule.ge is None else BITS[self.family]
+        most = rule.le if rule.le is not None else block.length if exact else BITS[self.family]
         if least == most == block.length:
             found = self._position.get(block)
             return () if found is None else (found,)
@@ -96,5 +98,5 @@ def permits(listed: PrefixList, one: Prefix) -> bool:
 
 
 def shape(listed: PrefixList) -> Shape:
-    """A prefix list without its name, to be compared by what it permits."""
+    """Return a prefix list without its name, to be compared by what it permits."""
     return listed.rules

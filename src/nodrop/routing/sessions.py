@@ -225,6 +225,9 @@ class Sessions:
         wrong = mismatch((router, neighbor), (far, back), 1)
         if wrong is not None:
             return wrong._replace(leg=leg)
+        if not (_opens(router, neighbor, back) or _opens(far, back, neighbor)):
+            second = (router.number, neighbor.key) > (far.number, back.key)
+            return down("source", far.at(back), there=second, peer=far.name, address=back.key)
         families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
         if not families and not (neighbor.evpn and back.evpn):
             there_is = any(carries(neighbor, family) for family in FAMILIES)
@@ -296,6 +299,22 @@ def _wanted(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
         if own.family == "ipv4" and subnet.length in (30, 31):
             return Address("ipv4", own.number ^ (1 if subnet.length == 31 else 3))
     return None
+
+
+def _opens(router: Router, neighbor: BgpNeighbor, back: BgpNeighbor) -> bool:
+    """Whether an end opens the session over a link from the address that the other end expects.
+
+    From an interface with several addresses of a family any of them may be taken (bgpd/bgp_network.c,
+    bgp_update_address).
+    """
+    source, expected = neighbor.update_source, address(back.address or "")
+    if neighbor.passive:
+        return False
+    if source is None or neighbor.interface is not None or expected is None:
+        return True
+    leg = router.by_name.get(source)
+    own = [one for each in router.legs for one in each.addresses] if leg is None else leg.addresses
+    return expected in own and (leg is not None or address(source) == expected)
 
 
 def carries(neighbor: BgpNeighbor, family: Family) -> bool:

@@ -364,7 +364,7 @@ V4 = "address-family: {ipv4-unicast: {%s}}"
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        (SESSION % "passive-mode: on", "neighbor swp1 passive-mode"),
+        (SESSION % "passive-mode: on", None),
         (SESSION % "local-as: {enable: on, asn: 7}", "neighbor swp1 local-as"),
         (SESSION % "local-as: {enable: off, asn: 7}", None),
         (SESSION % "passive-mode: off", None),
@@ -410,9 +410,10 @@ V4 = "address-family: {ipv4-unicast: {%s}}"
         ),
         (PROCESS % "timers: {keepalive: 3}", None),
         (
-            PROCESS % "peer-group: {G: {passive-mode: on}}, neighbor: {swp1: {peer-group: G}}",
-            "peer-group G passive-mode",
+            PROCESS % "peer-group: {G: {local-as: {asn: 7}}}, neighbor: {swp1: {peer-group: G}}",
+            "peer-group G local-as",
         ),
+        (PROCESS % "peer-group: {G: {passive-mode: on}}, neighbor: {swp1: {peer-group: G}}", None),
     ],
 )
 def test_settings_that_change_routes_and_are_not_in_the_model_are_noted(body: str, path: str | None) -> None:
@@ -458,10 +459,10 @@ def test_what_a_process_aggregates(body: str, flags: dict[str, bool]) -> None:
 
 
 def test_settings_of_sessions_in_the_same_words_are_noted_once() -> None:
-    rows = ", ".join(f"swp{port}: {{remote-as: external, passive-mode: on}}" for port in range(1, 9))
+    rows = ", ".join(f"swp{port}: {{remote-as: external, local-as: {{asn: 7}}}}" for port in range(1, 9))
     body = f"{{vrf: {{default: {{router: {{bgp: {{enable: on, autonomous-system: 1, neighbor: {{{rows}}}}}}}}}}}}}"
     assert [note.message.split("`")[1] for note in read(state(body)).notes] == [
-        "vrf default router bgp neighbor swp1 passive-mode"
+        "vrf default router bgp neighbor swp1 local-as"
     ]
 
 

@@ -319,7 +319,9 @@ def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> N
         "redistribute connected metric 5",
         "redistribute connected route-map",
         "network 10.0.0.0/8 route-map A",
+        "network fd00::/8",
         "aggregate-address 10.0.0.0/8 suppress-map A",
+        "aggregate-address fd00::/8",
         "no",
         "maximum-paths x",
         "address-family l2vpn evpn",
@@ -332,6 +334,46 @@ def test_a_command_of_bgp_that_is_not_understood_is_noted_with_its_line(line: st
     reading = read(None, f"router bgp 65000\n {line}\n")
     assert notes(reading) == [(line, 2)]
     assert reading.device.bgp == Bgp(asn=65000, requires_policy=True)
+
+
+@pytest.mark.parametrize("line", ["network 10.0.0.0/8", "aggregate-address 10.0.0.0/8"])
+def test_a_prefix_of_ipv4_in_the_family_of_ipv6_is_not_understood(line: str) -> None:
+    reading = read(None, f"router bgp 65000\n address-family ipv6 unicast\n  {line}\n")
+    assert notes(reading) == [(line, 3)]
+    assert reading.device.bgp == Bgp(asn=65000, requires_policy=True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "active", "refused"),
+    [
+        pytest.param(["10.0.0.1 remote-as 7", "10.0.0.2 remote-as 8"], [True, True], None, id="external ones"),
+        pytest.param(["10.0.0.1", "10.0.0.2"], [True, True], None, id="none with a number"),
+        pytest.param(["10.0.0.1", "10.0.0.2 remote-as 8"], [True, False], "10.0.0.2", id="the first has none"),
+        pytest.param(["10.0.0.1 remote-as 7", "10.0.0.2"], [True, True], None, id="the second has none"),
+        pytest.param(
+            ["10.0.0.1 remote-as 65000", "10.0.0.2 remote-as 8"], [True, False], "10.0.0.2", id="the first is internal"
+        ),
+        pytest.param(
+            ["G remote-as external", "10.0.0.1 remote-as internal"], [False], "10.0.0.1", id="the group is external"
+        ),
+        pytest.param(["G remote-as 7", "10.0.0.1 remote-as 65000"], [True], None, id="the group has a number"),
+    ],
+)
+def test_a_peer_group_is_internal_or_external_as_its_first_member(
+    lines: list[str], active: list[bool], refused: str | None
+) -> None:
+    """As FRR 8.4.4 answers `Peer-group members must be all internal or all external`."""
+    said = ["no bgp default ipv4-unicast", "neighbor G peer-group", "neighbor G activate"]
+    for line in lines:
+        said += [f"neighbor {line}"] if "remote-as" in line else []
+        key = line.split()[0]
+        said += [f"neighbor {key} peer-group G"] if key != "G" else []
+    reading = read(None, "router bgp 65000\n" + "".join(f" {one}\n" for one in said))
+    bgp = reading.device.bgp
+    assert isinstance(bgp, Bgp)
+    assert isinstance(bgp.neighbors, tuple)
+    assert [one.active for one in bgp.neighbors] == active
+    assert [text for text, _ in notes(reading)] == ([f"neighbor {refused} peer-group G"] if refused else [])
 
 
 @pytest.mark.parametrize(
