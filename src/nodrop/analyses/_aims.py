@@ -10,7 +10,7 @@ from nodrop.analyses._targets import MANAGEMENT_VRFS, Target
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address, cut
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.speakers import statics
 from nodrop.routing.tiers import rank
 

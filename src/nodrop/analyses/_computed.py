@@ -19,7 +19,7 @@ from nodrop.routing.failures import Failures, Loss
 from nodrop.routing.legs import Leg
 from nodrop.routing.observation import FATES, Check, Fate, Observation, address_item, failure_item, route_item
 from nodrop.routing.prefixes import FAMILIES, Address
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.speakers import statics
 
 BY: Final = "nodrop"

@@ -7,7 +7,7 @@ from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import permits
 from nodrop.routing.prefixes import Family, Prefix
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.words import of_family
 
 

@@ -10,7 +10,7 @@ from nodrop.routing import ControlPlane
 from nodrop.routing.control_plane import Routes
 from nodrop.routing.legs import Leg
 from nodrop.routing.prefixes import BITS, Prefix, cut, prefix
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 
 MANAGEMENT_VRFS = ("mgmt", "management")
 

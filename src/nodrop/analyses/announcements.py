@@ -7,7 +7,7 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._targets import Target, networks
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import prefix
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.speakers import statics
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})

@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.routing.adverts import INCOMPLETE
 from nodrop.routing.prefixes import Prefix, prefix
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.speakers import redistributed
 from nodrop.routing.words import Reader
 

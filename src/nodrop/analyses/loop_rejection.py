@@ -8,7 +8,7 @@ from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.prefixes import FAMILIES
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.tiers import rank
 from nodrop.routing.words import of_family
 

@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import FAMILIES
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.words import of_family
 
 ROUTED = True

@@ -19,7 +19,7 @@ from nodrop.model.subject import Subject
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, Attributes, together
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN
 from nodrop.routing.prefixes import Prefix
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 from nodrop.routing.words import of_family
 
 RESTS_ON = frozenset({"cables", "roles"})

@@ -7,7 +7,7 @@ from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.states import those_known
 from nodrop.model.subject import Subject
-from nodrop.routing.sessions import Router
+from nodrop.routing.routers import Router
 
 ROUTED = True
 REPAIRS = True

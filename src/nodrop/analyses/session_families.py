@@ -6,7 +6,7 @@ from nodrop.analyses import Hit
 from nodrop.analyses._drops import reaches
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import Family
-from nodrop.routing.sessions import Session, Side
+from nodrop.routing.routers import Session, Side
 from nodrop.routing.words import of_family
 
 RESTS_ON = frozenset({"cables"})

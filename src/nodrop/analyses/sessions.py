@@ -17,7 +17,7 @@ _AT = {"shutdown": ("enabled",), "families": ("active",)}
 
 
 def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
-    """Yield the statements that get no session for this `reason` (routing.sessions.Reason)."""
+    """Yield the statements that get no session for this `reason` (routing.routers.Reason)."""
     for down in of(index).down:
         if down.reason == reason and not down.there:
             facts = {"device": down.router.name, "session": down.neighbor.key, "description": ""}

@@ -18,7 +18,8 @@ from nodrop.routing.far_sessions import carries_unfollowed, settle
 from nodrop.routing.legs import Cabling
 from nodrop.routing.policy import uncomputed
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
-from nodrop.routing.sessions import Down, Router, Session, Sessions, Side, routers
+from nodrop.routing.routers import Down, Router, Session, Side, routers
+from nodrop.routing.sessions import Sessions
 from nodrop.routing.speakers import World, discards, internal, outlet, statics
 from nodrop.routing.words import of_family
 

@@ -98,5 +98,5 @@ def permits(listed: PrefixList, one: Prefix) -> bool:
 
 
 def shape(listed: PrefixList) -> Shape:
-    """Return a prefix list without its name, to be compared by what it permits."""
+    """Return a prefix list without its name, which is compared by its rules."""
     return listed.rules

@@ -8,9 +8,11 @@ carries is not computed: for routes of IPv4 and IPv6 over it there is a gap.
 from collections.abc import Callable, Iterable
 
 from nodrop.model.routing import BgpNeighbor
+from nodrop.routing.agreement import carries, mismatch
 from nodrop.routing.legs import Leg
 from nodrop.routing.prefixes import FAMILIES, Address, address
-from nodrop.routing.sessions import Down, Router, Session, Sessions, Side, carries, mismatch
+from nodrop.routing.routers import Down, Router, Session, Side
+from nodrop.routing.sessions import Sessions
 
 Onward = Callable[[int, Address], Iterable[int]]
 """Returns the routers that get a router's packets to an address: the next ones, or the one that has the address."""

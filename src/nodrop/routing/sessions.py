@@ -6,157 +6,16 @@ by the address that is left in a /31 or /30 (FRR, bgpd/bgp_fsm.c, bgp_peer_conf_
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
-from functools import cached_property
-from typing import Literal, NamedTuple
 
-from nodrop.model.fabric import Device, End
+from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.routing import BgpNeighbor
+from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
-from nodrop.routing.legs import Cabling, Leg, legs, unsaid
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
-
-Reason = Literal[
-    "shutdown",
-    "no-subnet",
-    "no-route",
-    "source",
-    "port-down",
-    "nobody",
-    "cabled-elsewhere",
-    "missing-there",
-    "asn",
-    "passive",
-    "hops",
-    "password",
-    "families",
-    "limit",
-    "unread",
-]
-
-
-class Router:
-    """A routing table of a device: of its default VRF or another, with the BGP process that fills it, if any."""
-
-    def __init__(self, number: int, device: Device, vrf: str | None, bgp: Bgp | None, own: tuple[Leg, ...]) -> None:
-        self.number, self.device, self.vrf, self.bgp, self.legs = number, device, vrf, bgp, own
-
-    @property
-    def name(self) -> str:
-        """How a message names it."""
-        return f"{self.device.name} VRF {self.vrf}" if self.vrf else self.device.name
-
-    @cached_property
-    def unsaid(self) -> str:
-        """The model path of what may be one of its legs or static routes and is not known; "" where all is."""
-        return unsaid(self.device)
-
-    @property
-    def subject(self) -> Subject:
-        """The subject of its BGP process."""
-        return (self.device.name, "@bgp") if self.vrf is None else (self.device.name, "@vrf_bgp", self.vrf)
-
-    def at(self, neighbor: BgpNeighbor) -> Subject:
-        """Return the subject of one of its neighbors."""
-        inside = (self.device.name,) if self.vrf is None else self.subject
-        return (*inside, "@neighbors" if self.vrf is None else "neighbors", neighbor.key)
-
-    @cached_property
-    def neighbors(self) -> tuple[BgpNeighbor, ...]:
-        """Its neighbors; none where it has no BGP or they are not known."""
-        return () if self.bgp is None else those_known(self.bgp.neighbors)
-
-    @cached_property
-    def by_address(self) -> Mapping[Address, BgpNeighbor]:
-        """Its neighbors by their addresses."""
-        found = ((address(one.address), one) for one in self.neighbors if one.address is not None)
-        return {key: one for key, one in found if key is not None}
-
-    @cached_property
-    def by_interface(self) -> Mapping[str, BgpNeighbor]:
-        """Its neighbors by the interface that they are over."""
-        return {one.interface: one for one in self.neighbors if one.interface is not None}
-
-    @cached_property
-    def by_subnet(self) -> Mapping[Prefix, Leg]:
-        """Its legs by the subnets that they are in, loopbacks aside."""
-        return {subnet: leg for leg in self.legs if leg.ports for subnet in leg.subnets}
-
-    @cached_property
-    def by_name(self) -> Mapping[str, Leg]:
-        """Its legs by name."""
-        return {leg.name: leg for leg in self.legs}
-
-    @cached_property
-    def _lengths(self) -> Mapping[Family, tuple[int, ...]]:
-        found = {(subnet.family, subnet.length) for subnet in self.by_subnet}
-        return {family: tuple(sorted((n for f, n in found if f == family), reverse=True)) for family in FAMILIES}
-
-    @cached_property
-    def subnets_with_neighbors(self) -> Set[Prefix]:
-        """Its subnets, loopbacks aside, in which addresses of its neighbors are."""
-        return {
-            subnet
-            for far in self.by_address
-            for length in self._lengths[far.family]
-            if (subnet := Prefix(far.family, cut(far.family, far.number, length), length)) in self.by_subnet
-        }
-
-    def leg_towards(self, far: Address) -> Leg | None:
-        """Return the leg in whose subnet an address is, the longest first."""
-        for length in self._lengths[far.family]:
-            leg = self.by_subnet.get(Prefix(far.family, cut(far.family, far.number, length), length))
-            if leg is not None:
-                return leg
-        return None
-
-
-class Side(NamedTuple):
-    """One end of a session."""
-
-    router: int
-    neighbor: BgpNeighbor
-    leg: Leg
-
-
-class Session(NamedTuple):
-    """A session that comes up, and the families that both ends carry on it."""
-
-    a: Side
-    b: Side
-    families: tuple[Family, ...]
-
-
-class Down(NamedTuple):
-    """A neighbor statement that gets no session: why, and what it found instead, in the words of a message."""
-
-    router: Router
-    neighbor: BgpNeighbor
-    reason: Reason
-    leg: Leg | None
-    """Over what it would go, where that is there."""
-    facts: Mapping[str, str | int]
-    related: tuple[Subject, ...] = ()
-    there: bool = False
-    """Whether what is at fault stands at the other end, whose own statement gets no session for it either."""
-
-
-def routers(index: Index) -> Iterator[Router]:
-    """Yield the routing tables of all devices whose BGP is known, numbered from 0."""
-    number = 0
-    for device in index.fabric.devices:
-        by_vrf: defaultdict[str | None, list[Leg]] = defaultdict(list)
-        for leg in legs(device):
-            by_vrf[leg.vrf].append(leg)
-        processes: dict[str | None, Bgp | None] = {
-            None: None if isinstance(device.bgp, Unknown) else device.bgp,
-            **{one.vrf: one for one in those_known(device.vrf_bgp)},
-        }
-        for vrf in dict.fromkeys((*processes, *by_vrf)):
-            yield Router(number, device, vrf, processes.get(vrf), tuple(by_vrf[vrf]))
-            number += 1
+from nodrop.routing.agreement import carries, goes_far, mismatch, opens
+from nodrop.routing.legs import Cabling, Leg
+from nodrop.routing.prefixes import FAMILIES, Address, address
+from nodrop.routing.routers import Down, Reason, Router, Session, Side
 
 
 class Sessions:
@@ -200,7 +59,7 @@ class Sessions:
         if leg is None:
             if router.unsaid:
                 return down("unread", node="", missing=router.unsaid)
-            return down("no-route" if _goes_far(router, neighbor) else "no-subnet")
+            return down("no-route" if goes_far(router, neighbor) else "no-subnet")
         if not self._cabling.up(router.device.name, leg, self._failed):
             shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
@@ -225,7 +84,7 @@ class Sessions:
         wrong = mismatch((router, neighbor), (far, back), 1)
         if wrong is not None:
             return wrong._replace(leg=leg)
-        if not (_opens(router, neighbor, back) or _opens(far, back, neighbor)):
+        if not (opens(router, neighbor, back) or opens(far, back, neighbor)):
             second = (router.number, neighbor.key) > (far.number, back.key)
             return down("source", far.at(back), there=second, peer=far.name, address=back.key)
         families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
@@ -299,105 +158,3 @@ def _wanted(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
         if own.family == "ipv4" and subnet.length in (30, 31):
             return Address("ipv4", own.number ^ (1 if subnet.length == 31 else 3))
     return None
-
-
-def _opens(router: Router, neighbor: BgpNeighbor, back: BgpNeighbor) -> bool:
-    """Whether an end opens the session over a link from the address that the other end expects.
-
-    From an interface with several addresses of a family any of them may be taken (bgpd/bgp_network.c,
-    bgp_update_address).
-    """
-    source, expected = neighbor.update_source, address(back.address or "")
-    if neighbor.passive:
-        return False
-    if source is None or neighbor.interface is not None or expected is None:
-        return True
-    leg = router.by_name.get(source)
-    own = [one for each in router.legs for one in each.addresses] if leg is None else leg.addresses
-    return expected in own and (leg is not None or address(source) == expected)
-
-
-def carries(neighbor: BgpNeighbor, family: Family) -> bool:
-    """Whether one end carries a family: IPv4 on a session to an IPv6 address needs next hops of IPv6 (RFC 8950)."""
-    if family == "ipv6":
-        return neighbor.ipv6.active
-    over_ipv6 = neighbor.address is not None and ":" in neighbor.address
-    return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)
-
-
-Half = tuple[Router, BgpNeighbor]
-"""A router and what it says of the other one."""
-
-
-def mismatch(own: Half, far: Half, links: int) -> Down | None:
-    """Return why a session between two ends, `links` apart, stays down; None if it opens.
-
-    Where both ends are at fault, it is reported at the first of them.
-    """
-    (router, neighbor), (other, back) = own, far
-
-    def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
-        return Down(router, neighbor, reason, None, facts, related, there)
-
-    for one, mine, end in ((router, neighbor, other), (other, back, router)):
-        wrong = _wrong_asn(one, mine, end)
-        if wrong is not None:
-            at = (*one.at(mine), "remote_asn")
-            return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=_asn(end))
-    second = (router.number, neighbor.key) > (other.number, back.key)
-    at = other.at(back)
-    if neighbor.passive and back.passive:
-        return down("passive", (*at, "passive"), there=second, peer=other.name)
-    if neighbor.password != back.password:
-        return down("password", (*at, "password"), there=second, peer=other.name, how=_passwords(neighbor, back))
-    inside = _asn(router) == _asn(other)
-    for (sender, says), (receiver, checks) in ((own, far), (far, own)):
-        sent = _sent_ttl(says, inside=inside)
-        left = sent - (links - 1)
-        least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
-        if left < least:
-            there, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
-            return down("hops", receiver.at(checks), there=there, **ends, left=max(left, 0), least=least)
-    return None
-
-
-def _passwords(own: BgpNeighbor, far: BgpNeighbor) -> str:
-    """How the passwords of both ends differ, in the words of a message."""
-    if own.password is None:
-        return "only the other end has one"
-    return "only this end has one" if far.password is None else "they differ"
-
-
-_MOST_TTL = 255
-
-
-def _sent_ttl(neighbor: BgpNeighbor, *, inside: bool) -> int:
-    """Return the TTL of a session's packets: the most with TTL security and inside of an AS (bgpd/bgp_network.c)."""
-    if inside or neighbor.ttl_security_hops is not None:
-        return _MOST_TTL
-    return neighbor.ebgp_multihop or 1
-
-
-def _goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
-    """Whether a session to an address may go over other routers: bgpd asks for no subnet in common."""
-    if neighbor.address is None:
-        return False
-    inside = neighbor.remote_asn == "internal" or neighbor.remote_asn == _asn(router)
-    hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
-    return inside or hops > 1 or not neighbor.connected_check
-
-
-def _wrong_asn(router: Router, neighbor: BgpNeighbor, far: Router) -> int | str | None:
-    """Return the AS number that a statement asks for, where the other end has another one."""
-    own, there, asked = _asn(router), _asn(far), neighbor.remote_asn
-    if asked is None:
-        return "none"
-    if asked == "external":
-        return None if own != there else "external"
-    if asked == "internal":
-        return None if own == there else "internal"
-    return None if asked == there else asked
-
-
-def _asn(router: Router) -> int:
-    return 0 if router.bgp is None else router.bgp.asn

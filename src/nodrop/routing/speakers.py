@@ -12,7 +12,7 @@ from nodrop.routing.destinations import Destinations, Shape
 from nodrop.routing.legs import Leg
 from nodrop.routing.policy import Policy
 from nodrop.routing.prefixes import BITS, Address, Family, Prefix, address, prefix
-from nodrop.routing.sessions import Router, Session, Side
+from nodrop.routing.routers import Router, Session, Side
 from nodrop.routing.words import Reader, Words, of_family, shapes
 
 LOCAL_WEIGHT = 32768

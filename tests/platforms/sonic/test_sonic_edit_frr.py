@@ -133,7 +133,7 @@ def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
         for row in rows:
             subject = f"{part}/{row.field}"
             values[subject] = another(row, part, get_value(fabric, ("leaf1", *parse(subject))))
-    values[f"{key}/remote_asn"] = 65009  # not the own number: FRR takes no internal session into a group of external ones
+    values[f"{key}/remote_asn"] = 65009  # an internal session fits in no group of external ones
     assert len(values) > 25
     made = edited(old, **values)
     assert [one.line for one in made.by_hand] == []

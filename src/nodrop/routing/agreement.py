@@ -1,0 +1,107 @@
+"""What both ends of a session have to agree on before it opens: AS numbers, sources, hops and passwords."""
+
+from nodrop.model.routing import BgpNeighbor
+from nodrop.model.subject import Subject
+from nodrop.routing.prefixes import Family, address
+from nodrop.routing.routers import Down, Reason, Router
+
+Half = tuple[Router, BgpNeighbor]
+"""A router and what it says of the other one."""
+
+
+def mismatch(own: Half, far: Half, links: int) -> Down | None:
+    """Return why a session between two ends, `links` apart, stays down; None if it opens.
+
+    Where both ends are at fault, it is reported at the first of them.
+    """
+    (router, neighbor), (other, back) = own, far
+
+    def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
+        return Down(router, neighbor, reason, None, facts, related, there)
+
+    for one, mine, end in ((router, neighbor, other), (other, back, router)):
+        wrong = _wrong_asn(one, mine, end)
+        if wrong is not None:
+            at = (*one.at(mine), "remote_asn")
+            return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=_asn(end))
+    second = (router.number, neighbor.key) > (other.number, back.key)
+    at = other.at(back)
+    if neighbor.passive and back.passive:
+        return down("passive", (*at, "passive"), there=second, peer=other.name)
+    if neighbor.password != back.password:
+        return down("password", (*at, "password"), there=second, peer=other.name, how=_passwords(neighbor, back))
+    inside = _asn(router) == _asn(other)
+    for (sender, says), (receiver, checks) in ((own, far), (far, own)):
+        sent = _sent_ttl(says, inside=inside)
+        left = sent - (links - 1)
+        least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
+        if left < least:
+            there, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
+            return down("hops", receiver.at(checks), there=there, **ends, left=max(left, 0), least=least)
+    return None
+
+
+def _passwords(own: BgpNeighbor, far: BgpNeighbor) -> str:
+    """How the passwords of both ends differ, in the words of a message."""
+    if own.password is None:
+        return "only the other end has one"
+    return "only this end has one" if far.password is None else "they differ"
+
+
+_MOST_TTL = 255
+
+
+def _sent_ttl(neighbor: BgpNeighbor, *, inside: bool) -> int:
+    """Return the TTL of a session's packets: the most with TTL security and inside of an AS (bgpd/bgp_network.c)."""
+    if inside or neighbor.ttl_security_hops is not None:
+        return _MOST_TTL
+    return neighbor.ebgp_multihop or 1
+
+
+def goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether a session to an address may go over other routers: bgpd asks for no subnet in common."""
+    if neighbor.address is None:
+        return False
+    inside = neighbor.remote_asn == "internal" or neighbor.remote_asn == _asn(router)
+    hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
+    return inside or hops > 1 or not neighbor.connected_check
+
+
+def _wrong_asn(router: Router, neighbor: BgpNeighbor, far: Router) -> int | str | None:
+    """Return the AS number that a statement asks for, where the other end has another one."""
+    own, there, asked = _asn(router), _asn(far), neighbor.remote_asn
+    if asked is None:
+        return "none"
+    if asked == "external":
+        return None if own != there else "external"
+    if asked == "internal":
+        return None if own == there else "internal"
+    return None if asked == there else asked
+
+
+def _asn(router: Router) -> int:
+    return 0 if router.bgp is None else router.bgp.asn
+
+
+def opens(router: Router, neighbor: BgpNeighbor, back: BgpNeighbor) -> bool:
+    """Whether an end opens the session over a link from the address that the other end expects.
+
+    From an interface with several addresses of a family any of them may be taken (bgpd/bgp_network.c,
+    bgp_update_address).
+    """
+    source, expected = neighbor.update_source, address(back.address or "")
+    if neighbor.passive:
+        return False
+    if source is None or neighbor.interface is not None or expected is None:
+        return True
+    leg = router.by_name.get(source)
+    own = [one for each in router.legs for one in each.addresses] if leg is None else leg.addresses
+    return expected in own and (leg is not None or address(source) == expected)
+
+
+def carries(neighbor: BgpNeighbor, family: Family) -> bool:
+    """Whether one end carries a family: IPv4 on a session to an IPv6 address needs next hops of IPv6 (RFC 8950)."""
+    if family == "ipv6":
+        return neighbor.ipv6.active
+    over_ipv6 = neighbor.address is not None and ":" in neighbor.address
+    return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)

@@ -1,0 +1,154 @@
+"""Routers and their sessions, as the computation of routes knows them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
+from nodrop.routing.legs import Leg, legs, unsaid
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
+
+Reason = Literal[
+    "shutdown",
+    "no-subnet",
+    "no-route",
+    "source",
+    "port-down",
+    "nobody",
+    "cabled-elsewhere",
+    "missing-there",
+    "asn",
+    "passive",
+    "hops",
+    "password",
+    "families",
+    "limit",
+    "unread",
+]
+
+
+class Router:
+    """A routing table of a device: of its default VRF or another, with the BGP process that fills it, if any."""
+
+    def __init__(self, number: int, device: Device, vrf: str | None, bgp: Bgp | None, own: tuple[Leg, ...]) -> None:
+        self.number, self.device, self.vrf, self.bgp, self.legs = number, device, vrf, bgp, own
+
+    @property
+    def name(self) -> str:
+        """How a message names it."""
+        return f"{self.device.name} VRF {self.vrf}" if self.vrf else self.device.name
+
+    @cached_property
+    def unsaid(self) -> str:
+        """The model path of what may be one of its legs or static routes and is not known; "" where all is."""
+        return unsaid(self.device)
+
+    @property
+    def subject(self) -> Subject:
+        """The subject of its BGP process."""
+        return (self.device.name, "@bgp") if self.vrf is None else (self.device.name, "@vrf_bgp", self.vrf)
+
+    def at(self, neighbor: BgpNeighbor) -> Subject:
+        """Return the subject of one of its neighbors."""
+        inside = (self.device.name,) if self.vrf is None else self.subject
+        return (*inside, "@neighbors" if self.vrf is None else "neighbors", neighbor.key)
+
+    @cached_property
+    def neighbors(self) -> tuple[BgpNeighbor, ...]:
+        """Its neighbors; none where it has no BGP or they are not known."""
+        return () if self.bgp is None else those_known(self.bgp.neighbors)
+
+    @cached_property
+    def by_address(self) -> Mapping[Address, BgpNeighbor]:
+        """Its neighbors by their addresses."""
+        found = ((address(one.address), one) for one in self.neighbors if one.address is not None)
+        return {key: one for key, one in found if key is not None}
+
+    @cached_property
+    def by_interface(self) -> Mapping[str, BgpNeighbor]:
+        """Its neighbors by the interface that they are over."""
+        return {one.interface: one for one in self.neighbors if one.interface is not None}
+
+    @cached_property
+    def by_subnet(self) -> Mapping[Prefix, Leg]:
+        """Its legs by the subnets that they are in, loopbacks aside."""
+        return {subnet: leg for leg in self.legs if leg.ports for subnet in leg.subnets}
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Leg]:
+        """Its legs by name."""
+        return {leg.name: leg for leg in self.legs}
+
+    @cached_property
+    def _lengths(self) -> Mapping[Family, tuple[int, ...]]:
+        found = {(subnet.family, subnet.length) for subnet in self.by_subnet}
+        return {family: tuple(sorted((n for f, n in found if f == family), reverse=True)) for family in FAMILIES}
+
+    @cached_property
+    def subnets_with_neighbors(self) -> Set[Prefix]:
+        """Its subnets, loopbacks aside, in which addresses of its neighbors are."""
+        return {
+            subnet
+            for far in self.by_address
+            for length in self._lengths[far.family]
+            if (subnet := Prefix(far.family, cut(far.family, far.number, length), length)) in self.by_subnet
+        }
+
+    def leg_towards(self, far: Address) -> Leg | None:
+        """Return the leg in whose subnet an address is, the longest first."""
+        for length in self._lengths[far.family]:
+            leg = self.by_subnet.get(Prefix(far.family, cut(far.family, far.number, length), length))
+            if leg is not None:
+                return leg
+        return None
+
+
+class Side(NamedTuple):
+    """One end of a session."""
+
+    router: int
+    neighbor: BgpNeighbor
+    leg: Leg
+
+
+class Session(NamedTuple):
+    """A session that comes up, and the families that both ends carry on it."""
+
+    a: Side
+    b: Side
+    families: tuple[Family, ...]
+
+
+class Down(NamedTuple):
+    """A neighbor statement that gets no session: why, and what it found instead, in the words of a message."""
+
+    router: Router
+    neighbor: BgpNeighbor
+    reason: Reason
+    leg: Leg | None
+    """Over what it would go, where that is there."""
+    facts: Mapping[str, str | int]
+    related: tuple[Subject, ...] = ()
+    there: bool = False
+    """Whether the fault is at the other end, whose own statement gets no session either."""
+
+
+def routers(index: Index) -> Iterator[Router]:
+    """Yield the routing tables of all devices whose BGP is known, numbered from 0."""
+    number = 0
+    for device in index.fabric.devices:
+        by_vrf: defaultdict[str | None, list[Leg]] = defaultdict(list)
+        for leg in legs(device):
+            by_vrf[leg.vrf].append(leg)
+        processes: dict[str | None, Bgp | None] = {
+            None: None if isinstance(device.bgp, Unknown) else device.bgp,
+            **{one.vrf: one for one in those_known(device.vrf_bgp)},
+        }
+        for vrf in dict.fromkeys((*processes, *by_vrf)):
+            yield Router(number, device, vrf, processes.get(vrf), tuple(by_vrf[vrf]))
+            number += 1
