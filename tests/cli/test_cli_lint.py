@@ -275,6 +275,21 @@ def test_standard_input_is_a_device_of_the_fabric_of_the_paths() -> None:
     assert without in done.out, "there is no frr.conf"
 
 
+def test_a_drained_switch_is_a_warning_unless_the_intent_drains_it() -> None:
+    text = Path("two-by-two.yaml").read_text()
+    Path("drained.yaml").write_text(text + "devices: {spine1: {drained: true}}\n")
+    done = nodrop("lint", "drained.yaml")
+    assert (done.code, "note[switch-drained]: spine1 is drained" in done.out) == (0, True)
+    Path("nodrop.yaml").write_text("severity: {switch-drained: error}\n")
+    done = nodrop("lint", "drained.yaml")
+    Path("nodrop.yaml").unlink()
+    assert (done.code, "error[switch-drained]: spine1 is drained" in done.out) == (1, True)
+    file = Path("small/spine1/frr.conf")
+    file.write_text(file.read_text().replace(" bgp router-id", " bgp graceful-shutdown\n bgp router-id"))
+    done = nodrop("lint", "small")
+    assert (done.code, "warning[switch-drained]: spine1 is drained" in done.out) == (1, True)
+
+
 def test_intents() -> None:
     done = nodrop("lint", "two-by-two.yaml")
     assert (done.code, CLEAN in done.out, done.err) == (0, True, "")

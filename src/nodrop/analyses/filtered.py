@@ -8,18 +8,27 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._drops import Drop, Reach, drops
+from nodrop.analyses._marks import marks
 from nodrop.analyses._plane import of, unsettled
-from nodrop.analyses._refusals import Refusal, refusal
+from nodrop.analyses._refusals import refusal
 from nodrop.model.index import Index
+from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
 
 
 class _Row(NamedTuple):
+    """What a policy takes away: `what` in the words of a message, and the router, session and part that do it."""
+
     reach: Reach
     drop: Drop
-    refusal: Refusal
+    what: str
+    at: Subject
+    router: int
+    session: Subject
+    way: str
+    bits: int
 
 
 def find(index: Index, *, lost: bool) -> Iterator[Hit | Unsettled]:
@@ -33,40 +42,47 @@ def find(index: Index, *, lost: bool) -> Iterator[Hit | Unsettled]:
 def _hits(index: Index) -> Iterator[tuple[bool, Hit]]:
     rows: dict[tuple[str, ...], list[_Row]] = {}
     for reach, drop in drops(index):
-        if drop.kind == "loop":
-            continue
-        neighbor = reach.plane.side(drop.router, drop.link.session).neighbor
-        way = "import" if drop.kind == "inbound" else "export"
-        prefix = reach.prefixes(drop.lost or drop.bits)[0]
-        found = refusal(reach.plane.routers[drop.router], neighbor, way, prefix)
-        if found is not None:
-            rows.setdefault((*found.at, way), []).append(_Row(reach, drop, found))
-    for found_rows in rows.values():
-        gone = any(row.drop.lost for row in found_rows)
-        yield gone, _hit([row for row in found_rows if row.drop.lost] or found_rows)
+        for row in _rows(reach, drop) if drop.kind != "loop" else ():
+            rows.setdefault((*row.at, row.way), []).append(row)
+    for found in rows.values():
+        gone = [row for row in found if row.bits & row.drop.lost]
+        yield bool(gone), _hit(gone or found)
+
+
+def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
+    """Yield what takes away the destinations of a drop: marks with which they go no further, else the session's policy."""
+    left = drop.bits
+    for mark in marks(reach, drop.router, drop.bits) if drop.kind == "outbound" else ():
+        left &= ~mark.bits
+        yield _Row(reach, drop, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
+    if not left:
+        return
+    router, way = reach.plane.routers[drop.router], "import" if drop.kind == "inbound" else "export"
+    neighbor = reach.plane.side(drop.router, drop.link.session).neighbor
+    found = refusal(router, neighbor, way, reach.prefixes(left & drop.lost or left)[0])
+    if found is not None:
+        yield _Row(reach, drop, found.what, found.at, drop.router, router.at(neighbor), way, left)
 
 
 def _hit(rows: list[_Row]) -> Hit:
-    reach, drop, found = rows[0]
-    routers = reach.plane.routers
+    first = rows[0]
+    routers = first.reach.plane.routers
     bits = 0
     for row in rows:
-        bits |= row.drop.lost or row.drop.bits
-    prefixes = reach.prefixes(bits)
+        bits |= row.bits & row.drop.lost or row.bits
+    prefixes = first.reach.prefixes(bits)
     fars = list(dict.fromkeys(routers[row.drop.link.far].name for row in rows))
     others = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
     more = f" and {len(fars) - 1} more" if len(fars) > 1 else ""
-    inbound = drop.kind == "inbound"
-    neighbor = reach.plane.side(drop.router, drop.link.session).neighbor
     return Hit(
-        subject=found.at,
+        subject=first.at,
         facts={
-            "device": routers[drop.router].name,
-            "what": found.what,
-            "way": "from" if inbound else "to",
+            "device": routers[first.router].name,
+            "what": first.what,
+            "way": "from" if first.drop.kind == "inbound" else "to",
             "far": fars[0] + more,
             "prefix": str(prefixes[0]) + others,
         },
-        related=((routers[drop.router].at(neighbor), "a session that it is for"),),
-        discriminator="import" if inbound else "export",
+        related=((first.session, "a session that it is for"),),
+        discriminator=first.way,
     )

@@ -1,7 +1,7 @@
 """Equal paths of which a router uses only some, though all lead there over as few cables.
 
 Which paths are equal follows from cables and tiers; why one is not used, from the attributes of the routes. What a
-drained switch asks of its neighbors is no fault, and neither is a longer way around something that is down.
+drained switch asks of its neighbors has a rule to itself, and a longer way around something that is down is no fault.
 """
 
 from collections import defaultdict
@@ -58,10 +58,10 @@ class _Cause(NamedTuple):
 def _cause(used: _Offer, other: _Offer) -> _Cause | None:
     """Return why one offer is used and not the other, in the order of FRR's decision; None where no attribute is."""
     a, b = used.taken, other.taken
-    if GRACEFUL_SHUTDOWN in other.told.communities:
-        return None
     if a.weight != b.weight:
         return _Cause("weight", f"weight {a.weight} against {b.weight}", a.weight != 0)
+    if GRACEFUL_SHUTDOWN in b.communities - a.communities:
+        return _Cause("mark", f"the community {GRACEFUL_SHUTDOWN}")
     if a.preference != b.preference:
         what = f"local preference {a.preference} against {b.preference}"
         return _Cause("preference", what, a.preference != DEFAULT_PREFERENCE)
@@ -129,8 +129,16 @@ class _Unused:
             for cause, position, example in found:
                 at = entry.hops[0] if cause.used else position
                 place = self._place(number, at, example, cause)
+                if cause.kind == "mark" and not place.inbound and self._is_drained(place.number):
+                    continue
                 prefix = reach.prefixes(example)[0]
                 yield paths, _hit(reach, number, cause, place, prefix, (len(entry.hops), paths))
+
+    def _is_drained(self, number: int) -> bool:
+        """Whether a router marks all that it tells anybody, which is a matter of its own."""
+        state, speaker = self._reach.state, self._reach.world.speakers[number]
+        told = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
+        return all(GRACEFUL_SHUTDOWN in one.attributes.communities for advert in told for one in advert.parts)
 
     def _offers(self, number: int, position: int) -> list[_Offer]:
         """Return what a link offers; the same words about the same advert are read once."""
@@ -195,7 +203,8 @@ class _Unused:
 
 
 def _has(one: Attributes, cause: _Cause) -> int:
-    return {"path": len(one.path), "origin": one.origin, "med": one.med or 0}.get(cause.kind, 0)
+    marked = int(GRACEFUL_SHUTDOWN in one.communities)
+    return {"path": len(one.path), "origin": one.origin, "med": one.med or 0, "mark": marked}.get(cause.kind, 0)
 
 
 def _hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]) -> Hit:

@@ -77,6 +77,8 @@ class Rule:
     area: str
     path: str
     severity: Severity
+    severity_if_stated: Severity | None
+    """The severity where an intent states the part at fault, so that somebody wants it; None is the same."""
     confidence: Confidence
     strictness: Strictness
     modes: frozenset[Mode]

@@ -167,6 +167,7 @@ class RuleFile(_Part):
     """A rule: a fault, how to see it, and what to say about it."""
 
     severity: Severity
+    severity_if_stated: Severity | None = None
     confidence: Confidence = "certain"
     strictness: Strictness = "regular"
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = MODES

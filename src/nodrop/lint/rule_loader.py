@@ -87,6 +87,7 @@ class _Loader:
             area=area,
             path=self.path,
             severity=file.severity,
+            severity_if_stated=file.severity_if_stated,
             confidence=file.confidence,
             strictness=file.strictness,
             modes=frozenset(file.modes),

@@ -132,7 +132,7 @@ class Teller:
         )
         return Finding(
             rule=rule.name,
-            severity=self.severity,
+            severity=self._severity(at),
             confidence=_lowered(rule.confidence, doubt),
             doubt=doubt,
             message="".join(pieces),
@@ -184,7 +184,7 @@ class Teller:
         doubt = self.evidence.doubt(rule.topics, (subject, at))
         return Finding(
             rule=rule.name,
-            severity=self.severity,
+            severity=self._severity(at),
             confidence=_lowered(rule.confidence, doubt),
             doubt=doubt,
             message="".join(pieces),
@@ -199,6 +199,14 @@ class Teller:
             located=located,
             former=self._former(subject, discriminator),
         )
+
+    def _severity(self, at: Subject) -> Severity:
+        """Return how bad a finding is; an owner's choice for the rule counts whatever an intent states."""
+        stated, decided = self.rule.severity_if_stated, self.reading.decided
+        if stated is None or decided is None or self.severity != self.rule.severity:
+            return self.severity
+        decision = decided(at)
+        return stated if decision is not None and decision.how == "stated" else self.severity
 
     def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule

@@ -1,0 +1,61 @@
+"""Routes that go no further for a well-known community, and who gave it to them.
+
+A route with no-export, no-advertise or local-AS goes to no other AS, so a router that hears it keeps it to itself.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.analyses._drops import Reach
+from nodrop.model.subject import Subject
+from nodrop.routing.adverts import NOT_PASSED_ON, Attributes, passed_on
+from nodrop.routing.words import of_family
+
+
+class Mark(NamedTuple):
+    """The destinations that one policy of a router marks: `what` in the words of a message, and its subject."""
+
+    router: int
+    what: str
+    at: Subject
+    way: str
+    related: Subject
+    bits: int
+
+
+def marks(reach: Reach, number: int, bits: int) -> Iterator[Mark]:
+    """Yield who marks some destinations that a router has and tells nobody in another AS."""
+    for part in reach.state.local(number):
+        if (both := part.bits & bits) and not passed_on(part.attributes):
+            yield _redistributed(reach, number, part.attributes, both)
+    for entry in reach.state.table(number).entries:
+        if (both := entry.bits & bits) and not passed_on(entry.attributes):
+            yield _heard(reach, number, entry.hops[0], entry.attributes, both)
+
+
+def _redistributed(reach: Reach, number: int, attributes: Attributes, bits: int) -> Mark:
+    router, family = reach.plane.routers[number], reach.routes.family
+    rows = () if router.bgp is None else router.bgp.redistributions
+    row = next(one for one in rows if one.family == family and one.policy is not None)
+    what = f"route map {row.policy}, which sets {_named(attributes)},"
+    return Mark(number, what, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits)
+
+
+def _heard(reach: Reach, number: int, position: int, attributes: Attributes, bits: int) -> Mark:
+    """Return the mark of a route that is heard over a link: by the policy of imports here, or of exports there."""
+    speaker = reach.world.speakers[number]
+    link = speaker.links[position]
+    told = reach.state.tells(*speaker.hears[position])
+    parts = [part.attributes for advert in told for part in advert.parts if part.bits & bits]
+    inbound = all(passed_on(one) for one in parts)
+    holder = number if inbound else link.far
+    router, neighbor = reach.plane.routers[holder], reach.plane.side(holder, link.session).neighbor
+    said = of_family(neighbor, reach.routes.family)
+    policy = said.import_policy if inbound else said.export_policy
+    what = f"route map {policy}, which sets {_named(attributes)},"
+    at = (*router.subject, "route_maps", str(policy))
+    return Mark(holder, what, at, "import" if inbound else "export", router.at(neighbor), bits)
+
+
+def _named(attributes: Attributes) -> str:
+    return " and ".join(sorted(attributes.communities & NOT_PASSED_ON))
