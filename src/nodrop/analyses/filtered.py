@@ -50,7 +50,7 @@ def _hits(index: Index) -> Iterator[tuple[bool, Hit]]:
 
 
 def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
-    """Yield what takes away the destinations of a drop: marks with which they go no further, else the session's policy."""
+    """Yield what takes away the destinations of a drop: marks that keep them here, else the session's policy."""
     left = drop.bits
     for mark in marks(reach, drop.router, drop.bits) if drop.kind == "outbound" else ():
         left &= ~mark.bits

@@ -135,7 +135,7 @@ class _Unused:
                 yield paths, _hit(reach, number, cause, place, prefix, (len(entry.hops), paths))
 
     def _is_drained(self, number: int) -> bool:
-        """Whether a router marks all that it tells anybody, which is a matter of its own."""
+        """Whether a router marks all that it tells anybody, which `switch-drained` reports."""
         state, speaker = self._reach.state, self._reach.world.speakers[number]
         told = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
         return all(GRACEFUL_SHUTDOWN in one.attributes.communities for advert in told for one in advert.parts)
