@@ -112,6 +112,26 @@ def test_a_port_that_is_lost_to_the_one_before_it(after: str, found: list[tuple[
     assert below(f"interface:\n  swp7: {{link: {{breakout: {{4x: {{}}}}}}}}\n  {after}") == []
 
 
+BROKEN = "interface:\n  swp1-2: {link: {breakout: {2x: {}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (f"{BROKEN}  swp1-3: {{link: {{mtu: 4200, state: up}}}}",
+         [("setting-of-broken-out-port", 3, "swp1, swp2 | link mtu")]),
+        (f"{BROKEN}  swp2: {{ipv4: {{address: {{10.0.0.0/31: {{}}}}}}, qos: {{}}, type: swp}}",
+         [("setting-of-broken-out-port", 3, "swp2 | ipv4, qos")]),
+        (f"{BROKEN}  swp1: {{description: to servers, link: {{state: up}}}}\n  swp1s0-1: {{link: {{mtu: 4200}}}}", []),
+        ("interface:\n  swp1-3: {link: {fec: auto}}", [("fec-auto-stated", 2, "swp1, swp2, swp3")]),
+        ("interface:\n  swp1-3: {link: {fec: rs}}", []),
+        ("interface:\n  swp1-3: {link: {auto-negotiate: enabled}}", []),
+    ],
+)  # fmt: skip
+def test_settings_that_do_nothing_or_harm(body: str, found: list[tuple[str, int, str]]) -> None:
+    assert below(body) == found
+
+
 def test_parts_that_a_port_has_from_the_start() -> None:
     assert below("interface:\n  swp1s0-1: {type: swp}", "SN6600_LD") == []
     found = below("interface:\n  swp1s0-3: {type: swp}", "SN6600_LD")

@@ -117,7 +117,7 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
     spelt: tuple[tuple[str, str, Any], ...] = (
         ("enabled", "state", lambda value: "up" if value else "down"),
         ("speed_mbps", "speed", lambda value: value and show_speed(value)),
-        ("fec", "fec", lambda value: value and FECS[value]),
+        ("fec", "fec", lambda value: FECS[value] if value and value != "auto" else None),
         ("autoneg", "auto-negotiate", lambda value: None if value is None else on if value else off),
         ("mtu_bytes", "mtu", lambda value: value),
     )

@@ -26,6 +26,8 @@ _MAX_PLACES = 100
 _IDLE = frozenset({"type", "description", "link"})
 """What may be said of a port that is not there, and changes nothing."""
 _WHOLE = ((), ("1x",), ("disabled",), ("loopback",))
+_KEPT = frozenset({"breakout", "state"})
+"""What is said of the link of a port that is broken out, and counts."""
 _IDLE_LINK = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "state"})
 
 
@@ -55,6 +57,7 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
         config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
     if facts is not None:
         _check_ways(config, ports, facts)
+    _check_settings(config, ports)
 
 
 def names_shown(found: list[str]) -> str:
@@ -210,6 +213,29 @@ def _used(ports: Ports, panel: int) -> str:
 
 def _says_up(link: View) -> bool:
     return link.text("state") == "up"
+
+
+def _check_settings(config: Config, ports: Ports) -> None:
+    """Remark settings of ports that are broken out, which have none, and FEC that is stated to be automatic."""
+    in_vain: list[_Row] = []
+    automatic: list[_Row] = []
+    broken = _broken_out(ports)
+    for key, node in config.top.below("interface").node.items():
+        if not isinstance(node, Mapping):
+            continue
+        link = mapping_at(node, "link")
+        stated = [word for word in node if word not in _IDLE]
+        stated += [f"link {word}" for word in link if word not in _KEPT]
+        says_auto = "fec" in link and config.top.below("interface", key, "link").text("fec") == "auto"
+        for name, named in _named(key) if stated or says_auto else ():
+            if stated and not named.part and named.port.panel in broken:
+                in_vain.append(_Row(key, name, names_shown(stated)))
+            elif says_auto:
+                automatic.append(_Row(key, name))
+    for row in _by_place(config, in_vain):
+        config.remark("setting-of-broken-out-port", (), ("interface", row.key), ports=row.name, settings=row.why)
+    for row in _by_place(config, automatic, "link", "fec"):
+        config.remark("fec-auto-stated", (), ("interface", row.key, "link", "fec"), ports=row.name)
 
 
 def check_revisions(config: Config, ports: Ports) -> None:

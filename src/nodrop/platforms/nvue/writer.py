@@ -293,12 +293,12 @@ class _Say(Spelling):
     def link(self, port: Interface) -> list[tuple[str, object]]:
         """Return (key, value) of a port's link except its state: of a port that is shut, without defaults.
 
-        NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC).
+        NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC), which no line says too.
         """
         speed = known(port.speed_mbps)
         rows = [
             ("autoneg", "auto-negotiate", self.on if port.autoneg else self.dialect.off),
-            ("fec", "fec", FECS[str(port.fec)]),
+            *([] if port.fec == "auto" else [("fec", "fec", FECS[str(port.fec)])]),
             ("mtu_bytes", "mtu", port.mtu_bytes),
             ("speed_mbps", "speed", speed and show_speed(speed)),
         ]
