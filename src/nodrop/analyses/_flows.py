@@ -21,6 +21,8 @@ ROCE_PORT = 4791
 """UDP port of RoCEv2 (IBTA, annex A17)."""
 BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
 """RFC 4271; RFC 5881 and RFC 5883."""
+_USUAL_CNP = (48,)
+"""The DSCP that ConnectX and Thor 2 give to CNPs unless told otherwise (reference designs of NVIDIA and Juniper)."""
 _EPHEMERAL = (PortRange(1024, 65_535),)
 _BFD_SOURCES = (PortRange(49_152, 65_535),)
 """RFC 5881, section 4."""
@@ -39,6 +41,8 @@ class Flow(NamedTuple):
     peer: str = ""
     """The other end of a session."""
     reply: bool = False
+    assumed: bool = False
+    """Whether it is only assumed that packets of this kind have these DSCPs."""
 
 
 Sets = Mapping[Family, tuple[Atom, ...]]
@@ -140,10 +144,8 @@ def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters:
         return
     behind = classes.all - beyond
     families = {one.family for prefixes in hosts.by_device.values() for one in prefixes} or {"ipv4"}
-    kinds: tuple[tuple[str, tuple[int, ...]], ...] = (
-        ("rdma", roce_dscps(index.fabric)),
-        ("cnp", cnp_dscps(index.fabric)),
-    )
+    cnps = cnp_dscps(index.fabric)
+    kinds: tuple[tuple[str, tuple[int, ...]], ...] = (("rdma", roce_dscps(index.fabric)), ("cnp", cnps or _USUAL_CNP))
     for family in FAMILIES:
         if family in families:
             near, far = classes.atoms(beyond, family), classes.atoms(behind, family)
@@ -158,7 +160,7 @@ def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters:
                         destination_ports=(PortRange(ROCE_PORT, ROCE_PORT),),
                         dscps=frozenset(dscps),
                     )
-                    yield Flow(what, at.port, packets)
+                    yield Flow(what, at.port, packets, assumed=what == "cnp" and not cnps)
 
 
 def leads_to_switch(index: Index, at: End) -> bool:

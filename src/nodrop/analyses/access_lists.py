@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._flows import Classes, Flow, Hosts, leads_to_switch, roce_flows, session_flows
-from nodrop.model.access import AccessEntry, AccessList, Binding
+from nodrop.model.access import ENTERING, FORWARDING, OWN, AccessEntry, AccessList, Binding
+from nodrop.model.effects import tc_of_dscp
 from nodrop.model.fabric import Device, End, TrafficClass
 from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.model.subject import Subject, natural
 from nodrop.routing.filtering import Decision, decide
@@ -22,7 +24,6 @@ _KEPT = "access lists"
 _FIRST = ("rdma", "drop")
 """Of what rule it is said that the lists of a switch are not known: of one, for it is one fact."""
 _OF_SWITCH = ("bgp", "bfd")
-_ENTERING = ("ingress", "control-plane", "services")
 
 
 class _Seen(NamedTuple):
@@ -49,6 +50,8 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     doubtful: dict[Subject, str] = {}
     kinds = ("rdma", "cnp") if what == "roce" else (what,)
     seen = [one for one in _all(index) if one.flow.what in kinds]
+    if what == "cnp":
+        seen = _but_with_data(index, seen)
     refused = {End(one.device, one.flow.port) for one in seen if one.flow.reply and one.decision.action == "deny"}
     for one in seen:
         subject: Subject = (one.device, "@access_lists", one.rules.name)
@@ -64,13 +67,23 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     yield from (Unsettled(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
 
 
+def _but_with_data(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
+    """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
+    with_data = {(id(one.rules), id(one.decision.entry)) for one in _all(index) if one.flow.what == "rdma"}
+    return [one for one in seen if not (one.flow.assumed and (id(one.rules), id(one.decision.entry)) in with_data)]
+
+
 def _is_sure(one: _Seen) -> bool:
     """Whether it is known what the list does; of packets of the switch itself it is where the platform says so."""
+    if one.flow.assumed:
+        return False
     own = one.binding.stage == "egress" and one.flow.what in _OF_SWITCH
     return one.decision.sure and not (own and (isinstance(one.rules.own_packets, Unknown) or not one.rules.own_packets))
 
 
 def _missing(one: _Seen) -> str:
+    if one.flow.assumed and one.decision.sure:
+        return "classes"
     return "host_port.addresses" if one.decision.action == "deny" and not one.decision.sure else "device.access_lists"
 
 
@@ -89,14 +102,19 @@ def _doing(index: Index, one: _Seen, does: str) -> AccessEntry | AccessList | No
     if does == "remark":
         kept = {dscp for each in classes for dscp in each.dscp}
         return marks.dscp[0] if marks.dscp is not None and marks.dscp[1] not in kept else None
-    return (
-        marks.traffic_class[0] if marks.traffic_class is not None and _moves(classes, marks.traffic_class[1]) else None
-    )
+    if marks.traffic_class is None:
+        return None
+    interface = index.interface(one.device, one.flow.port)
+    qos = None if interface is None or isinstance(interface.qos, Unknown) else interface.qos
+    return marks.traffic_class[0] if _moves(classes, marks.traffic_class[1], qos) else None
 
 
-def _moves(classes: Sequence[TrafficClass], to: int) -> bool:
-    """Whether a traffic class is that of none of some classes, as far as theirs are known."""
-    known = [each.tc for each in classes if not isinstance(each.tc, Unknown)]
+def _moves(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
+    """Whether a traffic class is that of none of some classes, which is stated, or the one that the port gives them."""
+    known = {each.tc for each in classes if not isinstance(each.tc, Unknown)}
+    if qos is not None and not isinstance(qos.dscp_to_tc, Unknown):
+        unstated = [each for each in classes if isinstance(each.tc, Unknown)]
+        known |= {tc_of_dscp(qos, dscp) for each in unstated for dscp in each.dscp}
     return bool(known) and to not in known
 
 
@@ -109,7 +127,7 @@ def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
     entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
     facts: dict[str, Any] = {
         "entry": f"{entry}access list {first.rules.name}",
-        "way": "ingress" if first.binding.stage in _ENTERING else "egress",
+        "way": "ingress" if first.binding.stage in ENTERING else "egress",
         "ports": named[0],
         "peers": named[1],
         "dscps": ", ".join(map(str, sorted({dscp for one in rows for dscp in one.decision.packets.dscps}))),
@@ -170,16 +188,16 @@ def _flows(
     index: Index, classes: Classes, hosts: Hosts, device: Device, own: Sequence[Leg], binding: Binding
 ) -> Iterator[Flow]:
     """Yield the packets that matter where a list is bound."""
-    enters = binding.stage in _ENTERING
+    enters = binding.stage in ENTERING
     for port in _ports(device, own, binding.interface):
         interface = index.interface(device.name, port)
         if interface is None or surely_off(interface.enabled) or interface.side is None:
             continue
         at = End(device.name, port)
-        if binding.stage in ("ingress", "egress"):
+        if binding.stage in FORWARDING:
             yield from roce_flows(index, classes, hosts, at, enters=enters)
         to_switch = leads_to_switch(index, at)
-        for leg in own:
+        for leg in own if binding.stage in OWN else ():
             if port in leg.ports and binding.interface in (None, port, leg.name):
                 flows = session_flows(device, port, leg, enters=enters, to_switch=to_switch)
                 yield from (one for one in flows if one.what == "bfd" or binding.stage != "services")

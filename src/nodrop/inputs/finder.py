@@ -63,6 +63,7 @@ class Finder:
         self._platforms = (platform,) if platform else platforms.names()
         self._in_turn = sorted(self._platforms, key=self._is_beside_others)
         self._seen: set[str] = set()
+        self._taken: set[Path] = set()  # of devices in folders above
         self._met = 0
         """How often it met something to read, be it for the first time or not."""
 
@@ -158,9 +159,20 @@ class Finder:
     def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""
         if self._is_new(f"{folder}/{names[0]}"):
-            files = tuple((name, self._disk.text(folder / name)) for name in names)
+            files = tuple((name, self._disk.text(folder / name)) for name in (*names, *self._below(folder, platform)))
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
             inputs.bundles.append(Bundle(name=_safe(name), platform=platform, files=files))
+
+    def _below(self, folder: Path, platform: str) -> list[str]:
+        """Return the files in folders below that of a device that belong to it, by their paths from there."""
+        for below, ending in platforms.reader(platform).BELOW:
+            here = folder / below
+            found = self._disk.entries(here) if self._disk.is_folder(here) else ()
+            files = [here / one.name for one in found if one.kind == "file" and one.name.endswith(ending)]
+            if own := [file for file in files if self._excluded is None or not self._excluded(file)]:
+                self._taken.update(own)
+                return [str(file.relative_to(folder)) for file in own]
+        return []
 
     def _other_file(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
         """Add a file of any other name as a device of its own."""
@@ -282,7 +294,7 @@ class Finder:
                 if platforms.staged(platform) is not None:
                     state = platform, self._disk.text(here / reader.FILES[0])
         for name in files:
-            if name not in taken:
+            if name not in taken and here / name not in self._taken:
                 self._file(inputs, here / name, of_device=bool(taken))
         return state
 

@@ -5,9 +5,15 @@ from typing import Literal, NamedTuple
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.values import value
 
-Stage = Literal["ingress", "egress", "control-plane", "control-plane-out", "services"]
-"""Where a list acts: on what enters by an interface, on what leaves by it, on what enters there for the switch itself,
-on what the switch itself sends there, or on what enters for the switch but for BGP, which is accepted before."""
+Stage = Literal["ingress", "egress", "transit", "transit-out", "control-plane", "control-plane-out", "services"]
+"""Where a list acts: on what enters by an interface, on what leaves by it, on what enters or leaves there on its way to
+others, on what enters there for the switch itself, on what the switch itself sends there, or on what enters for the
+switch but for BGP, which is accepted before."""
+ENTERING: frozenset[Stage] = frozenset({"ingress", "transit", "control-plane", "services"})
+FORWARDING: frozenset[Stage] = frozenset({"ingress", "egress", "transit", "transit-out"})
+"""Stages at which lists act on what is on its way to others."""
+OWN: frozenset[Stage] = frozenset({"ingress", "egress", "control-plane", "control-plane-out", "services"})
+"""Stages at which lists act on what is for the switch itself, or from it."""
 EntryAction = Literal["permit", "deny", "next"]
 """What becomes of a packet that matches; after `next` later entries decide, as after one that only mirrors."""
 ListFamily = Literal["ipv4", "ipv6"]

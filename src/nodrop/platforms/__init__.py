@@ -31,6 +31,8 @@ class Reader(Protocol):
     """Canonical file names: in one folder they are one device; any other file is read as the first of its suffix."""
     BESIDE: tuple[str, ...]
     """Names of files that belong to a device whose canonical files they lie beside, and make none by themselves."""
+    BELOW: tuple[tuple[str, str], ...]
+    """Folders below that of a device, and how names of files end there that belong to it; the first with any counts."""
     SUFFIXES: tuple[str, ...]
     """How the names of other files usually end: a link of such a name that leads out of the root is a problem."""
 

@@ -13,12 +13,16 @@ def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
 
     Entries go by falling priority, and by their numbers or names where there is none.
     """
+    return by_binding(
+        one if isinstance(one.entries, Unknown) else changed(one, entries=tuple(sorted(one.entries, key=_rank)))
+        for one in lists
+    )
+
+
+def by_binding(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
+    """Return access lists by name, with bindings by interface; their entries stay in the order that they have."""
     return tuple(
-        changed(
-            one,
-            entries=one.entries if isinstance(one.entries, Unknown) else tuple(sorted(one.entries, key=_rank)),
-            bindings=tuple(sorted(one.bindings, key=lambda each: (natural(each.interface or ""), each.stage))),
-        )
+        changed(one, bindings=tuple(sorted(one.bindings, key=lambda each: (natural(each.interface or ""), each.stage))))
         for one in sorted(lists, key=lambda one: natural(one.name))
     )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import Span, decode, on_one_line
 from nodrop.limits import MAX_COMMANDS
+from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
@@ -63,6 +64,12 @@ class Translation:
     """Whether the files name the servers that the switch uses."""
     others: list[tuple[Place, str]] = field(default_factory=list)
     """Lines that were not understood, and what to say of them."""
+    unread: list[tuple[Place, str, str]] = field(default_factory=list)
+    """Lines whose effect is not known: their texts, and what they are about."""
+    access_lists: Callable[[Device], tuple[AccessList, ...]] | None = None
+    """Returns the access lists for the device with its ports, where the files say which there are."""
+    entries: dict[str, Place] = field(default_factory=dict)
+    """Where entries of access lists stand, by their names."""
     remarks: list[tuple[str, Subject, Place, dict[str, str]]] = field(default_factory=list)
     secrets: list[tuple[Place, str, Exposure]] = field(default_factory=list)
     """Where secrets stand, what they are, and how they are exposed."""
@@ -131,11 +138,16 @@ def read(
     routing = frr.read("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
     if found.routes:
         device = changed(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
+    if found.access_lists is not None:
+        device = changed(device, access_lists=found.access_lists(device))
     notes = [_note(device.name, displays, place, said) for place, said in found.others]
     for note in reading.notes:
         place = found.lines[(note.line or 1) - 1].place
         notes.append(_note(device.name, displays, place, f"{found.lines[(note.line or 1) - 1].said} was not looked at"))
-    unknown: list[Note] = []
+    unknown = [
+        unknown_line(text, about, device.name, displays.get(place.file, place.file), place.span.line)
+        for place, text, about in found.unread
+    ]
     for statement in routing.not_understood:
         place = found.frr[statement.line - 1][1]
         file = displays.get(place.file, place.file)
@@ -254,6 +266,8 @@ def where(found: Translation) -> Callable[[Subject], Place | None]:
             span = routing(subject[1:])
             if span is not None:
                 return found.frr[span.line - 1][1]
+        if subject[1:2] == ("@access_lists",) and (entry := found.entries.get("".join(subject[4:5]))) is not None:
+            return entry
         place = look(subject)
         if place is not None:
             return found.lines[place.span.line - 1].place

@@ -16,6 +16,10 @@ from nodrop.routing.prefixes import Family, Prefix, prefix
 MOST_PARTS = 4_000
 """How many parts packets are cut into before the rest counts as not known."""
 _ANY_PORT = (PortRange(0, 65_535),)
+_NO_HOSTS = (
+    "0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "::ffff:0:0/96", "ff00::/8",
+)  # fmt: skip
+"""What is the address of no host (RFC 6890; RFC 1112 and RFC 4291 for groups)."""
 _WITH_PORTS = (6, 17)
 _TCP = 6
 
@@ -199,10 +203,15 @@ def _split(atoms: Sequence[Atom], wanted: Sequence[Prefix]) -> tuple[tuple[Atom,
         if any(one.covers(atom.prefix) for one in wanted):
             inside.append(atom)
             continue
-        parts = [one for one in wanted if atom.prefix.covers(one)]
+        parts = [one for one in wanted if atom.prefix.covers(one) and not _is_of_no_host(one)]
         inside += [Atom(one, sure=False) for one in parts]
         outside.append(atom if not parts else Atom(atom.prefix, sure=False))
     return tuple(inside), tuple(outside)
+
+
+@cache
+def _is_of_no_host(own: Prefix) -> bool:
+    return any(one.covers(own) for one in prefixes_of(_NO_HOSTS))
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange
+from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, Binding, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import those_known
 from nodrop.routing.control_plane import ControlPlane
@@ -60,5 +60,6 @@ def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None
 def _bound(device: Device, bindings: Sequence[Binding], way: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the interfaces among some at which a list acts."""
     for binding in bindings:
-        if binding.stage == way and (binding.interface is None or binding.interface in names):
+        acts = binding.stage in FORWARDING and (binding.stage in ENTERING) == (way == "ingress")
+        if acts and (binding.interface is None or binding.interface in names):
             yield binding.interface or names[0]

@@ -12,6 +12,7 @@ from nodrop.platforms import frr, translating
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE, take
 from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features
 from nodrop.platforms.cumulus.interfaces import INTERFACES, PORTS, Interfaces
+from nodrop.platforms.cumulus.read_access import ENDING, FOLDERS, Rules, in_order
 from nodrop.platforms.secrets import of_frr
 from nodrop.platforms.translating import Translation, word_of
 
@@ -20,6 +21,7 @@ FRR = ("frr.conf", "Quagga.conf")
 HOSTNAME = "hostname"
 FILES = (*FEATURES, *INFRA, INTERFACES)
 BESIDE = (*FRR, HOSTNAME, PORTS, SWITCHD, ADAPTIVE)
+BELOW = tuple((folder, ENDING) for folder in FOLDERS)
 SUFFIXES = (".conf", ".intf", "")
 WRITTEN_AS = "nvue"
 
@@ -63,7 +65,9 @@ def translated(texts: Mapping[str, str]) -> Translation:
             interfaces.take(text, file)
     if PORTS in texts:
         interfaces.ports(texts[PORTS])
-    of_qos = [file for file, text in texts.items() if file not in BESIDE and not _is_interfaces(file, text)]
+    of_rules = in_order(texts)
+    others = (*BESIDE, *of_rules)
+    of_qos = [file for file, text in texts.items() if file not in others and not _is_interfaces(file, text)]
     for file in (*sorted(of_qos, key=(*FEATURES, *INFRA, INTERFACES).index), SWITCHD):
         if file in texts:
             features.take(file, texts[file])
@@ -73,6 +77,8 @@ def translated(texts: Mapping[str, str]) -> Translation:
     found.balances = ADAPTIVE in texts or FEATURES[1] in of_qos
     found.classifies = bool({*FEATURES, INTERFACES}.intersection(of_qos))
     found.of_5 = FEATURES[0] in of_qos
+    if of_rules:
+        _rules(texts, of_rules, found)
     for file in [one for one in FRR if one in texts][:1]:
         found.routes = True
         found.hide(of_frr(texts[file]), file)
@@ -81,6 +87,16 @@ def translated(texts: Mapping[str, str]) -> Translation:
         _addresses(found)
         found.addressed = True
     return found
+
+
+def _rules(texts: Mapping[str, str], files: Iterable[str], found: Translation) -> None:
+    """Add the rules of cl-acltool."""
+    rules = Rules()
+    for file in files:
+        rules.take(texts[file], file)
+    found.access_lists = rules.access_lists
+    found.entries |= {name: Place(file, span) for name, (file, span) in rules.places.items()}
+    found.unread += [(Place(one.file, one.span), one.text, one.about) for one in rules.unread]
 
 
 def _addresses(found: Translation) -> None:

@@ -10,6 +10,7 @@ from nodrop.platforms.nclu.commands import FILE, translated
 
 FILES = (FILE,)
 BESIDE = ()
+BELOW: tuple[tuple[str, str], ...] = ()
 SUFFIXES = (".txt", ".sh", ".cfg", ".conf", ".nclu", "")
 WRITTEN_AS = "nvue"
 

@@ -54,6 +54,7 @@ from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Path, Tree
 
 FILES = (FILE,)
+BELOW: tuple[tuple[str, str], ...] = ()
 SUFFIXES = (".yaml", ".yml")
 
 _DEFAULT_NAME = "cumulus"

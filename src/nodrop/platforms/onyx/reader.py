@@ -23,6 +23,7 @@ from nodrop.units import whole_number
 
 FILES = (FILE,)
 BESIDE = ()
+BELOW: tuple[tuple[str, str], ...] = ()
 SUFFIXES = (".txt", ".cfg", ".conf", "")
 WRITTEN_AS = "nvue"
 MTU_BYTES = 1500

@@ -51,6 +51,7 @@ from nodrop.platforms.sonic.unknown_tables import unknown_tables
 from nodrop.platforms.unknown_lines import command, unknown_line
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
+BELOW: tuple[tuple[str, str], ...] = ()
 DEFAULT_NAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
 

@@ -1,0 +1,177 @@
+"""Access lists of Cumulus Linux: the rules that cl-acltool installs, `policy.d/*.rules`.
+
+Files go by their names, rules by their lines; what no rule matches is accepted. The tables filter and mangle are looked
+up side by side. Rules of `FORWARD` are for transit, and those that name an output only come after the others (Cumulus
+Linux user guide, Netfilter ACLs).
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from nodrop.formats.places import Span
+from nodrop.model.access import AccessEntry, AccessList, Binding, EntryFamily, Stage
+from nodrop.model.fabric import Device
+from nodrop.model.states import those_known
+from nodrop.model.values import changed
+from nodrop.platforms.cumulus.read_rule import EVERY, Unread, read_rule
+from nodrop.platforms.entry_order import by_binding
+
+FOLDERS = ("policy.d", "acl/policy.d", "cumulus/acl/policy.d", "etc/cumulus/acl/policy.d", "")
+"""Where the files with rules lie, below the folder of a device; last, beside its other files."""
+ENDING = ".rules"
+
+_SECTIONS: Mapping[str, EntryFamily | None] = {"[ip6tables]": "ipv6", "[iptables]": "ipv4", "[ebtables]": None}
+"""The sections of a file, in the order in which a switch reads their rules, and the packets that they are for."""
+_STAGES: Mapping[tuple[str, str], Stage] = {
+    ("filter", "INPUT"): "control-plane", ("filter", "FORWARD"): "transit", ("filter", "OUTPUT"): "control-plane-out",
+    ("mangle", "PREROUTING"): "ingress", ("mangle", "INPUT"): "control-plane", ("mangle", "FORWARD"): "transit",
+    ("mangle", "OUTPUT"): "control-plane-out", ("mangle", "POSTROUTING"): "egress",
+}  # fmt: skip
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
+_USED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+
+
+class _Rule(NamedTuple):
+    """A rule of a chain: its entry, without ports, and the interfaces that it names, as the file does."""
+
+    entry: AccessEntry
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+class Line(NamedTuple):
+    """A line that is not understood, and what it is about."""
+
+    file: str
+    span: Span
+    text: str
+    about: str
+
+
+@dataclass(slots=True)
+class Rules:
+    """The rules of a device while its files are read in turn: by chain and stage, those of each section."""
+
+    chains: dict[tuple[str, Stage], dict[str, list[_Rule]]] = field(default_factory=dict)
+    places: dict[str, tuple[str, Span]] = field(default_factory=dict)
+    """File and place of each entry, by its name."""
+    unread: list[Line] = field(default_factory=list)
+
+    def take(self, text: str, file: str) -> None:
+        """Take the rules of a file."""
+        variables: dict[str, str] = {}
+        section = ""
+        for number, row in enumerate(text.split("\n"), 1):
+            line = row.strip()
+            span = Span(number, 1, number, max(len(row), 1) + 1)
+            if not line or line.startswith("#"):
+                continue
+            if line in _SECTIONS:
+                section = line
+            elif (stated := _VARIABLE.fullmatch(line)) is not None:
+                variables[stated[1]] = stated[2].strip().strip("\"'").replace(" ", "")
+            else:
+                name = f"{PurePosixPath(file).name}:{number}"
+                try:
+                    self._rule(name, section, _words(line, variables))
+                except Unread as error:
+                    self.unread.append(Line(file, span, line, str(error)))
+                else:
+                    self.places[name] = file, span
+
+    def _rule(self, name: str, section: str, words: Sequence[str]) -> None:
+        if not section:
+            raise Unread("a rule outside of a section")
+        rule = read_rule(words, _SECTIONS[section])
+        stages = [_STAGES.get((rule.table, chain)) for chain in rule.chains]
+        entry = rule.entry(name)
+        for chain, stage in zip(rule.chains, stages, strict=True):
+            if stage is None:
+                raise Unread("a chain or table that cl-acltool does not have")
+            if stage == "control-plane" and rule.outputs:
+                raise Unread("an output in the chain INPUT, which cl-acltool refuses")
+            called = chain if rule.table == "filter" else f"{rule.table} {chain}"
+            if stage == "transit" and rule.outputs and not rule.inputs:
+                stage, called = "transit-out", f"{called} -o"
+            if entry is not None:
+                sections = self.chains.setdefault((called, stage), {one: [] for one in _SECTIONS})
+                sections[section].append(_Rule(entry, rule.inputs, rule.outputs))
+
+    def access_lists(self, device: Device) -> tuple[AccessList, ...]:
+        """Return the lists, for a device with the ports that names of interfaces stand for."""
+        named = _Named(device)
+        return by_binding(
+            AccessList(
+                name=name,
+                entries=tuple(_at_ports(rule, stage, named) for rules in sections.values() for rule in rules),
+                own_packets=True,
+                bindings=(Binding(interface=None, stage=stage),),
+            )
+            for (name, stage), sections in self.chains.items()
+        )
+
+
+def in_order(files: Iterable[str]) -> list[str]:
+    """Return the files with rules among some, in the order in which a switch reads them."""
+    return sorted((file for file in files if file.endswith(ENDING)), key=lambda file: PurePosixPath(file).name)
+
+
+def _words(line: str, variables: Mapping[str, str]) -> list[str]:
+    """Return the words of a line, with the values of variables. Raise Unread where one has none in the file."""
+
+    def value(use: re.Match[str]) -> str:
+        if not variables.get(use[1]):
+            raise Unread("a variable without a value")
+        return variables[use[1]]
+
+    text = _USED.sub(value, line)
+    if not any(sign in text for sign in "\"'\\"):
+        return text.split()
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise Unread("a quote without an end") from error
+
+
+def _at_ports(rule: _Rule, stage: Stage, named: "_Named") -> AccessEntry:
+    """Return an entry with the ports of its side, and the interfaces of the other side as a condition."""
+    leaves = stage in ("transit-out", "egress", "control-plane-out")
+    here, there = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)
+    ports = named.ports(here, of_switch=stage == "control-plane")
+    other = (f"{'-i' if leaves else '-o'} {','.join(there)}",) if named.ports(there) else ()
+    return changed(rule.entry, interfaces=ports, others=(*rule.entry.others, *other)) if ports or other else rule.entry
+
+
+class _Named:
+    """The ports that names of interfaces stand for: of ports, bonds and VLANs, and the wildcards `swp+` and `bond+`."""
+
+    def __init__(self, device: Device) -> None:
+        self._own: dict[str, tuple[str, ...]] = {port.name: (port.name,) for port in device.interfaces}
+        for bond in those_known(device.port_channels):
+            self._own[bond.name] = (bond.name, *bond.members)
+        bonds = {port for bond in those_known(device.port_channels) for port in (bond.name, *bond.members)}
+        bridged: set[str] = set()
+        for vlan in those_known(device.vlans):
+            members = {port for one in vlan.members for port in self._own.get(one.interface, (one.interface,))}
+            bridged |= members
+            self._own[f"vlan{vlan.id}"] = (f"VLAN {vlan.id}", *sorted(members))
+        self._bonds = tuple(sorted(bonds)) or ("bond+",)
+        self._routed = tuple(port.name for port in device.interfaces if port.name not in bridged) if bridged else ()
+
+    def ports(self, names: Sequence[str], *, of_switch: bool = False) -> tuple[str, ...]:
+        """Return the ports, none for all of them; a name of none, such as eth0, stands for itself.
+
+        For packets of the switch itself, `swp+` is the ports with a place in a routing table: those of a VLAN come by
+        the VLAN's interface.
+        """
+        found: dict[str, None] = {}
+        for name in names:
+            if name in EVERY or (name == "swp+" and not (of_switch and self._routed)):
+                return ()
+            own = self._routed if name == "swp+" else self._bonds if name == "bond+" else self._own.get(name, (name,))
+            found.update(dict.fromkeys(own))
+        return tuple(found)

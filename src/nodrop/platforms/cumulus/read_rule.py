@@ -1,0 +1,305 @@
+"""One rule of cl-acltool, in the words of iptables, ip6tables or ebtables, as an entry of an access list."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from nodrop.model.access import AccessEntry, Bits, EntryAction, EntryFamily, PortRange
+from nodrop.model.addresses import network_of
+from nodrop.platforms.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
+from nodrop.units import whole_number
+
+EVERY = ("ANY", "any", "+")
+"""Words for all interfaces."""
+_ETHER_TYPES: Mapping[str, EntryFamily | None] = {
+    "ipv4": "ipv4", "ip": "ipv4", "0x0800": "ipv4", "0x800": "ipv4", "0800": "ipv4",
+    "ipv6": "ipv6", "0x86dd": "ipv6", "86dd": "ipv6", "802_1q": None, "0x8100": None, "8100": None,
+}  # fmt: skip
+"""The packets in frames of a type, None where it does not say; any other has none of IP."""
+_FLAGS: Mapping[str, int] = {
+    "FIN": 1, "SYN": 2, "RST": 4, "PSH": 8, "ACK": 16, "URG": 32, "ECE": 64, "CWR": 128, "ALL": 63, "NONE": 0,
+}  # fmt: skip
+_SYN = Bits(number=2, mask=23)
+"""What `--syn` stands for: SYN without RST, ACK and FIN (iptables-extensions, tcp)."""
+_MODULES = ("tcp", "udp", "multiport", "dscp", "comment", "icmp", "icmp6")
+"""Modules that match nothing by themselves."""
+_LOGGING = ("LOG", "ULOG", "NFLOG")
+_MIRRORING = ("SPAN", "ERSPAN")
+_POLICING = ("POLICE", "TRICOLORPOLICE")
+_ACTIONS: Mapping[str, EntryAction | None] = {
+    "": None, "MARK": None, "ACCEPT": "permit", "DROP": "deny", "SETQOS": "permit", "DSCP": "permit",
+    "SETCLASS": "next", **dict.fromkeys(_POLICING, "next"), **dict.fromkeys(_MIRRORING, "permit"),
+    **dict.fromkeys(_LOGGING, "deny"),
+}  # fmt: skip
+"""What targets do: all but SETCLASS and those that police end the search; without one a rule only counts."""
+_IGNORED: Mapping[str, tuple[str, ...]] = {
+    "POLICE": ("--set-mode", "--set-rate", "--set-burst"),
+    "TRICOLORPOLICE": ("--set-color-mode", "--set-cir", "--set-cbs", "--set-pir", "--set-ebs"),
+    "SPAN": ("--dport",),
+    "ERSPAN": ("--src-ip", "--dst-ip", "--ttl"),
+    "MARK": ("--mark-set", "--mark-target", "--set-mark"),
+    "LOG": ("--log-prefix", "--log-level", "--log", "--log-ip", "--log-ip6"),
+    "ULOG": ("--ulog-prefix", "--ulog-nlgroup", "--ulog-cprange"),
+    "NFLOG": ("--nflog-prefix", "--nflog-group"),
+}
+"""Options of targets that change nothing in the model: rates, and where copies go."""
+
+
+class Unread(Exception):
+    """A line is not understood; the text is what it is about, without names and values."""
+
+
+class _Option(NamedTuple):
+    name: str
+    negated: bool
+    value: str
+
+
+@dataclass(slots=True)
+class Rule:
+    """A rule: where it stands, and its entry as far as that does not depend on the ports of the switch."""
+
+    family: EntryFamily | None
+    bridged: bool
+    table: str = "filter"
+    chains: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    target: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
+    """The conditions that the model does not have."""
+
+    def entry(self, name: str) -> AccessEntry | None:
+        """Return the entry; None where the rule only counts, or accepts all that a chain has, which is ignored.
+
+        What is logged does not go on in hardware, unless another rule says so: that a log drops is not sure.
+        """
+        action = _ACTIONS[self.target]
+        conditional = self.fields or self.others or self.inputs or self.outputs or self.bridged
+        if action is None or (self.target == "ACCEPT" and not conditional):
+            return None
+        others = [*self.others, *(["a rule for bridged frames"] if self.bridged else ())]
+        others += [f"-j {self.target}"] if self.target in _LOGGING else []
+        found: dict[str, Any] = {"family": self.family, "polices": self.target in _POLICING, **self.fields}
+        return AccessEntry(
+            name=name,
+            action=action,
+            others=tuple(dict.fromkeys(others)),
+            mirrors=self.target in _MIRRORING,
+            **found,
+        )
+
+
+def read_rule(words: Iterable[str], family: EntryFamily | None) -> Rule:
+    """Return a rule for packets of a family, or for frames. Raise Unread where the line is none that cl-acltool has."""
+    rule = Rule(family, bridged=family is None)
+    for option in _options(words):
+        if option.name in _IGNORED.get(rule.target, ()):
+            continue
+        act = _OPTIONS.get(option.name) or (_FRAMES if rule.bridged else _PACKETS).get(option.name)
+        act = _MARKS.get(option.name, act) if rule.target else act
+        if option.negated:
+            rule.others.append(f"! {option.name} {option.value}")
+        elif act is not None:
+            act(rule, option)
+        elif rule.target:
+            raise Unread(f"an option of the target {rule.target}")
+        else:
+            rule.others.append(f"{option.name} {option.value}".rstrip())
+    if not rule.chains:
+        raise Unread("a line without `-A` and a chain")
+    return rule
+
+
+def _options(words: Iterable[str]) -> list[_Option]:
+    """Return the options of a line, each with its values; `!` is before an option, or before its value."""
+    found: list[_Option] = []
+    negated = False
+    for word in words:
+        if word == "!":
+            negated = True
+            continue
+        if word.startswith("-") and word[1:2] and not word[1].isdigit():
+            name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+            found.append(_Option(name, negated, value))
+        elif not found:
+            raise Unread("a word without an option")
+        else:
+            name, before, value = found[-1]
+            found[-1] = _Option(name, before or negated, f"{value} {word}" if value else word)
+        negated = False
+    return found
+
+
+def _parts(option: _Option) -> list[str]:
+    found = [part for part in option.value.replace(" ", "").split(",") if part]
+    if not found:
+        raise Unread(f"`{option.name}` without a value")
+    return found
+
+
+def _table(rule: Rule, option: _Option) -> None:
+    rule.table = option.value
+
+
+def _chains(rule: Rule, option: _Option) -> None:
+    rule.chains = tuple(dict.fromkeys(_parts(option)))
+
+
+def _inputs(rule: Rule, option: _Option) -> None:
+    rule.inputs = tuple(_parts(option))
+
+
+def _outputs(rule: Rule, option: _Option) -> None:
+    rule.outputs = tuple(_parts(option))
+
+
+def _target(rule: Rule, option: _Option) -> None:
+    rule.target = option.value.upper()
+    if rule.target not in _ACTIONS or not rule.target:
+        raise Unread("a target that cl-acltool does not have")
+
+
+def _module(rule: Rule, option: _Option) -> None:
+    if option.value not in _MODULES:
+        rule.others.append(f"-m {option.value}")
+
+
+def _nothing(rule: Rule, option: _Option) -> None:
+    """Take a comment."""
+
+
+def _protocol(rule: Rule, option: _Option) -> None:
+    text = option.value.lower()
+    number = _number(text, PROTOCOL_WORDS, 255)
+    if number is not None and number != 0:
+        rule.fields["protocol"] = number
+    elif text not in ("all", "0"):
+        rule.others.append(f"{option.name} {option.value}")
+
+
+def _ether_type(rule: Rule, option: _Option) -> None:
+    text = option.value.lower()
+    family = _ETHER_TYPES.get(text, "other")
+    if family is None:
+        rule.others.append(f"{option.name} {option.value}")
+    else:
+        rule.fields["family"] = family
+
+
+def _addresses(side: str) -> Callable[[Rule, _Option], None]:
+    def take(rule: Rule, option: _Option) -> None:
+        found = [network_of(part) for part in _parts(option)]
+        if None in found:
+            rule.others.append(f"{option.name} {option.value}")
+        else:
+            rule.fields[side] = tuple(map(str, found))
+
+    return take
+
+
+def _ports(side: str) -> Callable[[Rule, _Option], None]:
+    def take(rule: Rule, option: _Option) -> None:
+        found: list[PortRange] = []
+        for part in _parts(option):
+            first, is_range, last = part.partition(":") if part not in PORT_WORDS else (part, "", "")
+            low = _number(first or "0", PORT_WORDS, 65_535)
+            high = _number(last or "65535", PORT_WORDS, 65_535) if is_range else low
+            if low is None or high is None or low > high:
+                rule.others.append(f"{option.name} {option.value}")
+                return
+            found.append(PortRange(low, high))
+        rule.fields[side] = tuple(found)
+
+    return take
+
+
+def _dscp(rule: Rule, option: _Option) -> None:
+    number = _number(option.value, DSCP_WORDS, 63)
+    if number is None:
+        rule.others.append(f"{option.name} {option.value}")
+    else:
+        rule.fields["dscps"] = (number,)
+
+
+def _flags(rule: Rule, option: _Option) -> None:
+    sides = option.value.split()
+    names = [side.upper().split(",") for side in sides]
+    if len(sides) != 2 or not all(name in _FLAGS for side in names for name in side):
+        rule.others.append(f"{option.name} {option.value}")
+        return
+    mask, number = (sum({_FLAGS[name] for name in side}) for side in names)
+    rule.fields["tcp_flags"] = Bits(number=number, mask=mask)
+
+
+def _syn(rule: Rule, option: _Option) -> None:
+    rule.fields["tcp_flags"] = _SYN
+
+
+def _mark(what: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
+    def take(rule: Rule, option: _Option) -> None:
+        words, most = (DSCP_WORDS, 63) if what == "dscp" else ({}, 7)
+        rule.fields[what] = _number(option.value, words, most)
+        if rule.fields[what] is None:
+            raise Unread(f"the value of an option of the target {rule.target}")
+
+    return take
+
+
+def _violates(rule: Rule, option: _Option) -> None:
+    rule.fields["polices"] = option.value.lower() != "accept"
+
+
+def _number(text: str, words: Mapping[str, int], most: int) -> int | None:
+    if text[:2].lower() == "0x":
+        try:
+            number = int(text[2:10], 16)
+        except ValueError:
+            return None
+        return number if number <= most and len(text) <= 10 else None
+    found = whole_number(text, most)
+    return words.get(text.lower()) if found is None else found
+
+
+def _named(act: Callable[[Rule, _Option], None], *names: str) -> dict[str, Callable[[Rule, _Option], None]]:
+    return dict.fromkeys(names, act)
+
+
+_OPTIONS = {
+    **_named(_chains, "-A", "--append"),
+    **_named(_table, "-t", "--table"),
+    **_named(_inputs, "-i", "--in-interface"),
+    **_named(_outputs, "-o", "--out-interface"),
+    **_named(_target, "-j", "--jump"),
+    **_named(_module, "-m", "--match"),
+    **_named(_nothing, "--comment"),
+}
+_PACKETS = {
+    **_named(_protocol, "-p", "--protocol"),
+    **_named(_addresses("sources"), "-s", "--source", "--src"),
+    **_named(_addresses("destinations"), "-d", "--destination", "--dst"),
+    **_named(_ports("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"),
+    **_named(_ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"),
+    **_named(_dscp, "--dscp", "--dscp-class"),
+    **_named(_flags, "--tcp-flags"),
+    **_named(_syn, "--syn"),
+}
+_FRAMES = {
+    **_named(_ether_type, "-p", "--protocol"),
+    **_named(_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
+    **_named(_addresses("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
+    **_named(_addresses("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"),
+    **_named(_ports("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"),
+    **_named(
+        _ports("destination_ports"), "--ip-dport", "--ip-destination-port", "--ip6-dport", "--ip6-destination-port"
+    ),
+}
+_MARKS = {
+    **_named(_mark("traffic_class"), "--class", "--set-class"),
+    **_named(
+        _mark("dscp"), "--set-dscp", "--set-dscp-class", "--set-conform-action-dscp", "--set-exceed-action-dscp",
+        "--set-violate-action-dscp",
+    ),
+    **_named(_violates, "--set-violate-action"),
+}  # fmt: skip
