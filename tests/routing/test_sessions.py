@@ -7,7 +7,7 @@ import pytest
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Host
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
@@ -168,6 +168,33 @@ def test_one_end_opens_a_session_from_the_address_that_the_other_expects(
     reasons = {end: ("source", {"peer": peer, "address": address}) for end, (peer, address) in facts.items()}
     assert (len(up(found)), down(found)) == ((1, {}) if comes else (0, reasons))
     assert [where.there for where in found.down] == ([] if comes else [False, True])
+
+
+@pytest.mark.parametrize(
+    ("to_prefix", "via", "comes"),
+    [
+        pytest.param("10.1.0.1/32", "blackhole", False, id="the address is dropped"),
+        pytest.param("10.1.0.1/32", "10.1.2.1", False, id="it is led over another link"),
+        pytest.param("10.1.0.1/32", "e0", True, id="it is led over the link itself"),
+        pytest.param("10.1.0.1/32", "10.9.9.9", True, id="the next hop is in no subnet"),
+        pytest.param("10.1.0.0/16", "blackhole", True, id="a wider prefix than the subnet"),
+        pytest.param("10.1.0.0/31", "blackhole", True, id="the subnet itself"),
+    ],
+)
+def test_a_static_route_hides_a_neighbor(to_prefix: str, via: str, *, comes: bool) -> None:
+    route = StaticRoute(prefix=to_prefix, next_hop=via)
+    ports = [port("e0", "10.1.0.0/31"), port("e1", "10.1.2.0/31")]
+    one = router("r1", 65001, ports, [HERE], static_routes=(route,))
+    found = plane(one, router("r2", 65002, [port("e0", "10.1.0.1/31")], [THERE]))
+    assert len(up(found)) == int(comes)
+    assert [(where.router.name, where.reason, where.there, dict(where.facts)) for where in found.down] == (
+        []
+        if comes
+        else [
+            ("r1", "static", False, {"prefix": to_prefix, "via": via}),
+            ("r2", "static", True, {"prefix": to_prefix, "via": via}),
+        ]
+    )
 
 
 def test_external_needs_two_numbers() -> None:

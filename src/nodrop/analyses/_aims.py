@@ -11,7 +11,7 @@ from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address, cut
 from nodrop.routing.routers import Router
-from nodrop.routing.speakers import statics
+from nodrop.routing.static_routes import statics
 from nodrop.routing.tiers import rank
 
 

@@ -20,7 +20,7 @@ from nodrop.routing.legs import Leg
 from nodrop.routing.observation import FATES, Check, Fate, Observation, address_item, failure_item, route_item
 from nodrop.routing.prefixes import FAMILIES, Address
 from nodrop.routing.routers import Router
-from nodrop.routing.speakers import statics
+from nodrop.routing.static_routes import statics
 
 BY: Final = "nodrop"
 _WORDS: Final[Mapping[str, str]] = {
@@ -28,6 +28,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "no-subnet": "no port in its subnet",
     "no-route": "no route to the address",
     "source": "from another address than the other end expects",
+    "static": "a static route leads its address elsewhere",
     "passive": "both ends wait for the other",
     "hops": "its packets are too far away",
     "password": "another password",

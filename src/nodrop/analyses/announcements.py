@@ -8,7 +8,7 @@ from nodrop.analyses._targets import Target, networks
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.speakers import statics
+from nodrop.routing.static_routes import statics
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 ROUTED = True

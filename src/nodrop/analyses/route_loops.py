@@ -7,7 +7,7 @@ from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.routing.paths import Start, Walk
 from nodrop.routing.prefixes import FAMILIES, Address
-from nodrop.routing.speakers import statics
+from nodrop.routing.static_routes import statics
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True

@@ -20,7 +20,8 @@ from nodrop.routing.policy import uncomputed
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
 from nodrop.routing.routers import Down, Router, Session, Side, routers
 from nodrop.routing.sessions import Sessions
-from nodrop.routing.speakers import World, discards, internal, outlet, statics
+from nodrop.routing.speakers import World, internal
+from nodrop.routing.static_routes import discards, outlet, statics
 from nodrop.routing.words import of_family
 
 

@@ -16,7 +16,7 @@ from nodrop.routing.convergence import Makers
 from nodrop.routing.decision import Heard, Table
 from nodrop.routing.failed import Change, Failed, Known, change
 from nodrop.routing.legs import Cabling
-from nodrop.routing.speakers import outlet, statics
+from nodrop.routing.static_routes import outlet, statics
 from nodrop.routing.tiers import Tiers
 from nodrop.routing.twins import Twins
 

@@ -18,6 +18,7 @@ Reason = Literal[
     "no-subnet",
     "no-route",
     "source",
+    "static",
     "port-down",
     "nobody",
     "cabled-elsewhere",

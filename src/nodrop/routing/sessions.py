@@ -9,13 +9,14 @@ from collections import defaultdict
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import BgpNeighbor
+from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import carries, goes_far, mismatch, opens
 from nodrop.routing.legs import Cabling, Leg
 from nodrop.routing.prefixes import FAMILIES, Address, address
 from nodrop.routing.routers import Down, Reason, Router, Session, Side
+from nodrop.routing.static_routes import discards, outlet, statics
 
 
 class Sessions:
@@ -87,12 +88,37 @@ class Sessions:
         if not (opens(router, neighbor, back) or opens(far, back, neighbor)):
             second = (router.number, neighbor.key) > (far.number, back.key)
             return down("source", far.at(back), there=second, peer=far.name, address=back.key)
+        for own, to, port in ((router, neighbor, leg), (far, back, far_leg)):
+            hidden = self._hidden(own, to, port)
+            if hidden is not None:
+                at = (own.device.name, "@static_routes")
+                return down("static", at, there=own is not router, prefix=hidden.prefix, via=hidden.next_hop)
         families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
         if not families and not (neighbor.evpn and back.evpn):
             there_is = any(carries(neighbor, family) for family in FAMILIES)
             lacks = not any(carries(back, family) for family in FAMILIES)
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), families)
+
+    def _hidden(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> StaticRoute | None:
+        """Return the static route that leads packets to a neighbor away from its link, the longest; None for none."""
+        far = address(neighbor.address or "")
+        if far is None:
+            return None
+        subnet = max((one.length for one in leg.subnets if one.has(far)), default=0)
+        found = [
+            (to.length, route)
+            for route, to in statics(router, far.family)
+            if to.has(far) and to.length > subnet and self._is_installed(router, route)
+        ]
+        longest = max((length for length, _ in found), default=0)
+        routes = [route for length, route in found if length == longest]
+        return None if any(outlet(router, one) is leg for one in routes) else next(iter(routes), None)
+
+    def _is_installed(self, router: Router, route: StaticRoute) -> bool:
+        """Whether a static route drops packets, or leads over a leg that works."""
+        leg = outlet(router, route)
+        return discards(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
 
     def _off(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""

@@ -4,8 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nodrop.model.routing import Aggregate, Bgp, PrefixRule, StaticRoute
-from nodrop.model.states import those_known
+from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
 from nodrop.routing.decision import Limits
 from nodrop.routing.destinations import Destinations, Shape
@@ -13,6 +12,7 @@ from nodrop.routing.legs import Leg
 from nodrop.routing.policy import Policy
 from nodrop.routing.prefixes import BITS, Address, Family, Prefix, address, prefix
 from nodrop.routing.routers import Router, Session, Side
+from nodrop.routing.static_routes import outlet, statics, usable
 from nodrop.routing.words import Reader, Words, of_family, shapes
 
 LOCAL_WEIGHT = 32768
@@ -123,35 +123,6 @@ def redistributed(taken: list[Prefix], words: Words, family: Family) -> Iterator
     whole = Part(attributes, destinations.bits(taken))
     for changed, bits in Policy(0, words, destinations).parts((whole,), whole.bits):
         yield from ((one, changed) for one in taken if bits >> destinations.class_of[one] & 1)
-
-
-def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefix]]:
-    """Yield the static routes of a router that can be read, with their prefixes."""
-    for route in those_known(router.device.static_routes):
-        found = prefix(route.prefix)
-        if found is not None and found.family == family and route.vrf == router.vrf:
-            yield route, found
-
-
-def discards(route: StaticRoute) -> bool:
-    """Whether a static route drops what it is for."""
-    return route.next_hop.lower() in ("blackhole", "null0", "reject")
-
-
-def outlet(router: Router, route: StaticRoute) -> Leg | None:
-    """Return the leg over which a static route goes: as named, or that in whose subnet its next hop is."""
-    leg = router.by_name.get(route.next_hop)
-    far = address(route.next_hop)
-    return leg if leg is not None or far is None else router.leg_towards(far)
-
-
-def usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
-    """Whether a static route is in the routing table: it drops, or the leg that it goes over works.
-
-    One whose leg is down can be no source of BGP (FRR, zebra/zebra_nhg.c, nexthop_active_check).
-    """
-    leg = None if discards(route) else outlet(router, route)
-    return discards(route) or (leg is not None and up[leg.name])
 
 
 def _over(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:

@@ -1,0 +1,38 @@
+"""The static routes of a router: where they lead, and whether they are in its routing table."""
+
+from collections.abc import Iterator, Mapping
+
+from nodrop.model.routing import StaticRoute
+from nodrop.model.states import those_known
+from nodrop.routing.legs import Leg
+from nodrop.routing.prefixes import Family, Prefix, address, prefix
+from nodrop.routing.routers import Router
+
+
+def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefix]]:
+    """Yield the static routes of a router that can be read, with their prefixes."""
+    for route in those_known(router.device.static_routes):
+        found = prefix(route.prefix)
+        if found is not None and found.family == family and route.vrf == router.vrf:
+            yield route, found
+
+
+def discards(route: StaticRoute) -> bool:
+    """Whether a static route drops what it is for."""
+    return route.next_hop.lower() in ("blackhole", "null0", "reject")
+
+
+def outlet(router: Router, route: StaticRoute) -> Leg | None:
+    """Return the leg over which a static route goes: as named, or that in whose subnet its next hop is."""
+    leg = router.by_name.get(route.next_hop)
+    far = address(route.next_hop)
+    return leg if leg is not None or far is None else router.leg_towards(far)
+
+
+def usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
+    """Whether a static route is in the routing table: it drops, or the leg that it goes over works.
+
+    One whose leg is down can be no source of BGP (FRR, zebra/zebra_nhg.c, nexthop_active_check).
+    """
+    leg = None if discards(route) else outlet(router, route)
+    return discards(route) or (leg is not None and up[leg.name])
