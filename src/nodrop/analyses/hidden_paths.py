@@ -7,7 +7,8 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.model.index import Index
 from nodrop.model.states import those_known
 from nodrop.routing.control_plane import Route
-from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.paths import Start, Walk
+from nodrop.routing.prefixes import Address, Prefix, prefix
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -16,7 +17,7 @@ ROUTED = True
 def find(index: Index) -> Iterator[Hit]:
     """Yield static routes to what others announce, or to a part of it, over fewer legs than BGP has.
 
-    Those that drop packets to hosts have a rule to themselves.
+    Those that drop packets to hosts, or send them round in a circle, have rules to themselves.
     """
     for reach in reaches(index):
         announced = [(one.kind, reach.announced.covering(one.prefix, one.router)) for one in reach.targets]
@@ -38,7 +39,8 @@ def _hits(reach: Reach, number: int, route: Route, to: Prefix) -> Iterator[Hit]:
         return
     learned = {hop.leg for hop in reach.routes.hops(number, entry.hops)}
     taken = learned & {hop.leg for hop in route.hops}
-    if taken == learned:
+    start, to_first = Start(number, None), Address(route.prefix.family, route.prefix.first)
+    if taken == learned or any(way.outcome == "loop" for way in Walk(reach.plane, start, to_first).ways):
         return
     router = reach.plane.routers[number]
     rows = list(enumerate(those_known(router.device.static_routes)))
