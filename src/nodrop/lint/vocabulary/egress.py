@@ -7,7 +7,7 @@ from nodrop.lint.vocabulary.sides import stopped_queues
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Device
-from nodrop.model.qos import QosProfile
+from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.states import known
 
 
@@ -49,6 +49,49 @@ def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
     """Return the lossless queues of a port without a stated buffer, so that the switch's default limits them."""
     stated = {queue.index: queue.buffer for queue in known(qos.queues, "interface.qos.queues")}
     return tuple(index for index in sorted(_stopped(qos)) if known(stated.get(index), "queue.buffer") is None)
+
+
+@word("function")
+def queues_without_any_buffer(qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues that packets land in, where a port's groups have buffers and none of its queues has one."""
+    queues = known(qos.queues, "interface.qos.queues")
+    if any(known(queue.buffer, "queue.buffer") is not None for queue in queues):
+        return ()
+    groups = known(qos.priority_groups, "interface.qos.priority_groups")
+    if all(known(group.buffer, "priority_group.buffer") is None for group in groups):
+        return ()
+    return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}))
+
+
+@word("function")
+def queue_that_may_hold_more(qos: QosProfile, group: PriorityGroup) -> int | None:
+    """Return the queue with the highest dynamic threshold among those behind a lossy group that may take less.
+
+    Thresholds are compared within one pool. None where no queue behind the group has a higher one.
+    """
+    taken = known(group.buffer, "priority_group.buffer")
+    if taken is None or taken.dynamic_th is None or taken.lossless or effects.pausing_priorities(qos, group.index):
+        return None
+    fed = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.group_of_tc(qos, tc) == group.index}
+    behind = [queue for queue in known(qos.queues, "interface.qos.queues") if queue.index in fed]
+    above = {
+        queue.index: buffer.dynamic_th
+        for queue in behind
+        if (buffer := known(queue.buffer, "queue.buffer")) is not None
+        and buffer.pool == taken.pool
+        and buffer.dynamic_th is not None
+        and buffer.dynamic_th > taken.dynamic_th
+    }
+    return max(above, key=lambda index: (above[index], -index), default=None)
+
+
+@word("function")
+def dynamic_threshold(qos: QosProfile, queue: int | None) -> int | None:
+    """Return the dynamic threshold of a port's queue; None where it has no buffer or a static threshold."""
+    buffers = [
+        known(row.buffer, "queue.buffer") for row in known(qos.queues, "interface.qos.queues") if row.index == queue
+    ]
+    return next((buffer.dynamic_th for buffer in buffers if buffer is not None), None)
 
 
 def _stopped(qos: QosProfile) -> frozenset[int]:

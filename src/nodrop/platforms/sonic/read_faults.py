@@ -10,7 +10,7 @@ from nodrop.formats.places import shown
 from nodrop.hardware import asic, switch
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
 from nodrop.platforms.sonic.tables import COMPUTED
-from nodrop.units import show_speed, whole_number
+from nodrop.units import show_ids, show_speed, whole_number
 
 TAKEN: dict[str, frozenset[str]] = {
     "PFC_WD": frozenset({"action", "detection_time", "restoration_time", "pfc_stat_history"}),
@@ -38,6 +38,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 _LARGEST_INDEX = 99
 """More than any number of a queue or priority group."""
 _LARGEST_MBPS = 9_999_999
+_LARGEST_LANE = 99_999
 """More than any speed of a port."""
 _RANGED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
 
@@ -128,8 +129,12 @@ def _vendor(config: Config) -> str | None:
 
 
 def remark_ports(config: Config) -> None:
-    """Remark what does not go with a port: lanes of another one, a headroom profile of another speed or length."""
+    """Remark what does not go with a port.
+
+    That is lanes of another port, a panel port with a part missing, or a headroom profile of another speed or length.
+    """
     _shared_lanes(config)
+    _missing_parts(config)
     _stale_profiles(config)
 
 
@@ -179,6 +184,42 @@ def _shared_lanes(config: Config) -> None:
             config.remark(
                 "lane-of-two-ports", (name,), ("PORT", name, "lanes"), name=name, lane=lane, other=owner[lane]
             )
+
+
+_PART_COUNTS = frozenset({1, 2, 4, 8})
+"""Into how many equal parts a panel port is broken out (sonic-buildimage platform.json, `breakout_modes`)."""
+
+
+def _missing_parts(config: Config) -> None:
+    """Remark panel ports that are broken out into a number of equal parts that no breakout makes.
+
+    A cage of more than eight ports is not one panel port, and parts of different widths are not equal.
+    """
+    if not config.whole:
+        return
+    panels: dict[int, list[str]] = {}
+    rows = config.rows("PORT")
+    for name, row in rows.items():
+        index = whole_number(row.get("index", ""), _LARGEST_LANE)
+        if index is not None and row.get("lanes"):
+            panels.setdefault(index, []).append(name)
+    for index, names in panels.items():
+        shapes = {(rows[name]["lanes"].count(","), rows[name].get("speed")) for name in names}
+        if len(shapes) == 1 and len(names) not in _PART_COUNTS and len(names) < max(_PART_COUNTS):
+            facts = {"index": str(index), "count": str(len(names)), "missing": _hole(rows, names)}
+            config.remark("part-missing", (), ("PORT", names[-1]), **facts)
+
+
+def _hole(rows: Mapping[str, Row], names: list[str]) -> str:
+    """Return the lanes between those of a panel port that no port has, as the end of a clause; nothing without any."""
+    lanes = (whole_number(lane, _LARGEST_LANE) for name in names for lane in _lanes(rows[name]))
+    mine = {lane for lane in lanes if lane is not None}
+    owned = {lane for row in rows.values() for lane in _lanes(row)}
+    first, last = min(mine, default=0), max(mine, default=0)
+    if last - first > len(mine) * max(_PART_COUNTS):
+        return ""
+    holes = [lane for lane in range(first, last) if lane not in mine and str(lane) not in owned]
+    return f" without {'lane' if len(holes) == 1 else 'lanes'} {show_ids(tuple(holes))}" if holes else ""
 
 
 def _lanes(row: Row) -> Iterator[str]:
