@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
+from nodrop.routing.adverts import IGP, INCOMPLETE
 from nodrop.routing.failures import Failures
 from support.wired_routers import fabric, port, router, to
 
@@ -108,3 +111,31 @@ def test_what_may_be_a_leg_counts_as_there() -> None:
     plane = compute(Index(changed(known, devices=(changed(one, vlans=UNKNOWN), *others))))
     assert learned(plane, "r2") == {OTHER: ("e0",)}
     assert [(gap.subject, gap.what) for gap in plane.gaps] == [(("r1",), "device.vlans")]
+
+
+@pytest.mark.parametrize(
+    ("sets", "origins"),
+    [
+        ((("local-preference", "200"),), {INCOMPLETE}),
+        ((("local-preference", "50"),), {IGP}),
+        ((("weight", "40000"),), {INCOMPLETE}),
+        ((("as-path prepend", "65001"), ("origin", "igp")), {IGP}),
+        ((), {IGP}),
+    ],
+)
+def test_of_a_network_and_a_redistributed_route_the_better_one_is_announced(
+    sets: tuple[tuple[str, str], ...], origins: set[int]
+) -> None:
+    """FRR, bgpd/bgp_route.c, bgp_path_info_cmp: the network is better by its origin, after weight and preference."""
+    rules = (RouteMapRule(sequence=10, action="permit", sets=sets),)
+    of = three(
+        (BLOCK, "blackhole"),
+        networks=(BLOCK,),
+        redistributions=(Redistribution(source="static", policy="IN"),),
+        route_maps=(RouteMap(name="IN", rules=rules),),
+    )
+    plane = compute(Index(of))
+    state = plane.ipv4.state
+    found = next(one for one in plane.routers if one.name == "r2").number
+    assert {entry.attributes.origin for entry in state.table(found).entries} == origins
+    assert learned(plane, "r2") == {BLOCK: ("e0",)}

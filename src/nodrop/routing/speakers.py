@@ -81,7 +81,8 @@ def announced(
     """Return the routes that a router originates: its networks, if it has a route to them, and redistributed ones.
 
     `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
-    bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off; it goes before redistribution.
+    bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off. It goes before redistribution,
+    unless the route map of that sets a better weight, preference or MED (bgpd/bgp_route.c, bgp_path_info_cmp).
     Where not all legs are known, what may be one of them counts as there. `origins` gets the origins of redistributed
     routes, also of those behind a network statement: an aggregate has the worst of all.
     """
@@ -107,10 +108,16 @@ def announced(
         if row.family == family and row.source != "kernel":
             taken = sorted(connected if row.source == "connected" else static)
             for found, attributes in redistributed(taken, reader.of(row.policy, external=False), family):
-                rows.setdefault(found, attributes)
+                if found not in rows or _rank(attributes) < _rank(rows[found]):
+                    rows[found] = attributes
                 if origins is not None:
                     origins[found] = max(attributes.origin, origins.get(found, 0))
     return rows
+
+
+def _rank(own: Attributes) -> tuple[int, int, int, int, int]:
+    """Return by what one of a router's own routes wins against another of the same prefix, the least first."""
+    return -own.weight, -own.preference, len(own.path), own.origin, own.med or 0
 
 
 def redistributed(taken: list[Prefix], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
