@@ -1,5 +1,6 @@
 """Lines of BGP that change what is announced, installed and accepted: aggregates, default routes, distances, limits."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
 from nodrop.routing import compute
+from nodrop.routing.failures import Failures
+from nodrop.routing.prefixes import Prefix
 from support.routed_runs import tables
 from support.twin_runs import Table
 from support.wired_routers import fabric, port, router, to
@@ -146,3 +149,46 @@ def test_of_two_sessions_over_their_maximum_it_is_not_known_which_goes_first() -
     plane = compute(Index(chain(heard={"maximum_prefix": 1}, last={"maximum_prefix": 1})))
     what = "which session goes over its limit first"
     assert {(gap.subject, gap.what) for gap in plane.gaps} == {(("r2", "@neighbors", "10.1.1.1"), what)}
+
+
+@pytest.mark.parametrize("installs", [None, (20, 200, 255)])
+def test_a_failure_takes_nothing_that_an_aggregate_drops(installs: tuple[int, int, int] | None) -> None:
+    """Its router sends nothing to what it hears of the same prefix (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce)."""
+    wide, inside = StaticRoute(prefix="10.8.0.0/16", next_hop="blackhole"), "10.8.5.0/24"
+    far, near = ([port(f"e{n}", f"10.1.{n}.{end}/31") for n in (0, 1)] for end in (0, 1))
+    of = fabric(
+        router(
+            "r1",
+            65001,
+            far,
+            [to("10.1.0.1"), to("10.1.1.1")],
+            bgp={"networks": (wide.prefix, "10.9.0.0/24"), "import_check": False},
+            static_routes=(wide,),
+        ),
+        router(
+            "r2",
+            65002,
+            near,
+            [to(one, export_prefix_list="GONE") for one in ("10.1.0.0", "10.1.1.0")],
+            bgp={
+                "networks": (inside,),
+                "aggregates": (Aggregate(prefix=wide.prefix),),
+                "distances": installs,
+                "maximum_paths": 64,
+            },
+            static_routes=(StaticRoute(prefix=inside, next_hop="blackhole"),),
+        ),
+        cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"],
+    )
+    plane = compute(Index(of))
+    failures, classes = Failures(plane, plane.ipv4), plane.ipv4.world.destinations.members
+    one, both = failures.of_link(of.links[0]), failures.of_link(*of.links)
+    assert [(row.router, row.hops, row.before, _prefixes(classes, row.bits)) for row in one.weaker] == [
+        (1, 1, 2, {"10.9.0.0/24"})
+    ]
+    assert [(row.router, _prefixes(classes, row.bits)) for row in both.unreachable] == [(1, {"10.9.0.0/24"})]
+
+
+def _prefixes(classes: Sequence[Sequence[Prefix]], bits: int) -> set[str]:
+    """The prefixes of a set of classes."""
+    return {str(prefix) for number, members in enumerate(classes) if bits >> number & 1 for prefix in members}

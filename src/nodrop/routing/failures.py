@@ -16,6 +16,7 @@ from nodrop.routing.convergence import Makers
 from nodrop.routing.decision import Heard, Table
 from nodrop.routing.failed import Change, Failed, Known, change
 from nodrop.routing.legs import Cabling
+from nodrop.routing.speakers import Speaker
 from nodrop.routing.static_routes import outlet, statics
 from nodrop.routing.tiers import Tiers
 from nodrop.routing.twins import Twins
@@ -184,8 +185,9 @@ class Failures:
                 bits |= differing(state.tells(number, policy.number), makers.told(speaker, said, now, policy))
             if number not in gone:
                 changed = change(before, now)
-                weaker += _weaker(number, changed, together(said) | ~speaker.installs)
-                unreachable[number] = changed.lost & speaker.installs & ~together((*said, *speaker.local)) & ~own
+                itself = self._itself(speaker, said, now, makers)
+                weaker += _weaker(number, changed, itself)
+                unreachable[number] = changed.lost & ~itself & ~own
         if not bits:
             return Outcome(_losses(unreachable), (), tuple(weaker))
         if self._world.tied:
@@ -196,19 +198,25 @@ class Failures:
         touched = sorted(failed.tables.keys() - gone)
         for number in touched:
             changed = known.change(failed.before(number), failed.tables[number])
-            said = failed.local(number)
             speaker = self._world.speakers[number]
-            lost = changed.lost & ~own & speaker.installs
-            if lost:
-                lost &= ~together((*said, *speaker.local))
-            if lost and speaker.summaries:
-                summed = together(known.makers.summed(speaker, said, failed.tables[number])[0])
-                lost &= ~(summed | state.summed(number))
+            if changed.lost or changed.weaker:
+                itself = self._itself(speaker, failed.local(number), failed.tables[number], known.makers)
+                weaker += _weaker(number, changed, itself)
+            lost = changed.lost & ~itself & ~own if changed.lost else 0
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
-            if changed.weaker:
-                weaker += _weaker(number, changed, together(said) | ~speaker.installs)
         valleys = tuple(self._valleys(failed, touched, known))
         return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
+
+    def _itself(self, speaker: Speaker, said: tuple[Part, ...], now: Table, makers: Makers) -> int:
+        """Return the destinations that a router reaches over no learned route, before or after a failure.
+
+        It originates them, drops packets to them for an aggregate (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce), or does
+        not install what it learns.
+        """
+        itself = ~speaker.installs | together((*said, *speaker.local))
+        if speaker.summaries:
+            itself |= together(makers.summed(speaker, said, now)[0]) | self._state.summed(speaker.router.number)
+        return itself
 
     def _known(self, bits: int) -> Known:
         """Return what is made of these destinations; kept for the next failures, which are often of the same."""
