@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
@@ -70,3 +72,40 @@ def test_static_routes_that_are_not_followed() -> None:
     assert found == {(("r1", "@bgp", "redistributions", "ipv4-static"), what)}
     assert gaps([to("10.1.0.1", 65002, next_hop_self=True)], 65002, there, redistributions=(given,)) == set()
     assert gaps((), 65002, there, redistributions=(given,), networks=("10.8.0.0/24",)) == set()
+
+
+IPV6, BOTH_FAMILIES = ["fd01::{}/127"], ["fd01::{}/127", "10.1.0.{}/31"]
+WHAT = "IPv4 over IPv6 without extended next hops"
+BETWEEN = (("r1", "@neighbors", "fd01::1"), WHAT)
+
+
+def over_ipv6(addresses: list[str], own: dict[str, Any], far: dict[str, Any], *more: tuple[Any, Any]) -> Any:
+    """The gaps of two routers with a session of IPv4 between IPv6 addresses, and whether that is up."""
+    pairs = [(to("fd01::1", **own), to("fd01::", **far)), *more]
+    r1, r2 = (
+        router(f"r{n + 1}", 65001 + n, [port("e0", *(one.format(n) for one in addresses))], [one[n] for one in pairs])
+        for n in (0, 1)
+    )
+    plane = compute(Index(fabric(r1, r2, cables=["r1 e0 - r2 e0"])))
+    up = {side.neighbor.key for one in plane.sessions for side in (one.a, one.b)}
+    return {(gap.subject, gap.what) for gap in plane.gaps}, "fd01::1" in up
+
+
+@pytest.mark.parametrize("ours", [{"extended_next_hop": True}, {}])
+def test_ipv4_over_ipv6_where_an_end_may_use_next_hops_of_ipv4(ours: dict[str, Any]) -> None:
+    """The next hop is the sender's address, else its router id (FRR, bgpd/bgp_zebra.c, bgp_zebra_nexthop_set)."""
+    assert over_ipv6(IPV6, {**ours, "ebgp_multihop": 2}, {}) == ({BETWEEN}, True)
+    assert over_ipv6(IPV6, ours, {"connected_check": False}) == ({BETWEEN}, True)
+    assert over_ipv6(BOTH_FAMILIES, ours, {}) == ({BETWEEN}, True)
+    assert over_ipv6(IPV6, ours, {})[0] == set()  # no router id is in a subnet of the other end
+    assert over_ipv6(IPV6, {"extended_next_hop": True, "ebgp_multihop": 2}, {"extended_next_hop": True}) == (
+        set(),
+        True,
+    )
+    assert over_ipv6(IPV6, {**ours, "ebgp_multihop": 2}, {"active": False})[0] == set()
+
+
+def test_ipv4_over_ipv6_beside_a_session_that_carries_the_same() -> None:
+    beside = to("10.1.0.1"), to("10.1.0.0")
+    assert over_ipv6(BOTH_FAMILIES, {}, {}, beside) == (set(), True)
+    assert over_ipv6(BOTH_FAMILIES, {"weight": 7}, {}, beside) == ({BETWEEN}, True)

@@ -1,9 +1,12 @@
 """What both ends of a session have to agree on before it opens: AS numbers, sources, hops and passwords."""
 
-from nodrop.model.routing import BgpNeighbor
+from collections.abc import Sequence
+
+from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
+from nodrop.model.values import changed
 from nodrop.routing.prefixes import Family, address
-from nodrop.routing.routers import Down, Reason, Router
+from nodrop.routing.routers import Down, Reason, Router, Session, Side
 
 Half = tuple[Router, BgpNeighbor]
 """A router and what it says of the other one."""
@@ -105,3 +108,55 @@ def carries(neighbor: BgpNeighbor, family: Family) -> bool:
         return neighbor.ipv6.active
     over_ipv6 = neighbor.address is not None and ":" in neighbor.address
     return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)
+
+
+def may_use_hops_of_ipv4(own: Sequence[Router], a: Side, b: Side) -> bool:
+    """Whether an end may use IPv4 routes that come over IPv6 with next hops of IPv4.
+
+    They have these where not both ends have extended next hops: the IPv4 address of the sender's interface, else its
+    router id (FRR, bgpd/bgp_zebra.c, bgp_zebra_nexthop_set). An end uses one that is in one of its subnets, and any
+    that it has a route to where it asks for none: over several hops, or without the check for it (bgpd/bgp_route.c,
+    bgp_update).
+    """
+    if not (a.neighbor.active and b.neighbor.active) or (carries(a.neighbor, "ipv4") and carries(b.neighbor, "ipv4")):
+        return False
+    return any(_may_use_hops_of(own[far.router], far, own[near.router], near) for near, far in ((a, b), (b, a)))
+
+
+def _may_use_hops_of(sender: Router, far: Side, receiver: Router, near: Side) -> bool:
+    said = near.neighbor
+    if (said.ebgp_multihop or said.ttl_security_hops or 1) > 1 or not said.connected_check:
+        return True
+    hops = [one for one in far.leg.addresses if one.family == "ipv4"]
+    named = address("" if sender.bgp is None else sender.bgp.router_id or "")
+    return any(receiver.leg_towards(one) is not None for one in hops or ([] if named is None else [named]))
+
+
+def adds_nothing(session: Session, sessions: Sequence[Session]) -> bool:
+    """Whether the IPv4 routes of a session come over another between the same interfaces too, with the same policies.
+
+    FRR takes one of two paths with one next hop (bgpd/bgp_mpath.c, bgp_path_info_mpath_update).
+    """
+    ends = _ends_of_ipv4(session)
+    return any("ipv4" in other.families and _ends_of_ipv4(other) == ends for other in sessions if other is not session)
+
+
+def _ends_of_ipv4(session: Session) -> frozenset[tuple[int, str, BgpNeighbor]]:
+    """Return the interfaces of a session, with what its ends say of IPv4."""
+    return frozenset(
+        (
+            side.router,
+            side.leg.name,
+            changed(
+                side.neighbor,
+                address=None,
+                interface=None,
+                remote_asn=None,
+                description=None,
+                update_source=None,
+                ipv6=Ipv6Unicast(),
+                extended_next_hop=False,
+            ),
+        )
+        for side in (session.a, session.b)
+    )

@@ -13,6 +13,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.states import Unknown, those_known
 from nodrop.model.subject import Subject
+from nodrop.routing.agreement import adds_nothing, may_use_hops_of_ipv4
 from nodrop.routing.convergence import State, converge
 from nodrop.routing.far_sessions import carries_unfollowed, settle
 from nodrop.routing.legs import Cabling
@@ -295,6 +296,9 @@ class ControlPlane:
                 yield Gap(self.routers[side.router].at(side.neighbor), "routes over a session of several hops")
             elif internal(self.routers, session):
                 yield Gap(self.routers[session.a.router].at(session.a.neighbor), "routes between routers of one AS")
+            elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not adds_nothing(session, self.sessions):
+                where = self.routers[session.a.router].at(session.a.neighbor)
+                yield Gap(where, "IPv4 over IPv6 without extended next hops")
 
     def _unfollowed(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what a router announces that is not followed: routes of the kernel, and static ones to next hops."""

@@ -12,7 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
-from nodrop.routing.agreement import carries, goes_far, mismatch, opens
+from nodrop.routing.agreement import carries, goes_far, may_use_hops_of_ipv4, mismatch, opens
 from nodrop.routing.legs import Cabling, Leg
 from nodrop.routing.prefixes import FAMILIES, Address, address
 from nodrop.routing.routers import Down, Reason, Router, Session, Side
@@ -94,11 +94,12 @@ class Sessions:
                 at = (own.device.name, "@static_routes")
                 return down("static", at, there=own is not router, prefix=hidden.prefix, via=hidden.next_hop)
         families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
-        if not families and not (neighbor.evpn and back.evpn):
+        sides = Side(router.number, neighbor, leg), Side(far.number, back, far_leg)
+        if not (families or (neighbor.evpn and back.evpn) or may_use_hops_of_ipv4(self._routers, *sides)):
             there_is = any(carries(neighbor, family) for family in FAMILIES)
             lacks = not any(carries(back, family) for family in FAMILIES)
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
-        return Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), families)
+        return Session(*sides, families)
 
     def _hidden(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> StaticRoute | None:
         """Return the static route that leads packets to a neighbor away from its link, the longest; None for none."""
