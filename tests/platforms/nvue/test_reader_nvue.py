@@ -467,6 +467,19 @@ def test_settings_of_sessions_in_the_same_words_are_noted_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "about"),
+    [
+        ("{interface: {swp1: {ip: {ipv4: {forward: off}}}}}", ["interface ... ip ipv4 forward"]),
+        ("{interface: {swp1: {ip: {ipv6: {forward: off}}}}}", ["interface ... ip ipv6 forward"]),
+        ("{interface: {swp1: {ip: {ipv4: {forward: on}}}}}", []),
+        ("{interface: {eth0: {ip: {ipv4: {forward: off}}}}}", []),
+    ],
+)
+def test_a_port_that_does_not_forward_is_an_unknown_setting(body: str, about: list[str]) -> None:
+    assert [note.about for note in read(state(body)).notes if note.kind == "unknown-line"] == about
+
+
+@pytest.mark.parametrize(
     ("policy", "sets"),
     [
         ("{next: {}}", (("on-match", "next"),)),

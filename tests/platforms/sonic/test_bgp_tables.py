@@ -7,9 +7,10 @@ import pytest
 
 from nodrop import platforms
 from nodrop.model.compare import differences
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
+from nodrop.platforms.frr_words import password_digest
 from support.sonic_configs import NAME, read, read_bundle, stock
 
 PEERS = {
@@ -223,6 +224,67 @@ def test_what_frrcfgd_makes() -> None:
             neighbors=(red,),
         ),
     )
+
+
+def with_row(table: str, key: str, **columns: str) -> Any:
+    rows = FRAMEWORK.get(table, {})
+    return read(switch(MANAGED, **FRAMEWORK | {table: {**rows, key: {**rows.get(key, {}), **columns}}}))
+
+
+def unknown(reading: Any) -> list[str]:
+    return [note.about for note in reading.notes if note.kind == "unknown-line"]
+
+
+@pytest.mark.parametrize(
+    ("word", "columns", "expected"),
+    [
+        ("ipv4_unicast|10.2.0.0/16", {}, Aggregate(prefix="10.2.0.0/16")),
+        (
+            "ipv6_unicast|fd00::/16",
+            {"summary_only": "true", "as_set": "true"},
+            Aggregate(prefix="fd00::/16", summary_only=True, as_set=True),
+        ),
+        ("ipv4_unicast|10.2.0.0/16", {"summary_only": "false"}, Aggregate(prefix="10.2.0.0/16")),
+    ],
+)
+def test_aggregates_of_frrcfgd(word: str, columns: dict[str, str], expected: Aggregate) -> None:
+    reading = with_row("BGP_GLOBALS_AF_AGGREGATE_ADDR", f"default|{word}", **columns)
+    assert reading.device.bgp.aggregates == (expected,)
+    assert [one.aggregates for one in reading.device.vrf_bgp] == [()]
+
+
+def test_a_password_of_frrcfgd_is_kept_as_a_digest() -> None:
+    reading = with_row("BGP_NEIGHBOR", "default|10.0.0.2", auth_password="fabric")
+    found = {one.key: one.password for one in reading.device.bgp.neighbors}
+    assert found == {"Ethernet0": None, "10.0.0.2": password_digest("fabric encrypted")}
+    assert unknown(reading) == unknown(read(switch(MANAGED, **FRAMEWORK)))
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "column", "value", "is_unknown"),
+    [
+        ("BGP_NEIGHBOR", "default|10.0.0.2", "local_asn", "65009", True),
+        ("BGP_NEIGHBOR", "default|10.0.0.2", "dont_negotiate_capability", "true", True),
+        ("BGP_NEIGHBOR", "default|10.0.0.2", "dont_negotiate_capability", "false", False),
+        ("BGP_NEIGHBOR", "default|10.0.0.2", "conn_retry", "10", False),
+        ("BGP_GLOBALS", "default", "default_local_preference", "200", True),
+        ("BGP_GLOBALS_AF", "default|ipv4_unicast", "ebgp_route_distance", "255", True),
+        ("BGP_GLOBALS_AF_NETWORK", "default|ipv4_unicast|10.1.0.1/32", "policy", "LO", True),
+        ("BGP_NEIGHBOR_AF", "default|10.0.0.2|ipv4_unicast", "send_community", "none", True),
+        ("BGP_NEIGHBOR_AF", "default|10.0.0.2|ipv4_unicast", "send_community", "both", False),
+    ],
+)
+def test_a_column_of_frrcfgd_that_is_not_read_is_unknown(
+    table: str, key: str, column: str, value: str, *, is_unknown: bool
+) -> None:
+    before = unknown(read(switch(MANAGED, **FRAMEWORK)))
+    new = [about for about in unknown(with_row(table, key, **{column: value})) if about not in before]
+    assert new == ([f"{table} {column}"] if is_unknown else [])
+
+
+def test_columns_of_frrcfgd_count_only_where_it_runs() -> None:
+    rows = {**FRAMEWORK["BGP_NEIGHBOR"], "default|10.0.0.2": {"asn": "65003", "local_asn": "65009"}}
+    assert "BGP_NEIGHBOR local_asn" not in unknown(read(switch({}, **FRAMEWORK | {"BGP_NEIGHBOR": rows})))
 
 
 def test_frrcfgd_without_an_asn_makes_nothing() -> None:

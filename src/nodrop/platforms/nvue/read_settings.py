@@ -21,8 +21,11 @@ _MAX_NOTES = 1000
 
 NOT_READ: Final = object()
 """What decides sessions, routes, forwarding or queues and is not in the model: unknown where it is on."""
+FORWARDS: Final = object()
+"""What is not in the model and on by default: unknown where it is off."""
 _Known = Mapping[str, Any]
-"""By key: what may be below it, `NOT_READ`, a reason why nothing below changes anything, or None where all is read."""
+"""By key, `*` for any other: what may be below it, `NOT_READ`, `FORWARDS`, a reason why nothing below changes anything,
+or None where all is read."""
 
 _BRIDGED = "of bridging, VLANs and bonds are read, and who is in them"
 _OVERLAY = "of overlays, MLAG, Ethernet segments and what VXLAN does to the DSCP are read"
@@ -37,6 +40,7 @@ _BALANCING: _Known = {
     **dict.fromkeys(("profile", "buffer-mode"), "how the switch weighs load by itself"),
 }
 _PROTOCOLS: _Known = dict.fromkeys(("ospf", "ospf6", "pim", "pbr", "igmp", "vrrp", "vrr", "segment-routing"), NOT_READ)
+_FORWARDING: _Known = {"forward": FORWARDS, "*": None}
 _INTERFACE: _Known = {
     **dict.fromkeys(("type", "description", "vrf"), None),
     "link": {
@@ -45,7 +49,8 @@ _INTERFACE: _Known = {
         **dict.fromkeys(("fast-linkup", "profile", "diag", "traffic", "stats"), _LINK),
         **dict.fromkeys(("protodown", "dot1x"), NOT_READ),
     },
-    **dict.fromkeys(("ip", "ipv4", "ipv6"), None),
+    "ip": {**dict.fromkeys(("ipv4", "ipv6"), _FORWARDING), "*": None},
+    **dict.fromkeys(("ipv4", "ipv6"), _FORWARDING),
     "qos": None,
     "packet-trim": None,
     "acl": None,
@@ -66,7 +71,7 @@ TOP: _Known = {
         "advance-buffer-config": None,
         "lldp-tlv": "what LLDP tells the neighbor",
     },
-    "interface": {"*": _INTERFACE},
+    "interface": {"eth0": {**_INTERFACE, **dict.fromkeys(("ip", "ipv4", "ipv6"))}, "*": _INTERFACE},
     "acl": None,
     "bridge": _BRIDGED,
     "mlag": _BRIDGED,
@@ -169,12 +174,16 @@ def _unknown(node: object, known: Any, above: Path, pattern: Path) -> Iterator[t
         if not is_off(node):
             yield above, pattern
         return
+    if known is FORWARDS:
+        if node and is_off(node):
+            yield above, pattern
+        return
     if not isinstance(known, Mapping) or not isinstance(node, dict):
         return
     for key, inside in node.items():
-        if "*" in known:
-            yield from _unknown(inside, known["*"], (*above, key), (*pattern, "..."))
-        elif key in known:
+        if key in known:
             yield from _unknown(inside, known[key], (*above, key), (*pattern, key))
+        elif "*" in known:
+            yield from _unknown(inside, known["*"], (*above, key), (*pattern, "..."))
         elif not is_off(inside):
             yield (*above, key), (*pattern, key)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, PrivateAsns
 from nodrop.platforms.bindings import Binding, Refuses, Within, bound, check, never
+from nodrop.platforms.frr_words import password_digest
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic.config import Config, Row
 
@@ -174,6 +175,12 @@ def _most(row: TableRow) -> int | None:
     return None if row.columns.get("max_prefix_warning_only") == "true" else row.integer("max_prefix_limit")
 
 
+def _password(row: TableRow) -> str | None:
+    """Return the digest of a password and the word that the template writes behind it, which FRR takes as a part of it."""
+    stated = row.columns.get("auth_password")
+    return None if stated is None else password_digest(f"{stated} encrypted")
+
+
 def _enabled(row: TableRow) -> bool | None:
     return row.columns["admin_status"] not in _DOWN if "admin_status" in row.columns else None
 
@@ -207,6 +214,12 @@ SESSION: tuple[BgpBinding, ...] = (
     ),
     _flag("extended_next_hop", "capability_ext_nexthop"),
     _flag("passive", "passive_mode"),
+    Binding(
+        field="password",
+        where=("auth_password",),
+        decode=_password,
+        refuses=(never("nodrop keeps no password, and writes none"),),
+    ),
     _number("ttl_security_hops", "ttl_security_hops", Within(1, 254)),
     Binding(
         field="connected_check",

@@ -8,7 +8,7 @@ from typing import Any
 
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
-from nodrop.model.routing import SOURCES, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import known, those_known
 from nodrop.platforms import frr_limits
 from nodrop.platforms.bindings import decoded, encoded
@@ -59,6 +59,7 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
             for key in networks
             if key.startswith(f"{vrf}|{word}|")
         ),
+        aggregates=tuple(_aggregates(config, vrf)),
         redistributions=tuple(sorted(_redistributions(config, vrf), key=lambda one: (one.family, one.source))),
         requires_policy=True,
         neighbors=tuple(_sessions(config, vrf, unicast=said["default_ipv4_unicast"])),
@@ -67,6 +68,16 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
 
 def _row(config: Config, table: str, key: str) -> TableRow:
     return TableRow(config, table, key, config.rows(table).get(key, {}))
+
+
+def _aggregates(config: Config, vrf: str) -> Iterator[Aggregate]:
+    """Yield the aggregates of a process, those of IPv4 first."""
+    for word in FAMILIES.values():
+        for key, row in config.rows("BGP_GLOBALS_AF_AGGREGATE_ADDR").items():
+            prefix = key.removeprefix(f"{vrf}|{word}|")
+            if prefix != key:
+                only, as_set = row.get("summary_only") == "true", row.get("as_set") == "true"
+                yield Aggregate(prefix=prefix, summary_only=only, as_set=as_set)
 
 
 def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:

@@ -1,6 +1,6 @@
 """Tables whose effect is not known: neither read nor harmless; data in tables.yaml."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from nodrop.formats.shapes import value_at
 from nodrop.formats.yaml import parse
+from nodrop.platforms.sonic.bgp_rows import FAMILY, PATHS, PROCESS, SESSION, BgpBinding
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.schema import release_of, schema
 
@@ -65,6 +66,48 @@ def harmless_tables() -> Mapping[str, Harmless]:
         for group in _facts()["harmless"]
         for table in chain.from_iterable(group["tables"])
     }
+
+
+_ROWS: Mapping[str, Iterable[BgpBinding]] = {
+    "BGP_GLOBALS": PROCESS,
+    "BGP_GLOBALS_AF": tuple(PATHS.values()),
+    "BGP_GLOBALS_AF_NETWORK": (),
+    "BGP_GLOBALS_AF_AGGREGATE_ADDR": (),
+    "BGP_NEIGHBOR": SESSION,
+    "BGP_NEIGHBOR_AF": FAMILY,
+    "BGP_PEER_GROUP": SESSION,
+    "BGP_PEER_GROUP_AF": FAMILY,
+    "ROUTE_REDISTRIBUTE": (),
+}
+"""The tables of frrcfgd, with the rows that read their columns."""
+_EMPTY = "NULL"
+"""The column of a row without columns."""
+
+
+@cache
+def _columns_known() -> Mapping[str, frozenset[str]]:
+    """Return the columns of each table of frrcfgd that are read or harmless."""
+    found = {table: {_EMPTY, *chain.from_iterable(row.where for row in rows)} for table, rows in _ROWS.items()}
+    for group in _facts()["columns"]:
+        for table, columns in group["tables"].items():
+            found[table] |= set(columns)
+    return {table: frozenset(columns) for table, columns in found.items()}
+
+
+def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Yield (table, row, column) of what frrcfgd makes lines of FRR of, and whose effect is not known.
+
+    Columns that the release does not have are reported by other rules.
+    """
+    of_release = schema(release_of(value_at(config.data, "VERSIONS", "DATABASE", "VERSION")))
+    for table, known in _columns_known().items():
+        there = of_release.table(table)
+        for key, row in config.rows(table).items() if there is not None else ():
+            for column, value in row.items():
+                if column == "send_community" and value != "none":
+                    continue
+                if column not in known and value != "false":
+                    yield table, key, column
 
 
 def unknown_tables(config: Config) -> Iterator[str]:
