@@ -176,7 +176,7 @@ def _most(row: TableRow) -> int | None:
 
 
 def _password(row: TableRow) -> str | None:
-    """Return the digest of a password and the word that the template writes behind it, which FRR takes as a part of it."""
+    """Return the digest of a password and the word that the template writes behind it, which FRR takes with it."""
     stated = row.columns.get("auth_password")
     return None if stated is None else password_digest(f"{stated} encrypted")
 
