@@ -82,8 +82,7 @@ def test_a_build_has_each_name_once() -> None:
     Path("pod2.yaml").write_text(intent("spines: {ids: 1-2", "{per_spine: 2,"))
     every = found("build", "pod1.yaml", "pod2.yaml", "-o", "out")
     assert every == [
-        (NAME, name, f"out/pod2/{name}/config_db.json", ("pod2.yaml", f"out/pod1/{name}/config_db.json"))
-        for name in ("spine1", "spine2")
+        (NAME, name, f"out/pod2/{name}/config_db.json", ("pod2.yaml", "pod1.yaml")) for name in ("spine1", "spine2")
     ]
     assert not Path("out").exists()
 

@@ -71,7 +71,7 @@ def locate(
             return made
         lines[decision.file, decision.span.line] = decision.line
         located = Located(file=decision.file, span=decision.span)
-        origin = Related(subject=finding.at, message=decision.message, located=located)
+        origin = Related(subject=finding.at, message=decision.message, located=located, decides=True)
         return dataclasses.replace(made, related=(origin, *made.related))
 
     told = tuple(filled(finding) if id(finding) in chosen else finding for finding in findings)

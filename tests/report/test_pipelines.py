@@ -163,7 +163,9 @@ def test_hostile_text_stays_text_in_every_report(text: str) -> None:
 INTENT = finding(
     "leaf1/Ethernet8",
     at("pod.yaml/leaf1/config_db.json", 812, 9, 20),
-    related=(related("leaf1/Ethernet8", "decided here: pfc.watchdog", at("pod.yaml", 14, 5, 19)),),
+    related=(
+        replace(related("leaf1/Ethernet8", "decided here: pfc.watchdog", at("pod.yaml", 14, 5, 19)), decides=True),
+    ),
 )
 
 
@@ -183,10 +185,18 @@ def test_findings_of_a_linted_intent_stand_where_they_can_be_opened() -> None:
     assert other["physicalLocation"]["artifactLocation"] == {"uri": "pod.yaml/leaf1/config_db.json"}
 
 
-def test_findings_of_a_build_stand_where_they_were_written() -> None:
+def test_findings_of_a_build_stand_in_the_intent_too() -> None:
     said = outcome(replace(INTENT, located=at("out/leaf1/config_db.json", 812, 9, 20)))
-    assert concise.render(said).decode().startswith("out/leaf1/config_db.json:812:9: ")
-    assert ",file=out/leaf1/config_db.json,line=812," in github.render(said).decode()
-    assert "%0Apod.yaml:14: decided here: pfc.watchdog\n" in github.render(said).decode()
+    assert concise.render(said).decode().startswith("pod.yaml:14:5: ")
+    assert ",file=pod.yaml,line=14," in github.render(said).decode()
     (result,) = json.loads(sarif.render(said))["runs"][0]["results"]
-    assert [one["message"]["text"] for one in result["relatedLocations"]] == ["decided here: pfc.watchdog"]
+    (other,) = result["relatedLocations"]
+    assert other["message"] == {"text": "what it comes to"}
+    assert other["physicalLocation"]["artifactLocation"] == {"uri": "out/leaf1/config_db.json"}
+
+
+def test_findings_of_files_that_name_another_place_stand_in_the_files() -> None:
+    other = related("leaf1/Ethernet8", "the other end", at("pod.yaml", 14, 5, 19))
+    said = outcome(replace(INTENT, located=at("out/leaf1/config_db.json", 812, 9, 20), related=(other,)))
+    assert concise.render(said).decode().startswith("out/leaf1/config_db.json:812:9: ")
+    assert "%0Apod.yaml:14: the other end\n" in github.render(said).decode()

@@ -33,6 +33,8 @@ class Related:
     subject: Subject
     message: str
     located: Located | None = None
+    decides: bool = False
+    """Whether it is the key by which an intent decides what the finding points at; the first of `related`, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

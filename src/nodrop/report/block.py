@@ -11,7 +11,7 @@ from nodrop.model.subject import Subject
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name
-from nodrop.report.outcome import LineOf
+from nodrop.report.outcome import LineOf, beside, openable
 from nodrop.report.paint import paint
 from nodrop.report.quote import quote
 
@@ -69,13 +69,17 @@ class Page:
 def block(group: Sequence[Finding], page: Page) -> list[str]:
     """Return the first of a group in full; the others counted and listed, or one by one where the page is verbose."""
     first, *others = group
-    related = first.related if page.verbose else first.related[:_RELATED]
-    sheet = _Sheet(page=page, gutter=_gutter([first.located, *(each.located for each in related)], page))
+    place, besides = openable(first), beside(first)
+    related = besides if page.verbose else besides[:_RELATED]
+    sheet = _Sheet(page=page, gutter=_gutter([place, *(each.located for each in related)], page))
     lines = [f"{page.rules(first.severity, first.severity, first.rule)}: {page.paint('strong', first.message)}"]
-    lines += sheet.spot("-->", first.located, ("^", first.severity), subject.text(first.subject))
-    for each in related:
-        lines += sheet.spot(":::", each.located, ("-", "frame"), _caption(each, first))
-    if left := len(first.related) - len(related):
+    captions = [subject.text(first.subject), *(_caption(each, first) for each in related)]
+    if place is not first.located:
+        captions[:2] = [first.related[0].message, f"{related[0].message}: {captions[0]}"]
+    lines += sheet.spot("-->", place, ("^", first.severity), captions[0])
+    for each, caption in zip(related, captions[1:], strict=True):
+        lines += sheet.spot(":::", each.located, ("-", "frame"), caption)
+    if left := len(besides) - len(related):
         lines.append(sheet.footer(f"{count(left, 'more related part')}; -v shows them"))
     if first.confidence != "certain":
         lines += sheet.wrapped(f"confidence: {first.confidence}, since {first.doubt or _BY_RULE}")

@@ -8,7 +8,7 @@ from nodrop.errors import Problem
 from nodrop.inputs import Inputs
 from nodrop.inputs.contents import DEVICE_NOT_READ, UNREAD
 from nodrop.inputs.known import Ignored
-from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
+from nodrop.lint.finding import SEVERITIES, Finding, Located, Related, UnknownVerdict, Verdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
 from nodrop.lint.skipped import Skipped
@@ -213,13 +213,20 @@ def told(problem: Problem) -> str:
 
 
 def openable(finding: Finding) -> Located | None:
-    """Return the place of a finding that can be opened: its own, or that of the key by which an intent decides it.
+    """Return the place where a finding is mended: that of the key by which an intent decides it, or else its own."""
+    return finding.related[0].located if _is_decided(finding) else finding.located
 
-    The latter counts where an intent was linted and nothing is written.
-    """
-    origin = finding.related[0].located if finding.related else None
-    unwritten = finding.located and origin and finding.located.file.startswith(f"{origin.file}/")
-    return origin if unwritten else finding.located
+
+def beside(finding: Finding) -> tuple[Related, ...]:
+    """Return the places that a finding speaks of besides the one where it is mended."""
+    if not _is_decided(finding):
+        return finding.related
+    made = Related(subject=finding.at, message="what it comes to", located=finding.located)
+    return (made, *finding.related[1:])
+
+
+def _is_decided(finding: Finding) -> bool:
+    return bool(finding.related) and finding.related[0].decides and finding.related[0].located is not None
 
 
 SHOWN = 20

@@ -19,7 +19,7 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
-from nodrop.report.outcome import Outcome, openable, told
+from nodrop.report.outcome import Outcome, beside, openable, told
 from nodrop.report.rulings import RULINGS, Ruling
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -75,9 +75,7 @@ def _rule(rule: Rule | Ruling) -> dict[str, Any]:
 
 def _result(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
     """Return a finding; `compared` where there is a baseline, whose state then all results have."""
-    place, related = openable(finding), finding.related
-    if place is not finding.located:
-        related = (Related(subject=finding.at, message="what it comes to", located=finding.located), *related[1:])
+    place, related = openable(finding), beside(finding)
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in at:
         result["ruleIndex"] = at[finding.rule]
