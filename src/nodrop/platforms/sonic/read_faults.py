@@ -38,8 +38,9 @@ LARGEST_THRESHOLD = 2**31 - 1
 _LARGEST_INDEX = 99
 """More than any number of a queue or priority group."""
 _LARGEST_MBPS = 9_999_999
-_LARGEST_LANE = 99_999
 """More than any speed of a port."""
+_LARGEST_LANE = 99_999
+"""More than any number of a lane or panel port."""
 _RANGED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
 
 
