@@ -1,0 +1,63 @@
+"""Sources of sessions, static routes to neighbors and `any` in prefix lists: computed, and run in real FRR."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.model.fabric import Fabric
+from nodrop.model.routing import PrefixList, PrefixRule, StaticRoute
+from support.routed_runs import compare
+from support.twin_runs import needed
+from support.wired_routers import fabric, port, router, to
+
+pytestmark = pytest.mark.nightly
+PATIENCE_S = 60.0
+BLOCK = "10.8.1.0/24"
+Said = dict[str, Any]
+
+
+def pair(*static: StaticRoute, one: Said | None = None, other: Said | None = None, bgp: Said | None = None) -> Fabric:
+    """Two routers with two cables between and a session over the first; r1 announces a block."""
+    first = router(
+        "r1",
+        65001,
+        [port("e0", "10.1.0.0/31"), port("e1", "10.1.2.0/31")],
+        [to("10.1.0.1", 65002, **(one or {}))],
+        bgp={"networks": (BLOCK,)},
+        static_routes=(StaticRoute(prefix=BLOCK, next_hop="blackhole"), *static),
+    )
+    ports = [port("e0", "10.1.0.1/31"), port("e1", "10.1.2.1/31")]
+    second = router("r2", 65002, ports, [to("10.1.0.0", 65001, **(other or {}))], bgp=bgp)
+    return fabric(first, second, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])
+
+
+def source(of: str) -> Said:
+    return {"update_source": of}
+
+
+def listed(*rules: tuple[int, str, str]) -> Said:
+    made = tuple(PrefixRule(sequence=at, action=action, prefix=of) for at, action, of in rules)  # type: ignore[arg-type]
+    return {"prefix_lists": (PrefixList(name="P", family="ipv4", rules=made),)}
+
+
+LISTED = {"import_prefix_list": "P"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(pair(StaticRoute(prefix="10.1.0.1/32", next_hop="blackhole")), id="a neighbor is dropped"),
+        pytest.param(pair(StaticRoute(prefix="10.1.0.1/32", next_hop="10.1.2.1")), id="it is led over another link"),
+        pytest.param(pair(StaticRoute(prefix="10.1.0.1/32", next_hop="e0")), id="it is led over its link"),
+        pytest.param(pair(one=source("10.1.2.0"), other=source("10.1.2.1")), id="both from other addresses"),
+        pytest.param(pair(one=source("e1"), other=source("e1")), id="both from other ports"),
+        pytest.param(pair(one=source("10.1.2.0")), id="one from another address"),
+        pytest.param(pair(one=source("10.1.2.0"), other={"passive": True}), id="the other only waits"),
+        pytest.param(pair(one=source("e0"), other={"passive": True}), id="from the port of the link"),
+        pytest.param(pair(other=LISTED, bgp=listed((5, "deny", "any"), (10, "permit", BLOCK))), id="any is denied"),
+        pytest.param(pair(other=LISTED, bgp=listed((5, "permit", "any"))), id="any is permitted"),
+    ],
+)
+def test_sessions_and_routes_are_those_of_frr(made: Fabric) -> None:
+    needed()
+    compare(made, patience_s=PATIENCE_S)
