@@ -101,6 +101,19 @@ HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
             id="no subnet",
         ),
         pytest.param(
+            to("e0.4094"), THERE,
+            {
+                "r1 e0.4094": ("unread", {"node": "", "missing": "interface.addresses"}),
+                "r2 10.1.0.0": ("missing-there", {"peer": "r1", "port": "e0"}),
+            },
+            id="a sub-interface, which the model does not have",
+        ),
+        pytest.param(
+            to("e7.10"), THERE,
+            {"r1 e7.10": ("no-subnet", {}), "r2 10.1.0.0": ("missing-there", {"peer": "r1", "port": "e0"})},
+            id="a sub-interface of no port",
+        ),
+        pytest.param(
             to("e7"), THERE,
             {"r1 e7": ("no-subnet", {}), "r2 10.1.0.0": ("missing-there", {"peer": "r1", "port": "e0"})},
             id="no such port",

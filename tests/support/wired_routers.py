@@ -14,7 +14,7 @@ def port(name: str, *addresses: str, **more: Any) -> Interface:
 
 def to(far: str, asn: Any = "external", **more: Any) -> BgpNeighbor:
     """A neighbor: by its address, or over an interface."""
-    named = {"address": far} if "." in far or ":" in far else {"interface": far}
+    named = {"address": far} if far[:1].isdigit() or ":" in far else {"interface": far}
     return BgpNeighbor(**named, remote_asn=asn, **more)
 
 

@@ -9,6 +9,7 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._plane import of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
 from nodrop.model.fabric import End, Interface, Link
+from nodrop.model.identifiers import anycast_addresses
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
@@ -202,12 +203,18 @@ def _has_link_local(index: Index, router: Router, leg: Leg) -> bool:
 
 
 def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
-    """Yield the addresses of the default VRF, each with those that have it; of VLANs' gateways there may be several."""
+    """Yield the addresses of the default VRF, each with those that have it.
+
+    VLANs' gateways and anycast addresses of loopbacks are left out: they may have several.
+    """
     owners: defaultdict[Address, set[str]] = defaultdict(set)
     for router in plane.routers:
+        shared = anycast_addresses(router.device)
         for leg in router.legs if router.vrf is None else ():
             for one in leg.addresses:
-                if not one.link_local and not (leg.ports and leg.ports != (leg.name,)):
+                if one.link_local or (leg.ports and leg.ports != (leg.name,)):
+                    continue
+                if leg.ports or str(one) not in shared:
                     owners[one].add(f"{router.device.name}:{leg.name}")
     for one in sorted(owners):
         yield address_item(str(one)), tuple(sorted(owners[one]))

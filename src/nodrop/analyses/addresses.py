@@ -12,6 +12,7 @@ from typing import NamedTuple
 from nodrop.analyses import Hit, Unsettled
 from nodrop.model.addresses import plain
 from nodrop.model.fabric import Device
+from nodrop.model.identifiers import anycast_addresses
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, those_known
 from nodrop.model.subject import FABRIC, Subject
@@ -125,14 +126,11 @@ def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
 
 def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     name = device.name
-    loopbacks = those_known(device.loopbacks)
-    router_id = None if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.router_id
-    count = sum(len(plain(loopback.addresses)) for loopback in loopbacks)
-    for loopback in loopbacks:
+    shared = anycast_addresses(device)
+    for loopback in those_known(device.loopbacks):
         for address in plain(loopback.addresses):
-            anycast = count > 1 and address != router_id
             subject = (name, "@loopbacks", loopback.name)
-            holder = _Holder(name, loopback.name, subject, anycast=anycast)
+            holder = _Holder(name, loopback.name, subject, anycast=address in shared)
             yield _area(loopback.vrf), address, holder
     management = device.management
     if not isinstance(management, Unknown) and management is not None:

@@ -121,17 +121,20 @@ def holdings(fabric: Fabric) -> Iterator[Holding]:
 
 def _of_routing(device: Device) -> Iterator[Holding]:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
-    loopbacks = those_known(device.loopbacks)
-    anycast = sum(len(plain(loopback.addresses)) for loopback in loopbacks) > 1
-    router_id = None if bgp is None else bgp.router_id
-    for loopback in loopbacks:
-        own = loopback.addresses
-        if anycast:
-            own = tuple(text for text in own if text.partition("/")[0] == router_id)
+    shared = anycast_addresses(device)
+    for loopback in those_known(device.loopbacks):
+        own = tuple(text for text in loopback.addresses if shared.isdisjoint(plain((text,))))
         if not _in_vrf(loopback.vrf):
             yield Holding("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own)
     if bgp is not None:
         yield Holding("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
+
+
+def anycast_addresses(device: Device) -> frozenset[str]:
+    """Return the addresses that other switches may have too: those of loopbacks beside others, but the router id."""
+    bgp = None if isinstance(device.bgp, Unknown) else device.bgp
+    every = [address for loopback in those_known(device.loopbacks) for address in plain(loopback.addresses)]
+    return frozenset(every if len(every) > 1 else ()) - {None if bgp is None else bgp.router_id}
 
 
 def _in_vrf(vrf: str | None | Unknown) -> bool:

@@ -58,8 +58,8 @@ class Sessions:
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
         if leg is None:
-            if router.unsaid:
-                return down("unread", node="", missing=router.unsaid)
+            if missing := router.unsaid or _unmodelled(router, neighbor):
+                return down("unread", node="", missing=missing)
             return down("no-route" if goes_far(router, neighbor) else "no-subnet")
         if not self._cabling.up(router.device.name, leg, self._failed):
             shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
@@ -175,6 +175,12 @@ class Sessions:
         wanted = _wanted(neighbor, leg)
         found = (far.by_address.get(one) for one in leg.addresses if wanted is None or one.family == wanted.family)
         return next((one for one in found if one is not None), far.by_interface.get(far_leg.name))
+
+
+def _unmodelled(router: Router, neighbor: BgpNeighbor) -> str:
+    """Return what is not known of a session over a sub-interface, which the model does not have; "" for others."""
+    base, dot, tag = (neighbor.interface or "").rpartition(".")
+    return "interface.addresses" if dot and tag.isdecimal() and base in router.by_name else ""
 
 
 def _wanted(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
