@@ -205,8 +205,9 @@ def _has_link_local(index: Index, router: Router, leg: Leg) -> bool:
 def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
     """Yield the addresses of the default VRF, each with those that have it.
 
-    VLANs' gateways and anycast addresses of loopbacks are left out: they may have several.
+    VLANs' gateways are left out, and addresses of loopbacks that several have as anycast: they may have several.
     """
+    alone: set[Address] = set()
     owners: defaultdict[Address, set[str]] = defaultdict(set)
     for router in plane.routers:
         shared = anycast_addresses(router.device)
@@ -215,9 +216,11 @@ def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]
                 if one.link_local or (leg.ports and leg.ports != (leg.name,)):
                     continue
                 if leg.ports or str(one) not in shared:
-                    owners[one].add(f"{router.device.name}:{leg.name}")
+                    alone.add(one)
+                owners[one].add(f"{router.device.name}:{leg.name}")
     for one in sorted(owners):
-        yield address_item(str(one)), tuple(sorted(owners[one]))
+        if one in alone or len(owners[one]) == 1:
+            yield address_item(str(one)), tuple(sorted(owners[one]))
 
 
 def _router_ids(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
