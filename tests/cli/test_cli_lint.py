@@ -297,7 +297,8 @@ def test_intents() -> None:
     Path("faulty.yaml").write_text(text.replace("min: 150kB, max: 1500kB", "min: 30MB, max: 40MB"))
     done = nodrop("lint", "faulty.yaml")
     assert (done.code, "error[ecn-never-before-pfc]" in done.out) == (1, True)
-    assert re.search(r"^ +--> faulty\.yaml/leaf1/config_db\.json:\d+:\d+$", done.out, re.MULTILINE)
+    assert re.search(r"^ +--> faulty\.yaml:\d+:\d+$", done.out, re.MULTILINE)
+    assert re.search(r"^ +::: faulty\.yaml/leaf1/config_db\.json:\d+:\d+$", done.out, re.MULTILINE)
     for folder in ("small", "large"):
         shutil.rmtree(folder)
     assert nodrop("lint", ".").out.count("error[ecn-never-before-pfc]") == 2, "intents in folders are found"
