@@ -1,17 +1,74 @@
-"""Random lines of BGP on top of a random fabric: weights, lists, aggregates, default routes, distances, limits."""
+"""Random lines of BGP on top of a random fabric: weights, lists, aggregates, default routes, distances, limits.
 
+Passwords are not drawn: the model has digests of them, of which no frr.conf can be written. What sessions between
+loopbacks carry is a gap, so that neither is a session over several hops.
+"""
+
+from collections import defaultdict
 from random import Random
 from typing import Any, get_args
 
 from nodrop.model.fabric import Device, Fabric
-from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, PrivateAsns, RouteMap, RouteMapRule
+from nodrop.model.index import Index
+from nodrop.model.routing import (
+    Aggregate,
+    AsPathList,
+    Bgp,
+    BgpNeighbor,
+    CommunityList,
+    PrivateAsns,
+    RouteMap,
+    RouteMapRule,
+)
 from nodrop.model.states import those_known
 from nodrop.model.values import changed
+from nodrop.routing import compute
+
+_PATHS = (
+    "^$",
+    "^[0-9]+$",
+    "^[0-9]+_[0-9]+$",
+    "_6500[0-2]$",
+    "^(65001|65002)_",
+    "_(65000|65003)_",
+    "^6500[1-4]( 6500[1-4])*$",
+)
+_COMMUNITIES = ("^65000:", "65000:1( |$)", ":2$", "no-export", "^65000:1 65000:2$", "6500[0-9]:[2-9]")
 
 
 def lined(fabric: Fabric, chance: Random) -> Fabric:
     """Return a fabric of which some routers say more than before."""
-    return changed(fabric, devices=tuple(_device(one, chance) for one in fabric.devices))
+    made = changed(fabric, devices=tuple(_device(one, chance) for one in fabric.devices))
+    return _with_transport(made, chance)
+
+
+def _with_transport(fabric: Fabric, chance: Random) -> Fabric:
+    """Return a fabric of whose sessions some are opened in another way, which both ends agree on or not."""
+    plane = compute(Index(fabric))
+    more: defaultdict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
+    for session in plane.sessions:
+        ends = [(plane.routers[side.router].device.name, side.neighbor.key) for side in (session.a, session.b)]
+        one, other = chance.sample(ends, 2)
+        if chance.random() < 0.12:
+            more[one]["passive"] = True
+            more[other]["passive"] = chance.random() < 0.1
+        if chance.random() < 0.08:
+            more[one]["connected_check"] = False
+        if chance.random() < 0.08:
+            more[one] |= {"ttl_security_hops": chance.choice([1, 2, 254]), "ebgp_multihop": None}
+            if chance.random() < 0.8:
+                more[other] |= {"ttl_security_hops": chance.choice([1, 2, 254]), "ebgp_multihop": None}
+        if chance.random() < 0.1:
+            more[one]["bfd"] = True
+            more[other]["bfd"] = chance.random() < 0.8
+    return changed(fabric, devices=tuple(_with_sessions(one, more) for one in fabric.devices))
+
+
+def _with_sessions(device: Device, more: dict[tuple[str, str], dict[str, Any]]) -> Device:
+    bgp = device.bgp
+    assert isinstance(bgp, Bgp)
+    neighbors = (changed(one, **more.get((device.name, one.key), {})) for one in those_known(bgp.neighbors))
+    return changed(device, bgp=changed(bgp, neighbors=tuple(neighbors)))
 
 
 def _device(device: Device, chance: Random) -> Device:
@@ -30,6 +87,9 @@ def _device(device: Device, chance: Random) -> Device:
             said[field] = chance.choice([f"D{mark}", f"D{mark}", "GONE"])
     if chance.random() < 0.1:
         said["maximum_med"] = chance.choice([0, 7, 4294967294])
+    paths = AsPathList(name="A3", rules=(("deny", chance.choice(_PATHS)), ("permit", chance.choice(_PATHS))))
+    communities = CommunityList(name="C3", rules=(("permit", (chance.choice(_COMMUNITIES),)),), expanded=True)
+    said |= {"as_path_lists": (*bgp.as_path_lists, paths), "community_lists": (*bgp.community_lists, communities)}
     return changed(device, bgp=changed(bgp, **said))
 
 
@@ -54,7 +114,7 @@ def _more(chance: Random, mark: str) -> dict[str, Any]:
         said["weight"] = chance.choice([0, 7, 100])
     for way in ("import", "export"):
         if chance.random() < 0.1:
-            said[f"{way}_path_list"] = chance.choice(["A1", "A2", "A2", "GONE"])
+            said[f"{way}_path_list"] = chance.choice(["A1", "A2", "A3", "GONE"])
     if chance.random() < 0.1:
         said["private_asns"] = chance.choice(get_args(PrivateAsns))
     said["as_override"] = chance.random() < 0.08
@@ -94,4 +154,9 @@ def _rule(rule: RouteMapRule, name: str, names: set[str], peers: list[str], chan
         sets.append(("on-match", chance.choice(["next", "goto 20", "goto 100"]) if rule.sequence < 20 else "next"))
     if name.startswith("I") and name.endswith("a") and peers and chance.random() < 0.08:
         matches.append(("peer", chance.choice(peers)))
+    kinds = {kind for kind, _ in matches}
+    if "as-path" not in kinds and chance.random() < 0.08:
+        matches.append(("as-path", "A3"))
+    if "community" not in kinds and chance.random() < 0.08:
+        matches.append(("community", "C3"))
     return changed(rule, sets=tuple(sets), matches=tuple(matches))
