@@ -5,10 +5,10 @@ from nodrop.lint.vocabulary.buffers import dropping_lossless_queues
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import stopped_queues
 from nodrop.model import effects
-from nodrop.model.buffers import BufferPool
+from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Device
 from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.states import known
+from nodrop.model.states import known, surely_off, those_known
 
 
 @word("function")
@@ -92,6 +92,17 @@ def dynamic_threshold(qos: QosProfile, queue: int | None) -> int | None:
         known(row.buffer, "queue.buffer") for row in known(qos.queues, "interface.qos.queues") if row.index == queue
     ]
     return next((buffer.dynamic_th for buffer in buffers if buffer is not None), None)
+
+
+@word("function")
+def highest_static_threshold_bytes(device: Device, pool: BufferPool) -> int:
+    """Return the highest static threshold of groups and queues of ports in use in a pool, in bytes; 0 for none."""
+    ports = [port for port in device.interfaces if not surely_off(port.enabled)]
+    profiles = {id(port.qos): port.qos for port in ports if isinstance(port.qos, QosProfile)}
+    buffers = [group.buffer for qos in profiles.values() for group in those_known(qos.priority_groups)]
+    buffers += [queue.buffer for qos in profiles.values() for queue in those_known(qos.queues)]
+    taken = [buffer for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.pool == pool.name]
+    return max((buffer.static_th_bytes or 0 for buffer in taken), default=0)
 
 
 def _stopped(qos: QosProfile) -> frozenset[int]:
