@@ -1,7 +1,7 @@
 """Access to a device's tables: tables and rows of the expected shape, and a remark for every one that is not."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from nodrop.formats.json import Duplicate
@@ -31,9 +31,10 @@ _BUFFERS = frozenset(
     }
 )
 _CLASSES = frozenset({"PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE", *(table for table, _, _ in MAPS.values())})
-_TOGETHER = ((_BUFFERS, _CLASSES), (_CLASSES, _BUFFERS))
+_TOGETHER = ((_BUFFERS, _CLASSES, "PORT_QOS_MAP"), (_CLASSES, _BUFFERS, "BUFFER_POOL"))
 """`config qos reload` writes buffers and classes together, and `config qos clear` removes both (sonic-utilities
-config/main.py): a file that has one of them and nothing of the other is a part, and silent about the other."""
+config/main.py): a file that has one of them and nothing of the other is a part, and silent about the other. The table
+named last, without rows, says that there is nothing of it."""
 
 _NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
@@ -53,10 +54,16 @@ def covers(tables: Mapping[str, object], table: str) -> bool:
 
 def _silent(tables: Mapping[str, object]) -> frozenset[str]:
     """Return the tables of which a configuration with all of WHOLE says nothing."""
-    for there, lacking in _TOGETHER:
+    for there, lacking, _ in _TOGETHER:
         if not there.isdisjoint(tables) and lacking.isdisjoint(tables):
             return lacking
     return frozenset()
+
+
+def table_to_add(tables: Collection[str]) -> str | None:
+    """Return the table that a file of these has to have, without rows, in order not to be read as a part."""
+    parts = (last for there, lacking, last in _TOGETHER if there & {*tables} and lacking.isdisjoint(tables))
+    return next(parts, None)
 
 
 class Config:

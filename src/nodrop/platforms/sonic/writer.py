@@ -1,5 +1,6 @@
 """From a device to config_db.json, frr.conf and apply/; what SONiC cannot say is refused, nothing is repaired."""
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.session_groups import far_ends
 from nodrop.platforms.sonic import additions, routing_tables
+from nodrop.platforms.sonic.config import table_to_add
 from nodrop.platforms.sonic.delivery import apply_script, routing_mode
 from nodrop.platforms.sonic.limits import check, way_of
 from nodrop.platforms.sonic.naming import port_name
@@ -264,6 +266,7 @@ def on_off(value: bool | None) -> str | None:
 
 
 _RENDERED: OrderedDict[Any, tuple[Any, Spelling, str]] = OrderedDict()
+_TABLE = re.compile(r'^    "([A-Z_]+)": \{$', re.MULTILINE)
 
 
 def _qos(device: Device, facts: Switch) -> str:
@@ -290,6 +293,8 @@ def _qos(device: Device, facts: Switch) -> str:
         }
         kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
         text = "".join(_render(name, **names) for name in ("maps", "bindings", "buffers"))
+        if (table := table_to_add(_TABLE.findall(text))) is not None:
+            text += f'    "{table}": {{}},\n'
         _remember(_RENDERED, key, (kept, spelling, text))
     _, spelling, text = _RENDERED[key]
     if device.buffer_model == "traditional":
