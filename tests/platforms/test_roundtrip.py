@@ -19,7 +19,8 @@ from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import UNKNOWN_LINE, DeviceReading, Reading
-from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.routing import Bgp
+from nodrop.model.states import UNKNOWN, Unknown, those_known
 from nodrop.model.subject import Subject
 from nodrop.platforms import not_carried
 from nodrop.platforms.artifact import Artifact
@@ -97,9 +98,23 @@ def as_read(fabric: Fabric, *, placed: bool) -> Fabric:
 
     def of_platform(device: Device) -> Device:
         unsaid = dict(not_carried(device.platform))
-        return project(device, [path for path in unsaid if not (placed and path in ("interfaces/*/side", "role"))])
+        known = project(device, [path for path in unsaid if not (placed and path in ("interfaces/*/side", "role"))])
+        within = () if placed else ports_within_as(device)
+        sided = (replace(port, side="fabric") if port.name in within else port for port in known.interfaces)
+        return replace(known, interfaces=tuple(sided))
 
     return replace(fabric, devices=tuple(map(of_platform, fabric.devices)))
+
+
+def ports_within_as(device: Device) -> set[str | None]:
+    """The ports over which sessions run to a neighbor of the same AS, which is a switch."""
+    processes = [bgp for bgp in (device.bgp, *those_known(device.vrf_bgp)) if isinstance(bgp, Bgp)]
+    return {
+        neighbor.interface
+        for bgp in processes
+        for neighbor in those_known(bgp.neighbors)
+        if neighbor.remote_asn in ("internal", bgp.asn)
+    }
 
 
 def heard(reading: Reading) -> tuple[Any, ...]:
