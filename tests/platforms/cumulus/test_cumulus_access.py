@@ -160,6 +160,14 @@ def test_files_go_by_their_names() -> None:
     assert [one.name for one in those_known(forward.entries)] == ["100.rules:2", "20.rules:2"]
 
 
+def test_values_of_variables_do_not_make_a_line_of_any_length() -> None:
+    drops = "-A FORWARD -i $PORTS -j DROP\n-A FORWARD -i $PORTS$PORTS$PORTS -j DROP\n"
+    reading = switch(a=f"[iptables]\nPORTS = {'swp1,' * 1000}swp2\n{drops}")
+    (found,) = those_known(reading.device.access_lists)
+    assert [one.name for one in those_known(found.entries)] == ["a.rules:3"]
+    assert [(one.about, one.line) for one in reading.notes] == [("variables with more than 10000 characters", 4)]
+
+
 @pytest.mark.parametrize(
     ("line", "about"),
     [

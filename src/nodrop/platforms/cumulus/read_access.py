@@ -32,6 +32,8 @@ _STAGES: Mapping[tuple[str, str], Stage] = {
     ("mangle", "OUTPUT"): "control-plane-out", ("mangle", "POSTROUTING"): "egress",
 }  # fmt: skip
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
+_MAX_VALUES = 10_000
+"""Characters that the variables of a line may stand for: a list of all ports of a switch has fewer."""
 _USED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 
 
@@ -121,12 +123,20 @@ def in_order(files: Iterable[str]) -> list[str]:
 
 
 def _words(line: str, variables: Mapping[str, str]) -> list[str]:
-    """Return the words of a line, with the values of variables. Raise Unread where one has none in the file."""
+    """Return the words of a line, with the values of variables.
+
+    Raise Unread where one has none in the file, and where the values make the line longer than any rule is.
+    """
+    room = _MAX_VALUES
 
     def value(use: re.Match[str]) -> str:
-        if not variables.get(use[1]):
+        nonlocal room
+        if not (text := variables.get(use[1], "")):
             raise Unread("a variable without a value")
-        return variables[use[1]]
+        room -= len(text)
+        if room < 0:
+            raise Unread(f"variables with more than {_MAX_VALUES} characters")
+        return text
 
     text = _USED.sub(value, line)
     if not any(sign in text for sign in "\"'\\"):
