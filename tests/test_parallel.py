@@ -233,7 +233,7 @@ def test_a_site_with_faults_is_told_the_same_in_one_process_and_in_two() -> None
     done, files = both("build", *intents, "-o", "out")
     assert (done.code, files) == (1, {})
     assert done.err.startswith("nothing was written to out: findings reach --fail-on warning")
-    assert "--> out/pod1/leaf1/config_db.json:" in done.out
+    assert "::: out/pod1/leaf1/config_db.json:" in done.out
     done, files = both("build", *intents, "-o", "out", "--write-anyway", "--format", "json")
     assert (done.code, len(files)) == (1, 5 * 26 + 1)
     found = {finding["file"].split("/")[1] for finding in json.loads(done.out)["findings"]}
