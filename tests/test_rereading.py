@@ -77,7 +77,8 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         reader = original(platform)
 
         class Counting:
-            FILES, BESIDE, SUFFIXES, detect = reader.FILES, reader.BESIDE, reader.SUFFIXES, staticmethod(reader.detect)
+            FILES, BESIDE, BELOW, SUFFIXES = reader.FILES, reader.BESIDE, reader.BELOW, reader.SUFFIXES
+            detect = staticmethod(reader.detect)
 
             @staticmethod
             def read(name: str, sources: Any) -> DeviceReading:
