@@ -1,7 +1,6 @@
 """From a fault to findings: message, place, facts, group, fingerprint, fix, and how sure it is."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -175,7 +174,7 @@ class Teller:
         pieces = [piece if isinstance(piece, str) else shown(self._known(piece, names)) for piece in rule.message]
         naming: dict[str, str] = {}  # the parts of the subject, and what names each first
         cause = (
-            _unnamed(piece, rows)
+            _unnamed(piece, rows) if rows else piece
             for written, piece in zip(rule.message, pieces, strict=True)
             if isinstance(written, str)
             or not _names_only(piece, subject, at)
@@ -296,7 +295,7 @@ def _names_only(piece: str, subject: Subject, at: Subject) -> bool:
     names = {name for name in at[:2] if not name.startswith("@")}
     if subject[:2] == (FABRIC, "links"):
         names |= {name for end in cable_ends(subject[2]) for name in end}
-    return names.issuperset(re.split("[ :]", piece))
+    return names.issuperset(piece.replace(":", " ").split(" "))
 
 
 def _unnamed(piece: str, rows: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ an interface and set it in the lines below, or show the prompt.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nodrop.formats.places import Span, split_lines
 
@@ -55,8 +56,12 @@ class Script:
     commands: tuple[Command, ...]
 
 
+@lru_cache(maxsize=1)
 def parse(text: str) -> Script:
-    """Read a text; comments and blank lines are dropped, and so are what asks and what saves."""
+    """Read a text; comments and blank lines are dropped, and so are what asks and what saves.
+
+    The last text is remembered: who has read it looks for places in it next.
+    """
     header: dict[str, str] = {}
     commands: list[Command] = []
     opened: tuple[str, tuple[str, ...]] | None = None
