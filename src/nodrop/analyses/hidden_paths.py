@@ -1,14 +1,17 @@
 """Static routes that take over from BGP and leave some of its paths to hosts and loopbacks unused."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.model.index import Index
+from nodrop.model.routing import StaticRoute
 from nodrop.model.states import those_known
 from nodrop.routing.control_plane import Route
 from nodrop.routing.paths import Start, Walk
 from nodrop.routing.prefixes import Address, Prefix, prefix
+from nodrop.routing.routers import Router
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -21,18 +24,30 @@ def find(index: Index) -> Iterator[Hit]:
     """
     for reach in reaches(index):
         announced = [(one.kind, reach.announced.covering(one.prefix, one.router)) for one in reach.targets]
-        wanted = sorted({found for _, found in announced if found is not None})
+        wanted = {found for _, found in announced if found is not None}
         hosts = {found for kind, found in announced if kind == "hosts"}
         for number in reach.world.speakers:
-            for own, route in reach.routes.own(number).items():
-                if route.source != "static" or reach.routes.route(number, own) != route:
+            for own, rows in _stated(reach.plane.routers[number]).items():
+                route = reach.routes.own(number).get(own)
+                if route is None or route.source != "static":
                     continue
-                to = next((found for found in wanted if found.covers(own)), None)
-                if to is not None and not (route.discard and to in hosts):
-                    yield from _hits(reach, number, route, to)
+                around = [found for found in reach.announced.around(own) if found in wanted]
+                if around and not (route.discard and around[-1] in hosts):
+                    yield from _hits(reach, number, route, around[-1], rows)
 
 
-def _hits(reach: Reach, number: int, route: Route, to: Prefix) -> Iterator[Hit]:
+def _stated(router: Router) -> Mapping[Prefix, Sequence[tuple[int, StaticRoute]]]:
+    """Return the static routes of a router with their positions, by prefix."""
+    found: defaultdict[Prefix, list[tuple[int, StaticRoute]]] = defaultdict(list)
+    for at, row in enumerate(those_known(router.device.static_routes)):
+        if row.vrf == router.vrf and (to := prefix(row.prefix)) is not None:
+            found[to].append((at, row))
+    return found
+
+
+def _hits(
+    reach: Reach, number: int, route: Route, to: Prefix, rows: Sequence[tuple[int, StaticRoute]]
+) -> Iterator[Hit]:
     bit = 1 << reach.world.destinations.class_of[to]
     entry = reach.state.table(number).entry(bit.bit_length() - 1)
     if entry is None or bit & reach.own(number):
@@ -43,14 +58,12 @@ def _hits(reach: Reach, number: int, route: Route, to: Prefix) -> Iterator[Hit]:
     if taken == learned or any(way.outcome == "loop" for way in Walk(reach.plane, start, to_first).ways):
         return
     router = reach.plane.routers[number]
-    rows = list(enumerate(those_known(router.device.static_routes)))
-    own = [(at, row) for at, row in rows if row.vrf == router.vrf and prefix(row.prefix) == route.prefix]
     yield Hit(
-        subject=(router.device.name, "@static_routes", str(own[0][0])),
+        subject=(router.device.name, "@static_routes", str(rows[0][0])),
         facts={
             "device": router.name,
             "prefix": str(route.prefix),
-            "via": ", ".join(row.next_hop for _, row in own),
+            "via": ", ".join(row.next_hop for _, row in rows),
             "used": len(taken),
             "paths": len(learned),
             "to": str(to),

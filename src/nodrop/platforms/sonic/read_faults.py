@@ -4,7 +4,7 @@ Each is a remark of the reader, for it is about rows and fields and not about wh
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from nodrop.formats.places import shown
 from nodrop.hardware import asic, switch
@@ -204,18 +204,18 @@ def _missing_parts(config: Config) -> None:
         index = whole_number(row.get("index", ""), _LARGEST_LANE)
         if index is not None and row.get("lanes"):
             panels.setdefault(index, []).append(name)
+    owned = {lane for row in rows.values() for lane in _lanes(row)}
     for index, names in panels.items():
         shapes = {(rows[name]["lanes"].count(","), rows[name].get("speed")) for name in names}
         if len(shapes) == 1 and len(names) not in _PART_COUNTS and len(names) < max(_PART_COUNTS):
-            facts = {"index": str(index), "count": str(len(names)), "missing": _hole(rows, names)}
+            facts = {"index": str(index), "count": str(len(names)), "missing": _hole(rows, names, owned)}
             config.remark("part-missing", (), ("PORT", names[-1]), **facts)
 
 
-def _hole(rows: Mapping[str, Row], names: list[str]) -> str:
-    """Return the lanes between those of a panel port that no port has, as the end of a clause; nothing without any."""
+def _hole(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
+    """Return the lanes between those of a panel port that are not `owned`, as the end of a clause; else ""."""
     lanes = (whole_number(lane, _LARGEST_LANE) for name in names for lane in _lanes(rows[name]))
     mine = {lane for lane in lanes if lane is not None}
-    owned = {lane for row in rows.values() for lane in _lanes(row)}
     first, last = min(mine, default=0), max(mine, default=0)
     if last - first > len(mine) * max(_PART_COUNTS):
         return ""
