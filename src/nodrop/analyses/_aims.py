@@ -33,10 +33,7 @@ class Aim(NamedTuple):
 
 def aims(index: Index) -> list[Aim]:
     """Return what must be reached, each announced prefix of a router once."""
-    if "aims" not in index.kept:
-        index.kept["aims"] = list(_aims(index))
-    made: list[Aim] = index.kept["aims"]
-    return made
+    return index.keep("aims", lambda: list(_aims(index)))
 
 
 def _aims(index: Index) -> Iterator[Aim]:

@@ -48,10 +48,7 @@ def computed(index: Index) -> Observation:
 
     The items of the other validators are the ones that it has: each is seen by them, or they say why not.
     """
-    if "computed" not in index.kept:
-        index.kept["computed"] = _Computed(index).observation()
-    found: Observation = index.kept["computed"]
-    return found
+    return index.keep("computed", lambda: _Computed(index).observation())
 
 
 class _Computed:
@@ -136,10 +133,7 @@ class Joint(NamedTuple):
 
 def joints(index: Index, plane: ControlPlane) -> list[Joint]:
     """Return the cables between switches that route at both ends, none of which is shut or of the management."""
-    if "joints" not in index.kept:
-        index.kept["joints"] = list(_joints(index, plane))
-    found: list[Joint] = index.kept["joints"]
-    return found
+    return index.keep("joints", lambda: list(_joints(index, plane)))
 
 
 def _joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:

@@ -101,7 +101,7 @@ class Reach:
         return over, above
 
     def should(self, number: int, far: int, missing: int) -> int:
-        """Return what one router should tell another that is not where it got it.
+        """Return the destinations that one router should tell another: of those that it has from elsewhere.
 
         Where one of them has no tier, only what the other misses counts.
         """
@@ -162,22 +162,20 @@ def _bits(told: tuple[Advert, ...]) -> int:
 
 def reaches(index: Index) -> list[Reach]:
     """Return who has a route to what, for each family that a session carries."""
-    if "reaches" not in index.kept:
-        plane = of(index)
-        index.kept["reaches"] = [Reach(index, plane, family) for family in FAMILIES if family in plane.families]
-    found: list[Reach] = index.kept["reaches"]
-    return found
+    plane = of(index)
+    return index.keep(
+        "reaches", lambda: [Reach(index, plane, family) for family in FAMILIES if family in plane.families]
+    )
 
 
 def drops(index: Index) -> list[tuple[Reach, Drop]]:
     """Return all that is taken away, the same to every rule."""
-    if "drops" not in index.kept:
-        unknown = {gap.subject[0] for gap in of(index).gaps}
-        index.kept["drops"] = [
-            (reach, one)
-            for reach in reaches(index)
-            for one in reach.drops()
-            if reach.plane.routers[one.router].device.name not in unknown
-        ]
-    found: list[tuple[Reach, Drop]] = index.kept["drops"]
-    return found
+    return index.keep("drops", lambda: list(_drops(index)))
+
+
+def _drops(index: Index) -> Iterator[tuple[Reach, Drop]]:
+    unknown = {gap.subject[0] for gap in of(index).gaps}
+    for reach in reaches(index):
+        for one in reach.drops():
+            if reach.plane.routers[one.router].device.name not in unknown:
+                yield reach, one

@@ -44,10 +44,7 @@ class Fault(NamedTuple):
 def faults(index: Index, seen: Observation) -> list[Fault]:
     """Return what a validator saw that should be otherwise, in the order of the checks."""
     key = f"faults {seen.by}"
-    if key not in index.kept:
-        index.kept[key] = list(_Judged(index, seen).faults())
-    found: list[Fault] = index.kept[key]
-    return found
+    return index.keep(key, lambda: list(_Judged(index, seen).faults()))
 
 
 def sound(check: Check, item: Subject, value: Hashable, expected: Mapping[Subject, Hashable]) -> bool:
@@ -110,10 +107,7 @@ def expected_routes(index: Index, seen: Observation) -> Mapping[Subject, frozens
     target, or of the target itself.
     """
     key = f"expected {seen.by}"
-    if key not in index.kept:
-        index.kept[key] = _expected_routes(index, seen)
-    found: Mapping[Subject, frozenset[str]] = index.kept[key]
-    return found
+    return index.keep(key, lambda: _expected_routes(index, seen))
 
 
 class Way(NamedTuple):

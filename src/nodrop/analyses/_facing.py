@@ -119,7 +119,4 @@ def _known(value: object) -> object:
 
 def hosts_of(index: Index) -> Hosts:
     """Return the hosts of a fabric, the same to every rule."""
-    if "hosts" not in index.kept:
-        index.kept["hosts"] = Hosts(index)
-    found: Hosts = index.kept["hosts"]
-    return found
+    return index.keep("hosts", lambda: Hosts(index))

@@ -24,10 +24,7 @@ class Case(NamedTuple):
 
 def cases(index: Index) -> list[Case]:
     """Return the failures that hit anybody, those of cables first."""
-    if "failed" not in index.kept:
-        index.kept["failed"] = list(_cases(index))
-    found: list[Case] = index.kept["failed"]
-    return found
+    return index.keep("failed", lambda: list(_cases(index)))
 
 
 def _cases(index: Index) -> Iterator[Case]:

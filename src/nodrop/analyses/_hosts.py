@@ -17,10 +17,7 @@ class Cabled(NamedTuple):
 
 def cabled_hosts(index: Index) -> Sequence[tuple[Host, Sequence[Cabled]]]:
     """Return all hosts with their cabled ports, found once."""
-    if "cabled hosts" not in index.kept:
-        index.kept["cabled hosts"] = [(host, list(cabled(index, host))) for host in index.fabric.hosts]
-    found: Sequence[tuple[Host, Sequence[Cabled]]] = index.kept["cabled hosts"]
-    return found
+    return index.keep("cabled hosts", lambda: [(host, list(cabled(index, host))) for host in index.fabric.hosts])
 
 
 def cabled(index: Index, host: Host) -> Iterator[Cabled]:

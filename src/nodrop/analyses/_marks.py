@@ -24,7 +24,7 @@ class Mark(NamedTuple):
 
 
 def marks(reach: Reach, number: int, bits: int) -> Iterator[Mark]:
-    """Yield who marks some destinations that a router has and tells nobody in another AS."""
+    """Yield the policies that mark some destinations of a router, so that it tells them to no other AS."""
     for part in reach.state.local(number):
         if (both := part.bits & bits) and not passed_on(part.attributes):
             yield _redistributed(reach, number, part.attributes, both)

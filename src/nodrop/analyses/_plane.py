@@ -9,10 +9,7 @@ from nodrop.routing import ControlPlane, compute
 
 def of(index: Index) -> ControlPlane:
     """Return the control plane of a fabric, the same to every rule."""
-    if "plane" not in index.kept:
-        index.kept["plane"] = compute(index)
-    found: ControlPlane = index.kept["plane"]
-    return found
+    return index.keep("plane", lambda: compute(index))
 
 
 def unsettled(plane: ControlPlane) -> Iterator[Unsettled]:

@@ -29,10 +29,7 @@ def targets(index: Index) -> tuple[Target, ...]:
 
     Of loopbacks only addresses without a network of their own, which is how switches are reached.
     """
-    if "targets" not in index.kept:
-        index.kept["targets"] = tuple(_targets(index, of(index)))
-    known: tuple[Target, ...] = index.kept["targets"]
-    return known
+    return index.keep("targets", lambda: tuple(_targets(index, of(index))))
 
 
 def _targets(index: Index, plane: ControlPlane) -> Iterator[Target]:

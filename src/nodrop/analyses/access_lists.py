@@ -150,10 +150,7 @@ def _more(names: Sequence[str]) -> str:
 
 def _all(index: Index) -> Sequence[_Seen]:
     """Return what lists do to the packets that matter, other than to let them pass as they are; found once."""
-    if _KEPT not in index.kept:
-        index.kept[_KEPT] = list(_found(index)) if any(map(_has_lists, index.fabric.devices)) else []
-    found: Sequence[_Seen] = index.kept[_KEPT]
-    return found
+    return index.keep(_KEPT, lambda: list(_found(index)) if any(map(_has_lists, index.fabric.devices)) else [])
 
 
 def _has_lists(device: Device) -> bool:

@@ -57,9 +57,8 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
     all, and the maps alone differ. Without it all others. Facts: name, dscps, one and other (where it lands), here and
     there (a switch with the rarer landing, and one with the usual).
     """
-    if __name__ not in index.kept:
-        index.kept[__name__] = [*_all(index)]
-    yield from (hit for hidden, hit in index.kept[__name__] if hidden is unseen)
+    every = index.keep(__name__, lambda: list(_all(index)))
+    yield from (hit for hidden, hit in every if hidden is unseen)
 
 
 def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
@@ -72,7 +71,7 @@ def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
 
 
 def _profiles(index: Index, device: Device) -> tuple[Ports, ...]:
-    """The ports of a switch that are in use, by their profile."""
+    """Return the ports of a switch that are in use, by their profile."""
     found: dict[int, Ports] = {}
     for ports in index.alike(device):
         first, qos = ports[0], ports[0].qos
@@ -83,7 +82,7 @@ def _profiles(index: Index, device: Device) -> tuple[Ports, ...]:
 
 
 def _groups(index: Index) -> list[list[Device]]:
-    """The switches of the fabric by what cables join, each group of two or more."""
+    """Return the switches of the fabric by what cables join, each group of two or more."""
     found: dict[str, list[Device]] = {}
     for name, island in islands(index).items():
         found.setdefault(island, []).append(index.devices[name])
@@ -148,12 +147,12 @@ def _moved(
 
 
 def _most(counts: Counter[Landing]) -> Landing:
-    """The most frequent landing; of equally frequent ones the lossless one, then that of the lower number."""
+    """Return the most frequent landing; of equally frequent ones the lossless one, then that of the lower number."""
     return min(counts, key=lambda landing: (-counts[landing], not landing.lossless, landing.numbers))
 
 
 def _tier(device: Device) -> str:
-    """A switch's role; where that is not known the switch is like no other."""
+    """Return a switch's role; where that is not known the switch is like no other."""
     return f"@{device.name}" if isinstance(device.role, Unknown) else device.role
 
 

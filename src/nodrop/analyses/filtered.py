@@ -34,9 +34,8 @@ class _Row(NamedTuple):
 def find(index: Index, *, lost: bool) -> Iterator[Hit | Unsettled]:
     """Yield the policies by which a leaf has no route at all to something (`lost`), or has fewer paths to it."""
     yield from unsettled(of(index))
-    if "filtered" not in index.kept:
-        index.kept["filtered"] = list(_hits(index))
-    yield from (hit for gone, hit in index.kept["filtered"] if gone == lost)
+    every = index.keep("filtered", lambda: list(_hits(index)))
+    yield from (hit for gone, hit in every if gone == lost)
 
 
 def _hits(index: Index) -> Iterator[tuple[bool, Hit]]:

@@ -54,10 +54,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
 
 def _attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
     """Return the ports of hosts at switches, and what is not known of which switch; the same to every rule."""
-    if "attached" not in index.kept:
-        index.kept["attached"] = _read_attached(index)
-    known: tuple[Sequence[_Attached], Mapping[str, str]] = index.kept["attached"]
-    return known
+    return index.keep("attached", lambda: _read_attached(index))
 
 
 def _read_attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:

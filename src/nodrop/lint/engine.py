@@ -263,10 +263,7 @@ def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hi
     if not rule.last or rule.near:
         return found
     key = f"hits of {rule.name}"
-    if key not in index.kept:
-        index.kept[key] = list(found)
-    kept: Sequence[Hit | Unsettled] = index.kept[key]
-    return kept
+    return index.keep(key, lambda: list(found))
 
 
 def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:

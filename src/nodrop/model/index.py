@@ -3,7 +3,7 @@
 Of two rows with one name the first counts; that there are two is for a rule to find.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, 
 from nodrop.model.modes import cabled_groups
 
 _T = TypeVar("_T", Device, Host, HostPort, Interface)
+_Made = TypeVar("_Made")
 
 
 def _by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
@@ -31,6 +32,13 @@ class Index:
         self._host_ports: dict[str, Mapping[str, HostPort]] = {}
         self.kept: dict[str, Any] = {}
         """What analyses work out once for all rules, by the name of who does."""
+
+    def keep(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """Return what is kept under a name, made when it is first asked for."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        kept: _Made = self.kept[name]
+        return kept
 
     @cached_property
     def devices(self) -> Mapping[str, Device]:

@@ -77,11 +77,12 @@ def most_state(fact: str, platform: str, *, index: Index) -> bool:
     Where none does it is cared for elsewhere, in an image or by a tool of the site's; where one alone does not, it was
     forgotten. Switches whose source does not cover it do not count.
     """
-    key = f"most state {fact} on {platform}"
-    if key not in index.kept:
+
+    def most_state() -> bool:
         told = [_states(device, fact) for device in index.fabric.devices if device.platform == platform]
-        index.kept[key] = told.count(True) > told.count(False)
-    return bool(index.kept[key])
+        return told.count(True) > told.count(False)
+
+    return index.keep(f"most state {fact} on {platform}", most_state)
 
 
 def _states(device: Device, fact: str) -> bool | None:
