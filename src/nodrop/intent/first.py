@@ -7,13 +7,13 @@ from nodrop.hardware import asic, headroom_ways, media, nic, switch
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import table_headroom
 from nodrop.hardware.thresholds import least_sharing
+from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
 from nodrop.units import show_speed
 
 NIC = "ConnectX-7"
 _UPLINK_M, _ENDPOINT_M = 30, 5
-_MTU_BYTES = 9216
 _FASTEST_OF_ALL_MBPS = 800_000
 """What every release that is written can say; for more, on unused ports too, it takes the newest."""
 
@@ -65,9 +65,9 @@ def _sharing(box: Switch, ports: Iterable[tuple[int, int, int, int]]) -> str:
 
     `ports` are counts of panel ports, into how many each is split, Mb/s and meters.
     """
-    needed = 0
+    needed, mtu = 0, Intent.model_fields["mtu"].default
     for panels, split, speed, length in ports:
-        own = table_headroom(box, box.sonic.hwsku, speed_mbps=speed, length_m=length, mtu_bytes=_MTU_BYTES)
+        own = table_headroom(box, box.sonic.hwsku, speed_mbps=speed, length_m=length, mtu_bytes=mtu)
         needed += panels * split * own.xoff_bytes if own else 0
     ratio = least_sharing(asic(box.asic), box.buffer_bytes, needed) if box.buffer_bytes else 1
     return f"buffers: {{shared_headroom: {ratio}}}  # all ports' headroom at once is too much\n" if ratio > 1 else ""
