@@ -8,7 +8,7 @@ import pytest
 
 from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.platforms.sonic.schema import schema
-from nodrop.platforms.sonic.unknown_tables import harmless_tables, tables_read
+from nodrop.platforms.sonic.unknown_tables import designed_tables, harmless_tables, tables_read
 from support.sonic_configs import read_bundle, stock
 
 UNKNOWN = {
@@ -57,3 +57,30 @@ def test_no_table_is_in_both_lists_and_each_is_of_a_release() -> None:
 
 def test_every_reason_has_a_source() -> None:
     assert [name for name, row in harmless_tables().items() if not (row.because and row.source)] == []
+
+
+@pytest.mark.parametrize("table", ["LLR_PORT", "LLR_PROFILE", "ARS_PROFILE", "ARS_OBJECT", "ARS_INTERFACES"])
+@pytest.mark.parametrize(
+    ("versions", "kind"),
+    [
+        ({"VERSIONS": {"DATABASE": {"VERSION": "version_202311_02"}}}, "ignored-table"),
+        ({"VERSIONS": {"DATABASE": {"VERSION": "version_202511_01"}}}, "unknown-table"),
+        ({"VERSIONS": {"DATABASE": {"VERSION": "version_202605_01"}}}, None),
+        ({"VERSIONS": {"DATABASE": {"VERSION": "version_202611_01"}}}, None),
+    ],
+)
+def test_a_designed_table_is_unknown_in_the_newest_release_and_named_in_others(
+    table: str, versions: Mapping[str, Any], kind: str | None
+) -> None:
+    text = json.dumps(stock() | versions | {table: {"a": {"b": "c"}}}, indent=1)
+    reading = read_bundle({"config_db.json": text})
+    about_tables = [remark for remark in reading.remarks if remark.facts.get("table") == f"'{table}'"]
+    found = [(remark.kind, remark.facts["hint"]) for remark in about_tables]
+    expected = [(kind, f"; it belongs to {designed_tables()[table]}, which is newer")] if kind else []
+    assert found == expected
+    assert [note.about for note in reading.notes if note.kind == "unknown-line"] == ([] if kind else [table])
+
+
+def test_no_known_release_has_a_designed_table() -> None:
+    known = {table for release in RELEASES for table in schema(release).names()}
+    assert designed_tables().keys() & known == set()

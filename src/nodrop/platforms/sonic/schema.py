@@ -94,6 +94,12 @@ class Schema:
         return self.release is not None and releases().index(self.release) >= releases().index(_ABORTS_SINCE)
 
     @property
+    def is_newest(self) -> bool:
+        """Whether a switch may run a later build than all whose models are known: their databases have one version."""
+        *_, last, _main = releases()
+        return self.release is None or releases().index(self.release) >= releases().index(last)
+
+    @property
     def named(self) -> str:
         """The release as a message says it."""
         first, *_, last = releases()

@@ -16,6 +16,7 @@ from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables
 from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verdict, missing, spaceless, unmet
+from nodrop.platforms.sonic.unknown_tables import designed_tables
 
 WITHOUT_MODEL = frozenset({"bgpraw"})
 """Tables that SONiC itself lets pass without a model (sonic-utilities config/main.py)."""
@@ -82,7 +83,7 @@ class _Checker:
         for name, rows in data.items():
             table = self._schema.table(name)
             if table is None:
-                if name not in WITHOUT_MODEL:
+                if name not in WITHOUT_MODEL and not (self._schema.is_newest and name in designed_tables()):
                     yield self._unknown_table(name)
             elif isinstance(rows, dict):
                 verdict = self._verdict(name, rows)
@@ -108,8 +109,13 @@ class _Checker:
 
     def _unknown_table(self, name: str) -> Fault:
         other = self._schema.elsewhere(name)
-        near = "" if other else meant(name, self._schema.names())
-        hint = f"; SONiC has it {other}" if other else near and f"; {near}"
+        if design := designed_tables().get(name):
+            hint = f"; it belongs to {design}, which is newer"
+        elif other:
+            hint = f"; SONiC has it {other}"
+        else:
+            near = meant(name, self._schema.names())
+            hint = near and f"; {near}"
         kind = "unknown-table" if self._schema.aborts else "ignored-table"
         return Fault(kind, (name,), {"table": shown(name), "release": self._schema.named, "hint": hint})
 
