@@ -127,7 +127,6 @@ SIDE_TABLES = {
     "plan/facts.py _OF_FABRIC": "the order of a report",
     "report/names.py _QUEUES": "words of a title",
     "report/rack.py _HOSTS": "words of a generated page",
-    "report/schema.py _COUNTED": "keys of a report",
     "design/decisions.py _BELOW": "paths to the parts of a fabric",
     "validating/batfish/blind.py _IGNORED": "what Batfish ignores",
 }

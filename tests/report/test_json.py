@@ -230,7 +230,8 @@ def test_a_whole_report() -> None:
     "note": 1,
     "unknown": 1,
     "suppressed": 3,
-    "baseline": 12
+    "baseline": 12,
+    "evpn_not_computed": 0
   }
 }
 """

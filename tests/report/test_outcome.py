@@ -20,7 +20,16 @@ def test_the_summary_counts_findings_by_severity() -> None:
     severities = ("error", "warning", "warning", "note")
     shown = outcome(*(finding(f"leaf{number}", severity=each) for number, each in enumerate(severities)))
     assert summary(shown) == Summary(
-        devices=6, interfaces=192, rules=11, error=1, warning=2, note=1, unknown=0, suppressed=0, baseline=0
+        devices=6,
+        interfaces=192,
+        rules=11,
+        error=1,
+        warning=2,
+        note=1,
+        unknown=0,
+        suppressed=0,
+        baseline=0,
+        evpn_not_computed=0,
     )
 
 

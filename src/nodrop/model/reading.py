@@ -57,6 +57,8 @@ class Allow:
 
 UNKNOWN_LINE = "unknown-line"
 """The kind of the note about a line that is neither in the model nor known to be harmless: its effect is not known."""
+NOT_COMPUTED = "not-computed"
+"""The kind of the note that a device has routes which nobody computes, such as those of EVPN."""
 NOT_LISTED = "not-listed"
 """The kind of the note that a switch has more faults than are listed."""
 

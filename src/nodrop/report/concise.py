@@ -16,6 +16,7 @@ def render(outcome: Outcome) -> bytes:
     lines += (f"unknown[{one.rule}] needs {one.missing}: {one.settled_by}" for one in rules)
     lines += map(_unknown_lines, (one for one in outcome.unknown if one.places))
     lines += (_line(one.file, None, None, f"not read: {one.message}") for one in outcome.unread)
+    lines += (f"not computed: {one.message} ({one.device})" for one in outcome.not_computed)
     return utf8("".join(f"{terminal(line)}\n" for line in lines)).encode()
 
 

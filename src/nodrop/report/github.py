@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from nodrop.errors import Problem
 from nodrop.lint.finding import Finding, Located
 from nodrop.model import subject
+from nodrop.model.reading import NOT_COMPUTED
 from nodrop.model.subject import Subject
 from nodrop.report.escape import property_of_command, text_of_command, utf8
+from nodrop.report.names import listing
 from nodrop.report.outcome import Outcome, groups, openable, told
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -33,6 +35,9 @@ def render(outcome: Outcome) -> bytes:
         for one in outcome.unknown
         if one.places
     )
+    if devices := [one.device or "" for one in outcome.not_computed]:
+        said = f"{outcome.not_computed[0].message}: {listing(devices)}"
+        lines.append(_command("notice", {"title": NOT_COMPUTED}, said))
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 
 

@@ -23,7 +23,12 @@ _NO_FILE = "."
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as JSON in UTF-8, problems first; fingerprints stay when lines move, and no two are equal."""
     seen: dict[str, int] = {}
-    rows = [*map(_problem, outcome.problems), *map(_finding, outcome.findings), *map(_unread, outcome.unread)]
+    rows = [
+        *map(_problem, outcome.problems),
+        *map(_finding, outcome.findings),
+        *map(_unread, outcome.unread),
+        *map(_not_computed, outcome.not_computed),
+    ]
     for row in rows:
         count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
         if count > 1:
@@ -51,6 +56,11 @@ def _problem(problem: Problem) -> dict[str, Any]:
 def _unread(note: Note) -> dict[str, Any]:
     fingerprint = _digest(note.kind, note.file or "", note.message)
     return _row(f"not read: {note.message}", note.kind, fingerprint, "info", note.file, None)
+
+
+def _not_computed(note: Note) -> dict[str, Any]:
+    fingerprint = _digest(note.kind, note.device or "", note.message)
+    return _row(f"{note.message} ({note.device})", note.kind, fingerprint, "info", None, None)
 
 
 def _row(said: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None) -> dict[str, Any]:

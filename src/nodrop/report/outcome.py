@@ -1,7 +1,7 @@
 """All that one command has to say, in the order in which every report says it, and the totals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop.errors import Problem
@@ -13,8 +13,11 @@ from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
 from nodrop.lint.skipped import Skipped
 from nodrop.lint.suppressions import Settled
+from nodrop.model.fabric import Fabric
 from nodrop.model.identifiers import Identifiers
-from nodrop.model.reading import Assumption, Note, Reading
+from nodrop.model.reading import NOT_COMPUTED, Assumption, Note, Reading
+from nodrop.model.routing import Bgp
+from nodrop.model.states import those_known
 from nodrop.model.subject import natural, sort_key
 from nodrop.report.agreement import Validation
 
@@ -132,7 +135,7 @@ class Outcome:
             suppressed=sum(one.suppressed is not None for one in hidden),
             baseline=sum(one.suppressed is None for one in hidden),
             unknown=verdict.unknown,
-            notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *notes))),
+            notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *_not_computed(reading.fabric), *notes))),
             problems=(*reading.problems, *verdict.problems),
             assumed=reading.assumed,
             crashed=any(is_shipped(problem.path) for problem in verdict.problems),
@@ -143,6 +146,11 @@ class Outcome:
     def unread(self) -> tuple[Note, ...]:
         """The notes about files that nothing read."""
         return tuple(note for note in self.notes if note.kind in UNREAD)
+
+    @property
+    def not_computed(self) -> tuple[Note, ...]:
+        """The notes about devices with routes that nobody computes."""
+        return tuple(note for note in self.notes if note.kind == NOT_COMPUTED)
 
     @property
     def lacks_devices(self) -> bool:
@@ -156,9 +164,21 @@ class Outcome:
         return tuple(sorted((*self.findings, *self.hidden), key=_finding_key)) if self.hidden else self.findings
 
 
+def _not_computed(fabric: Fabric) -> Iterator[Note]:
+    """Yield a note about each device of which a session carries EVPN routes."""
+    for device in fabric.devices:
+        processes = (device.bgp, *those_known(device.vrf_bgp))
+        sessions = (one for bgp in processes if isinstance(bgp, Bgp) for one in those_known(bgp.neighbors))
+        if any(one.evpn for one in sessions):
+            yield Note(kind=NOT_COMPUTED, message="EVPN routes were not computed", device=device.name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The totals, in the order of contract 9.13; `error`, `warning` and `note` count findings, `unknown` verdicts."""
+    """The totals, in the order of contract 9.13; `error`, `warning` and `note` count findings, `unknown` verdicts.
+
+    `evpn_not_computed` counts devices with sessions for EVPN, the routes of which were not computed.
+    """
 
     devices: int
     interfaces: int
@@ -169,6 +189,7 @@ class Summary:
     unknown: int
     suppressed: int
     baseline: int
+    evpn_not_computed: int
 
 
 def summary(outcome: Outcome) -> Summary:
@@ -184,6 +205,7 @@ def summary(outcome: Outcome) -> Summary:
         unknown=len(outcome.unknown),
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
+        evpn_not_computed=len(outcome.not_computed),
     )
 
 

@@ -44,6 +44,7 @@ def render(outcome: Outcome) -> bytes:
                     *map(_problem, outcome.problems),
                     *(_unknown(one, at) for one in outcome.unknown),
                     *map(_unread, outcome.unread),
+                    *map(_not_computed, outcome.not_computed),
                 ],
             }
         ],
@@ -169,6 +170,11 @@ def _unread(note: Note) -> dict[str, Any]:
         "locations": [location],
         "descriptor": {"id": note.kind},
     }
+
+
+def _not_computed(note: Note) -> dict[str, Any]:
+    said = _said(f"{note.message} ({note.device})")
+    return {"level": "note", "message": {"text": said}, "descriptor": {"id": note.kind}}
 
 
 def _said(text: str) -> str:

@@ -1,11 +1,12 @@
 """The JSON Schemas of what commands print as JSON: findings, a plan, drift (a plan to what is wanted), and a check."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import get_args
 
-from nodrop.lint.finding import SEVERITIES
 from nodrop.plan.model import KINDS, RISKS, Kind, Means, When
 from nodrop.report import check_json, json, plan_json
+from nodrop.report.outcome import Summary
 from nodrop.report.schema_parts import (
     COUNT,
     FLAG,
@@ -25,7 +26,7 @@ from nodrop.report.schema_parts import (
 )
 from nodrop.routing.observation import CHECKS
 
-_COUNTED = ("devices", "interfaces", "rules", *SEVERITIES, "unknown", "suppressed", "baseline")
+_COUNTED = tuple(one.name for one in dataclasses.fields(Summary))
 _RISK: Schema = {"enum": list(RISKS), "description": "What it does to a switch that runs, from nothing to the worst."}
 _UNCHANGED: Schema = {
     "type": ["integer", "null"],

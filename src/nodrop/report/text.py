@@ -7,7 +7,7 @@ from itertools import groupby
 from nodrop.inputs.contents import UNREAD
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.model.modes import UNDECIDED
-from nodrop.model.reading import UNKNOWN_LINE, Assumption, Note
+from nodrop.model.reading import NOT_COMPUTED, UNKNOWN_LINE, Assumption, Note
 from nodrop.report.agreement import text as text_of
 from nodrop.report.block import Page, block
 from nodrop.report.hidden import hidden
@@ -18,6 +18,8 @@ from nodrop.report.statistics import table
 from nodrop.report.unread import ignored, last, not_read
 
 _NOTES_OF_A_KIND = 5
+_IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, NOT_COMPUTED})
+"""Kinds of notes that the totals count, and that are listed only where the report is verbose."""
 
 
 def render(
@@ -45,7 +47,9 @@ def render(
         _by_rule(every, page) if len(shown) < len(every) else [],
     ]
     problems = [page.problem(problem) for problem in outcome.problems]
-    others = [note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind != UNKNOWN_LINE)]
+    others = [
+        note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind not in _IN_THE_LAST_LINE)
+    ]
     besides = [
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(others, page)],
@@ -87,7 +91,10 @@ def totals(outcome: Outcome) -> str:
         if total.devices or outcome.hosts
         else "nothing checked"
     )
-    return f"{opening}: {', '.join(said)}" if said else opening
+    made = f"{opening}: {', '.join(said)}" if said else opening
+    if total.evpn_not_computed:
+        made += f"; EVPN routes of {count(total.evpn_not_computed, 'device')} not computed"
+    return made
 
 
 def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:

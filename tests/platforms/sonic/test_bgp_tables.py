@@ -401,3 +401,24 @@ def test_the_text_at_a_place_of_the_tables_alters_the_fact(subject: str, text: s
     root = "static_routes" if "static" in subject else "bgp"
     assert found
     assert all(one.startswith(root) for one in found), found
+
+
+def test_frrcfgd_says_which_sessions_carry_evpn() -> None:
+    """By a row of the family of the session itself, or of its peer group."""
+    tables = {
+        "BGP_GLOBALS": {"default": {"local_asn": "65001", "default_ipv4_unicast": "true"}},
+        "BGP_PEER_GROUP": {"default|OVERLAY": {"asn": "65100"}},
+        "BGP_PEER_GROUP_AF": {"default|OVERLAY|l2vpn_evpn": {"admin_status": "true"}},
+        "BGP_NEIGHBOR": {
+            "default|10.0.0.1": {"peer_group_name": "OVERLAY"},
+            "default|10.0.0.3": {"asn": "65100"},
+            "default|10.0.0.5": {"asn": "65100"},
+        },
+        "BGP_NEIGHBOR_AF": {"default|10.0.0.3|l2vpn_evpn": {"admin_status": "true"}},
+    }
+    bgp = read(switch({"frr_mgmt_framework_config": "true"}, **tables)).device.bgp
+    assert [(one.key, one.evpn) for one in bgp.neighbors] == [
+        ("10.0.0.1", True),
+        ("10.0.0.3", True),
+        ("10.0.0.5", False),
+    ]

@@ -38,6 +38,8 @@ DEFAULT = "default"
 """The name of the default VRF."""
 FAMILIES = {"ipv4": "ipv4_unicast", "ipv6": "ipv6_unicast"}
 """Address families by the model's names."""
+EVPN = "l2vpn_evpn"
+"""The address family of EVPN, whose sessions alone are read."""
 CONSTANT: Mapping[str, Columns] = {
     "BGP_GLOBALS": {"log_nbr_state_changes": "true"},
     "BGP_NEIGHBOR": {"conn_retry": "10"},

@@ -17,6 +17,7 @@ from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic.bgp_rows import (
     CONSTANT,
     DEFAULT,
+    EVPN,
     FAMILIES,
     FAMILY,
     PATHS,
@@ -108,7 +109,9 @@ def _sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbo
 def _said(config: Config, table: str, key: str) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, say."""
     own, other = (decoded(FAMILY, _row(config, f"{table}_AF", f"{key}|{word}")) for word in FAMILIES.values())
-    return decoded(SESSION, _row(config, table, key)) | own | ({"ipv6": other} if other else {})
+    evpn = decoded(FAMILY[:1], _row(config, f"{table}_AF", f"{key}|{EVPN}"))
+    carries = {"evpn": evpn["active"]} if evpn else {}
+    return decoded(SESSION, _row(config, table, key)) | own | carries | ({"ipv6": other} if other else {})
 
 
 def tables(device: Device) -> dict[str, Rows]:
