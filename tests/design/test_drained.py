@@ -1,5 +1,7 @@
 """A drained switch: one file changes, the switch asks to be routed around, and everyone listens."""
 
+from dataclasses import replace
+
 import nodrop
 from nodrop.model.compare import differences
 from support.designs import build, shipped
@@ -11,18 +13,33 @@ def texts(data: dict[str, object]) -> dict[tuple[str, str], str]:
     return {(one.device, one.path): one.text for one in nodrop.write(build(data))}
 
 
-def test_draining_changes_one_line_of_one_file() -> None:
+def test_draining_changes_one_line_of_one_file_and_what_is_stated() -> None:
     before, after = texts(shipped("two-by-two")), texts(shipped("two-by-two", DRAINED))
     assert before.keys() == after.keys()
-    assert [key for key in before if before[key] != after[key]] == [("leaf2", "frr.conf")]
+    assert [key for key in before if before[key] != after[key]] == [("leaf2", "frr.conf"), ("", "fabric.yaml")]
     old, new = (text["leaf2", "frr.conf"].splitlines() for text in (before, after))
     assert [line for line in new if line not in old] == [" bgp graceful-shutdown"]
     assert [line for line in new if line != " bgp graceful-shutdown"] == old
 
 
-def test_draining_changes_one_fact_of_one_device() -> None:
+def test_draining_changes_one_fact_of_one_device_and_what_is_stated() -> None:
     before, after = build(shipped("two-by-two")), build(shipped("two-by-two", DRAINED))
-    assert [one.path for one in differences(before, after)] == [("devices", "leaf2", "bgp", "graceful_shutdown")]
+    assert [one.path for one in differences(before, after)] == [
+        ("devices", "leaf2", "bgp", "graceful_shutdown"),
+        ("policy", "drained"),
+    ]
+
+
+def test_a_drained_switch_is_a_note_where_the_owner_states_it() -> None:
+    fabric = build(shipped("two-by-two", DRAINED))
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    assert reading.fabric.policy.drained == ("leaf2",)
+    unstated = replace(reading, fabric=replace(reading.fabric, policy=replace(fabric.policy, drained=("spine1",))))
+    found = [
+        [(one.subject, one.severity) for one in nodrop.lint(each).findings if one.rule == "switch-drained"]
+        for each in (reading, unstated)
+    ]
+    assert found == [[(("leaf2",), "note")], [(("leaf2",), "warning")]]
 
 
 def test_false_is_as_good_as_nothing() -> None:
@@ -56,7 +73,8 @@ def test_draining_on_nvue_changes_the_files_of_one_switch() -> None:
     after = texts(data)
     assert before.keys() == after.keys()
     changed = [key for key in before if before[key] != after[key]]
-    assert {device for device, _ in changed} == {"spine2"}
+    assert {device for device, _ in changed} == {"", "spine2"}
+    assert [path for device, path in changed if not device] == ["fabric.yaml"]
     assert ("spine2", "startup.yaml") in changed
     fabric = build(data)
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)

@@ -122,6 +122,17 @@ ANALYSIS = (
             "expected `options.mtu_bytes`",
         ),
         (
+            "links/site-mtu",
+            (("scope: interface", "scope: interface\nstated: interface.enabled"),),
+            "ours/links/site-mtu.yaml:3:9: stated: one key of two; expected stated and severity_if_stated, or neither",
+        ),
+        (
+            "links/site-mtu",
+            (("scope: interface", "scope: interface\nseverity_if_stated: note"),),
+            "ours/links/site-mtu.yaml:3:21: severity_if_stated: one key of two; "
+            "expected stated and severity_if_stated, or neither",
+        ),
+        (
             "lniks/site-mtu",
             (),
             "ours/lniks/site-mtu.yaml: no area `lniks` (did you mean `links`?)",

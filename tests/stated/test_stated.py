@@ -92,6 +92,7 @@ policies = st.builds(
     rdma_mtu_bytes=unknown_or(st.integers(256, 4096)),
     max_oversubscription=unknown_or(st.integers(1, 100_000).map(lambda hundredths: hundredths / 100)),
     lossless_pool_percent=unknown_or(st.integers(1, 100)),
+    drained=st.lists(names, unique=True, max_size=2).map(tuple),
 )
 
 
@@ -227,6 +228,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
             rdma_mtu_bytes=4096,
             max_oversubscription=1.5,
             lossless_pool_percent=80,
+            drained=("leaf1", "spine2"),
         ),
     )
     assert spell(fabric) == (
@@ -252,6 +254,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         "  rdma_mtu: 4096\n"
         "  max_oversubscription: 1.5\n"
         "  lossless_pool: 80%\n"
+        "  drained: [leaf1, spine2]\n"
     )
     assert read(spell(fabric)) == declared(fabric)
 

@@ -24,7 +24,7 @@ from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, mode_faults
 from nodrop.design.ports import Wires, host_port_name, name_of, wires
-from nodrop.design.settings import settings_faults
+from nodrop.design.settings import drained, settings_faults
 from nodrop.design.splits import Jack
 from nodrop.design.static_buffers import static_faults
 from nodrop.design.styles import style_faults
@@ -84,6 +84,7 @@ def build(intent: Intent) -> Fabric:
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=intent.topology.max_oversubscription,
             lossless_pool_percent=_lossless_share(intent, devices.values()),
+            drained=tuple(name for name in sorted(devices, key=natural) if drained(intent, name)),
         ),
     )
     _stop(list(touching_faults(intent, devices, fabric, layout.switches)))

@@ -78,7 +78,9 @@ class Rule:
     path: str
     severity: Severity
     severity_if_stated: Severity | None
-    """The severity where an intent states the part at fault, so that somebody wants it; None is the same."""
+    """The severity where `stated` holds; None is the same."""
+    stated: Node | None
+    """Whether the owner states what is at fault, in an intent or in fabric.yaml."""
     confidence: Confidence
     strictness: Strictness
     modes: frozenset[Mode]

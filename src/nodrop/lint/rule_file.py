@@ -168,6 +168,7 @@ class RuleFile(_Part):
 
     severity: Severity
     severity_if_stated: Severity | None = None
+    stated: _Text | None = None
     confidence: Confidence = "certain"
     strictness: Strictness = "regular"
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = MODES

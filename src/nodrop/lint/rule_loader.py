@@ -54,6 +54,9 @@ def loads_rule(raw: bytes, path: str, *, name: str, area: str) -> Rule:
     return _Loader(raw, path).rule(name, area)
 
 
+_TOGETHER = "stated and severity_if_stated, or neither"
+
+
 class _Loader:
     """One file on its way to a rule; a fault of one key does not hide those of others."""
 
@@ -88,6 +91,7 @@ class _Loader:
             path=self.path,
             severity=file.severity,
             severity_if_stated=file.severity_if_stated,
+            stated=self.stated(names),
             confidence=file.confidence,
             strictness=file.strictness,
             modes=frozenset(file.modes),
@@ -126,6 +130,14 @@ class _Loader:
         if self.problems:
             raise InputProblems(self.problems)
         return made
+
+    def stated(self, names: Names) -> Node | None:
+        """Return the condition under which the owner states the fault; it goes with a severity for that case."""
+        condition, severity = self.file.stated, self.file.severity_if_stated
+        for key, text, other in (("stated", condition, severity), ("severity_if_stated", severity, condition)):
+            if text is not None and other is None:
+                self.problems += self.written((key,), text).fault("one key of two", _TOGETHER).problems
+        return self.expression(("stated",), condition, names)
 
     @contextmanager
     def collecting(self) -> Iterator[None]:

@@ -131,7 +131,7 @@ class Teller:
         )
         return Finding(
             rule=rule.name,
-            severity=self._severity(at),
+            severity=self._severity(item),
             confidence=_lowered(rule.confidence, doubt),
             doubt=doubt,
             message="".join(pieces),
@@ -183,7 +183,7 @@ class Teller:
         doubt = self.evidence.doubt(rule.topics, (subject, at))
         return Finding(
             rule=rule.name,
-            severity=self._severity(at),
+            severity=self._severity(names),
             confidence=_lowered(rule.confidence, doubt),
             doubt=doubt,
             message="".join(pieces),
@@ -199,13 +199,12 @@ class Teller:
             former=self._former(subject, discriminator),
         )
 
-    def _severity(self, at: Subject) -> Severity:
-        """Return how bad a finding is; an owner's choice for the rule counts whatever an intent states."""
-        stated, decided = self.rule.severity_if_stated, self.reading.decided
-        if stated is None or decided is None or self.severity != self.rule.severity:
+    def _severity(self, names: Sequence[Any]) -> Severity:
+        """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
+        rule = self.rule
+        if rule.severity_if_stated is None or rule.stated is None or self.severity != rule.severity:
             return self.severity
-        decision = decided(at)
-        return stated if decision is not None and decision.how == "stated" else self.severity
+        return rule.severity_if_stated if self._known(rule.stated, names) is True else self.severity
 
     def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule

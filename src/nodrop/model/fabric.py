@@ -368,6 +368,8 @@ class Policy:
     max_oversubscription: float | Unknown = UNKNOWN
     lossless_pool_percent: int | Unknown = UNKNOWN
     """The share of the memory to be shared that lossless traffic is to have."""
+    drained: tuple[str, ...] = ()
+    """The switches that the owner has drained, by name."""
 
 
 @value

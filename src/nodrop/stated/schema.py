@@ -109,6 +109,7 @@ class Policy(Part):
     lossless_pool: Annotated[int, percentage(1, 100)] | None = Field(
         None, description="share of the packet memory to be shared that lossless traffic has, at least: 90%"
     )
+    drained: tuple[Name, ...] = Field((), description="switches that are drained for maintenance, such as spine2")
 
 
 class Stated(Part):

@@ -78,6 +78,7 @@ STATED: Table = {
         "rdma_mtu_bytes": Field("RDMA MTU", key="hosts.rdma_mtu"),
         "max_oversubscription": Field(key="topology.max_oversubscription"),
         "lossless_pool_percent": Field(key="buffers.lossless_pool"),
+        "drained": Field("drained switches", key="devices"),
     },
     Profile: {"name": Field(), "ecn": Field(), "watchdog": Field(), "shares": Field()},
     Band: {"low": Field(), "high": Field()},
