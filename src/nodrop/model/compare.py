@@ -1,14 +1,15 @@
 """Two values of the model side by side: what a platform cannot carry set to UNKNOWN, what differs, and both in one."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from operator import is_
 from typing import Any, NamedTuple
 
 from nodrop.model.fabric import Device, Link
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, text
-from nodrop.model.types import KEYS, key_of
+from nodrop.model.types import key_name, key_of
 
 
 class Difference(NamedTuple):
@@ -48,7 +49,7 @@ def _without(part: Any, path: Sequence[str]) -> Any:
         return part
     head, *rest = path
     if isinstance(part, tuple) and not hasattr(part, "_fields"):
-        named = zip(part, map(_key, part, range(len(part))), strict=True)
+        named = zip(part, map(key_of, part, range(len(part))), strict=True)
         return tuple(_without(row, rest) if head in ("*", key) else row for row, key in named)
     old = getattr(part, head)
     new = _without(old, rest)
@@ -75,9 +76,11 @@ def _differences(a: Any, b: Any, path: Subject, whole: bool) -> Iterator[Differe
             yield from () if a == b else (Difference(path, a, b),)
         else:
             yield from _in_rows(a, b, path, whole)
-    elif is_dataclass(a):
-        for field in fields(a):
-            yield from _differences(getattr(a, field.name), getattr(b, field.name), (*path, field.name), whole)
+    elif names := _field_names(a.__class__):
+        for name in names:
+            old, new = getattr(a, name), getattr(b, name)
+            if old is not new:
+                yield from _differences(old, new, (*path, name), whole)
     elif a != b:
         yield Difference(path, a, b)
 
@@ -158,15 +161,16 @@ def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole: bool)
 
 
 def _keys(rows: tuple[Any, ...]) -> list[str]:
-    return [_key(row, position) for position, row in enumerate(rows)]
-
-
-def _key(row: Any, position: int) -> str:
-    return key_of(row, position) if _has_key(row) else str(position)
+    return [key_of(row, position) for position, row in enumerate(rows)]
 
 
 def _has_key(row: Any) -> bool:
-    return isinstance(row, Link) or (is_dataclass(row) and any(hasattr(row, key) for key in KEYS))
+    return isinstance(row, Link) or key_name(row.__class__) is not None
+
+
+@cache
+def _field_names(kind: Hashable) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _distinct(keys: list[str]) -> bool:

@@ -176,13 +176,13 @@ def key_of(row: Any, position: int) -> str:
     """What a row is called in a subject: by the first of KEYS that it has, a link by its ends, else by its position."""
     if isinstance(row, Link):
         return link(row.a, row.b)[-1]
-    key = _key(row.__class__)
+    key = key_name(row.__class__)
     return str(position) if key is None else str(getattr(row, key))
 
 
 @cache
-def _key(kind: type[Any]) -> str | None:
-    """The field or property by which rows of a class are named; None where that is their position."""
+def key_name(kind: type[Any]) -> str | None:
+    """Name the field or property by which rows of a class are named; None where that is their position."""
     if not dataclasses.is_dataclass(kind):
         return None
     names = {field.name for field in dataclasses.fields(kind)}
