@@ -113,7 +113,7 @@ class Commands:
 
     def states(self, field: str, words: Sequence[str]) -> bool:
         """Whether a command, with or without `no`, states a field, even with a value that FRR does not take."""
-        on = words[0] != "no"
+        on = "no" not in words[:1]
         found = self._match(words if on else words[1:], on)
         return found is not None and any(row.field == field for row in found[0])
 

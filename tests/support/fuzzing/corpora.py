@@ -26,6 +26,7 @@ from support.fuzzing.mutation import Files
 from support.fuzzing.texts import Pairs, Tree, Unreadable, dump, load
 from support.golden_outputs import INTENTS, configurations
 from support.places import GOLDEN, ROOT, TESTS
+from support.single_faults import read_faults
 
 LEAF = "leaf1"
 _ALL = "**/*.py"
@@ -255,6 +256,16 @@ def _cumulus() -> Iterator[Files]:
             if word in text:
                 yield {**base, f"{LEAF}/{name}": text.encode()}
                 break
+    for number, text in enumerate(_acltool_rules()):
+        yield {**base, f"{LEAF}/policy.d/{number:02}_fabric.rules": text.encode()}
+
+
+def _acltool_rules() -> Iterator[str]:
+    """Yield files of rules for cl-acltool: those of the acceptance list, with all their kinds of rules."""
+    for row in read_faults("data/acceptance/access_lists.yaml"):
+        for name, text in row.get("cumulus", {}).get("set", {}).items():
+            if name.endswith(".rules"):
+                yield text
 
 
 def _hosts() -> Iterator[Files]:

@@ -263,7 +263,7 @@ TARGETS = (
     _reader("nvue-set", {"leaf1.nv": "lines"}, platform="nvue", named="leaf1.nv"),
     _reader("frr", {"frr.conf": "lines"}),
     _reader("onyx", {"leaf1.txt": "lines"}, platform="onyx", named="leaf1.txt"),
-    _reader("cumulus", dict.fromkeys(("interfaces", ".conf", "hostname"), "lines"), platform="cumulus"),
+    _reader("cumulus", dict.fromkeys(("interfaces", ".conf", "hostname", ".rules"), "lines"), platform="cumulus"),
     _reader("nclu", {"leaf1.txt": "lines"}, platform="nclu", named="leaf1.txt"),
     _reader("hosts", {".yaml": "yaml", ".json": "json", "": "lines"}),
     Target("intent", OTHER, {"intent.yaml": "yaml"}, _intent, _WITH_INTENT, "intent.yaml"),
