@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.fabric import End, Fabric
+from nodrop.model.bridging import Vlan, VlanMember
+from nodrop.model.fabric import End, Fabric, Loopback
 from nodrop.model.index import Index
-from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import Aggregate, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.adverts import IGP, INCOMPLETE
 from nodrop.routing.failures import Failures
+from nodrop.routing.prefixes import Prefix
 from support.wired_routers import fabric, port, router, to
 
 CABLES = ("r1 e0 - r2 e0", "r1 e1 - r3 e0")
@@ -47,6 +49,64 @@ def test_a_network_is_announced_while_the_routing_table_has_it() -> None:
     assert learned(compute(Index(fabric_of_three)), "r2") == {BLOCK: ("e0",)}
     unchecked = three((BLOCK, "blackhole"), networks=(BLOCK, OTHER), import_check=False)
     assert learned(compute(Index(unchecked)), "r2") == {BLOCK: ("e0",), OTHER: ("e0",)}
+
+
+def legs_map(*values: str) -> tuple[RouteMap, ...]:
+    """A route map that lets pass what goes over some legs."""
+    rules = (
+        RouteMapRule(sequence=10 * (number + 1), action="permit", matches=(("interface", value),))
+        for number, value in enumerate(values)
+    )
+    return (RouteMap(name="LEGS", rules=tuple(rules)),)
+
+
+@pytest.mark.parametrize(
+    ("legs", "told"),
+    [
+        (["e1"], {"10.1.1.0/31"}),
+        (["e1", "Loopback0"], {"10.1.1.0/31", "10.9.0.1/32"}),
+        (["Loopback1"], set()),
+        (["Vlan7"], {"10.3.7.0/24"}),
+        (["vlan70"], set()),
+    ],
+)
+def test_connected_routes_are_redistributed_by_their_interface(legs: list[str], told: set[str]) -> None:
+    given = Redistribution(source="connected", policy="LEGS")
+    made = three(redistributions=(given,), route_maps=legs_map(*legs))
+    loopback = (Loopback(name="Loopback0", addresses=("10.9.0.1/32",)),)
+    vlan = (Vlan(id=7, addresses=("10.3.7.1/24",), members=(VlanMember(interface="e1", tagged=False),)),)
+    first = changed(made.devices[0], loopbacks=loopback, vlans=vlan)
+    plane = compute(Index(changed(made, devices=(first, *made.devices[1:]))))
+    assert set(learned(plane, "r2")) == told
+    assert plane.gaps == ()
+
+
+def test_a_static_route_follows_another_route_to_its_next_hop() -> None:
+    """Over one of BGP, over an aggregate once its own link is dead, but over no default route (as in FRR)."""
+    plain = three((OTHER, "10.9.0.2"), (BLOCK, "10.1.1.1"))
+    far = changed(plain.devices[1], loopbacks=(Loopback(name="Loopback0", addresses=("10.9.0.2/32",)),))
+    told = changed(far, bgp=changed(far.bgp, networks=("10.9.0.2/32",)))
+    made = changed(plain, devices=(plain.devices[0], told, plain.devices[2]))
+    dead = frozenset({End("r1", "e1")})
+    hops = {"e0"}, None
+    for fabric_of_three, expected in ((made, hops), (plain, (None, None))):
+        own = compute(Index(fabric_of_three), dead).ipv4.own(0)
+        found = tuple(own.get(Prefix("ipv4", first, 24)) for first in (0x0A080100, 0x0A080000))
+        assert tuple(None if one is None else {hop.leg for hop in one.hops} for one in found) == expected
+    summed = changed(
+        made.devices[0], bgp=changed(made.devices[0].bgp, aggregates=(Aggregate(prefix="10.0.0.0/8"),), networks=())
+    )
+    dropped = compute(Index(changed(made, devices=(summed, *made.devices[1:]))), dead).ipv4.own(0)
+    assert dropped[Prefix("ipv4", 0x0A080000, 24)].discard
+    last = three(("0.0.0.0/0", "10.1.0.1"), (BLOCK, "10.1.1.1"))
+    assert Prefix("ipv4", 0x0A080000, 24) not in compute(Index(last), dead).ipv4.own(0)
+
+
+def test_over_which_interface_other_routes_go_is_a_gap() -> None:
+    """Of learned and static routes bgpd knows an interface in some cases only."""
+    for more in ({"redistributions": (Redistribution(source="static", policy="LEGS"),)}, {"installed_policy": "LEGS"}):
+        made = three((BLOCK, "e1"), route_maps=legs_map("e1"), **more)
+        assert "interface" in {gap.what for gap in compute(Index(made)).gaps}
 
 
 def test_a_static_route_is_announced_while_its_port_works() -> None:

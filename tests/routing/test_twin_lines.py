@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.fabric import Fabric
-from nodrop.model.routing import PrefixList, PrefixRule, StaticRoute
+from nodrop.model.fabric import Fabric, Loopback
+from nodrop.model.routing import PrefixList, PrefixRule, Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.values import changed
 from support.routed_runs import compare
 from support.twin_runs import needed
 from support.wired_routers import fabric, port, router, to
@@ -61,3 +62,28 @@ LISTED = {"import_prefix_list": "P"}
 def test_sessions_and_routes_are_those_of_frr(made: Fabric) -> None:
     needed()
     compare(made, patience_s=PATIENCE_S)
+
+
+def behind() -> Fabric:
+    """r1 and r2 with loopbacks that they redistribute by interface, and a static route of r1 behind that of r2."""
+    legs = tuple(
+        RouteMapRule(sequence=10 * number, action=action, matches=(("interface", leg),))  # type: ignore[arg-type]
+        for number, (leg, action) in enumerate((("e1", "deny"), ("Loopback0", "permit")), 1)
+    )
+    given = {
+        "redistributions": (Redistribution(source="connected", policy="LEGS"),),
+        "route_maps": (RouteMap(name="LEGS", rules=legs),),
+        "networks": (),
+    }
+    made = pair(StaticRoute(prefix="10.5.0.0/24", next_hop="10.9.9.2"))
+    first, second = (
+        changed(one, loopbacks=(Loopback(name="Loopback0", addresses=(f"10.9.9.{number}/32",)),))
+        for number, one in enumerate(made.devices, 1)
+    )
+    devices = [changed(one, bgp=changed(one.bgp, **given)) for one in (first, second)]
+    return changed(made, devices=tuple(devices))
+
+
+def test_static_routes_over_learned_ones_and_redistribution_by_interface_are_those_of_frr() -> None:
+    needed()
+    compare(behind(), patience_s=PATIENCE_S)

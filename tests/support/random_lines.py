@@ -17,6 +17,7 @@ from nodrop.model.routing import (
     BgpNeighbor,
     CommunityList,
     PrivateAsns,
+    Redistribution,
     RouteMap,
     RouteMapRule,
 )
@@ -55,13 +56,19 @@ def _with_transport(fabric: Fabric, chance: Random) -> Fabric:
         if chance.random() < 0.08:
             more[one]["connected_check"] = False
         if chance.random() < 0.08:
-            more[one] |= {"ttl_security_hops": chance.choice([1, 2, 254]), "ebgp_multihop": None}
+            more[one] |= {"ttl_security_hops": _hops(one[1], chance), "ebgp_multihop": None}
             if chance.random() < 0.8:
-                more[other] |= {"ttl_security_hops": chance.choice([1, 2, 254]), "ebgp_multihop": None}
+                more[other] |= {"ttl_security_hops": _hops(other[1], chance), "ebgp_multihop": None}
         if chance.random() < 0.1:
             more[one]["bfd"] = True
             more[other]["bfd"] = chance.random() < 0.8
     return changed(fabric, devices=tuple(_with_sessions(one, more) for one in fabric.devices))
+
+
+def _hops(key: str, chance: Random) -> int:
+    """Return a number of hops: bgpd takes no other than 1 at a session over an interface."""
+    hops = chance.choice([1, 2, 254])
+    return hops if "." in key or ":" in key else 1
 
 
 def _with_sessions(device: Device, more: dict[tuple[str, str], dict[str, Any]]) -> Device:
@@ -87,10 +94,32 @@ def _device(device: Device, chance: Random) -> Device:
             said[field] = chance.choice([f"D{mark}", f"D{mark}", "GONE"])
     if chance.random() < 0.1:
         said["maximum_med"] = chance.choice([0, 7, 4294967294])
+    if chance.random() < 0.3:
+        legs = [one.name for one in (*device.interfaces, *those_known(device.loopbacks))]
+        said["route_maps"] = tuple(sorted((*said["route_maps"], _legs(legs, chance)), key=lambda one: one.name))
+        others = tuple(one for one in bgp.redistributions if one.source != "connected")
+        given = (Redistribution(source="connected", family=one, policy="LEGS") for one in families)  # type: ignore[arg-type]
+        said["redistributions"] = tuple(sorted((*others, *given), key=lambda one: one.key))
     paths = AsPathList(name="A3", rules=(("deny", chance.choice(_PATHS)), ("permit", chance.choice(_PATHS))))
     communities = CommunityList(name="C3", rules=(("permit", (chance.choice(_COMMUNITIES),)),), expanded=True)
     said |= {"as_path_lists": (*bgp.as_path_lists, paths), "community_lists": (*bgp.community_lists, communities)}
     return changed(device, bgp=changed(bgp, **said))
+
+
+def _legs(names: list[str], chance: Random) -> RouteMap:
+    """A route map of connected routes over some of a router's legs, and one that it has not."""
+    chosen = chance.sample([*names, "Loopback7"], chance.randint(1, 2))
+    rules = [
+        RouteMapRule(
+            sequence=10 * (number + 1),
+            action=chance.choice(["permit", "permit", "deny"]),
+            matches=(("interface", one),),
+        )
+        for number, one in enumerate(chosen)
+    ]
+    if chance.random() < 0.3:
+        rules.append(RouteMapRule(sequence=100, action="permit"))
+    return RouteMap(name="LEGS", rules=tuple(rules))
 
 
 def _aggregates(chance: Random, families: list[str]) -> list[Aggregate]:

@@ -31,7 +31,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
 
 
 def _management(reach: Reach, router: Router) -> Hit | None:
-    """A management port outside a VRF of its own is connected like any other, and so redistributed."""
+    """Return a management port in the default VRF that is redistributed, as it is connected like any other."""
     port, bgp, family = router.device.management, router.bgp, reach.routes.family
     if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:
         return None
@@ -40,7 +40,7 @@ def _management(reach: Reach, router: Router) -> Hit | None:
     for row in bgp.redistributions:
         if row.source == "connected" and row.family == family:
             words = Reader(bgp, family).of(row.policy, None, external=False)
-            for one, _ in redistributed(subnets, words, family):
+            for one, _ in redistributed(dict.fromkeys(subnets, port.interface), words, family):
                 return Hit(
                     subject=(*router.subject, "redistributions", row.key),
                     facts={"device": router.name, "port": port.interface, "prefix": str(one)},

@@ -203,6 +203,8 @@ class Process:
         over_interface = not is_address(key) and key not in self._groups
         if words == ("capability", "extended-nexthop") and not on and over_interface:
             raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, no_neighbor_capability_enhe)
+        if words[:2] == ("ttl-security", "hops") and words[2:] != ("1",) and on and over_interface:
+            raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, neighbor_ttl_security)
         if harmless("session", words, on) is not None:
             return {}
         stated = frr_rows.OF_SESSION.read(words, on)

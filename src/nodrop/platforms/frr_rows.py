@@ -134,6 +134,12 @@ def _has_multihop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     return None if hops is None or neighbor.ebgp_multihop is None else "the session has ebgp-multihop, too"
 
 
+def _is_one_hop_away(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+    """Refuse more hops at a session over an interface, as bgpd does unless its group has them (bgpd/bgp_vty.c)."""
+    too_many = hops is not None and hops > 1 and neighbor.interface is not None
+    return "a session over an interface is one hop long" if too_many else None
+
+
 def _has_it_by_itself(on: bool, neighbor: BgpNeighbor) -> str | None:
     return "a session over an interface has it by itself" if on and neighbor.interface is not None else None
 
@@ -154,7 +160,7 @@ _SESSION: tuple[Row, ...] = (
     ),
     _number("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
     _flag("passive", "passive"),
-    _number("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop),
+    _number("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop, _is_one_hop_away),
     _flag("connected_check", "disable-connected-check", means=False),
     Binding(
         field="password",

@@ -27,6 +27,8 @@ class Attributes(NamedTuple):
     communities: frozenset[str] = frozenset()
     weight: int = 0
     tag: int = 0
+    interface: str = ""
+    """The leg over which a connected route goes, while its redistribution is decided."""
 
 
 class Part(NamedTuple):

@@ -75,16 +75,44 @@ class Routes:
                     if subnet.family == self.family:
                         found.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
             several: dict[Prefix, list[Route]] = {}
+            behind: dict[Prefix, list[Address]] = {}
             for route, prefix in statics(router, self.family):
                 if prefix in found:  # a connected one
                     continue
                 row = self._static(router, prefix, route)
                 if row is not None:
                     several.setdefault(prefix, []).append(row)
+                elif (far := address(route.next_hop)) is not None:
+                    behind.setdefault(prefix, []).append(far)
             for prefix, rows in several.items():
                 found[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
             self._local[number] = found
+            self._resolve(number, {prefix: hops for prefix, hops in behind.items() if prefix not in found})
         return self._local[number]
+
+    def _resolve(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
+        """Add static routes whose next hops are behind other routes, which they follow.
+
+        These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
+        """
+        found = self._local[number]
+        while waiting:
+            added = {}
+            for prefix, addresses in waiting.items():
+                over = [way for one in addresses if (way := self._over(number, one)) is not None]
+                if over:
+                    hops = tuple(dict.fromkeys(hop for way in over for hop in way.hops))
+                    added[prefix] = Route(prefix, "static", hops, discard=not hops)
+            if not added:
+                return
+            found.update(added)
+            self._lengths.pop(number, None)
+            waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
+
+    def _over(self, number: int, to: Address) -> Route | None:
+        """Return the route to an address; None where there is none but a default route."""
+        way = self.towards(number, to)
+        return None if way is None or way.prefix.length == 0 else way
 
     def own_lengths(self, number: int) -> tuple[int, ...]:
         """Return the lengths of the prefixes of a router's connected and static routes, the longest first."""

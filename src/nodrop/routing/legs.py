@@ -50,8 +50,13 @@ def legs(device: Device) -> Iterator[Leg]:
         yield _leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
 
 
+def is_named(leg: str, word: str) -> bool:
+    """Whether a word of a configuration names a leg: a VLAN is `Vlan100` on SONiC and `vlan100` on NVUE."""
+    return word == leg or (leg.startswith("VLAN ") and word.lower() == leg.lower().replace(" ", ""))
+
+
 def unsaid(device: Device) -> str:
-    """The model path of what may be a leg or a static route of a device and is not known; "" where all is."""
+    """Return the model path of what may be a leg or a static route of a device and is not known; "" where all is."""
     parts = ("vlans", "port_channels", "loopbacks", "static_routes")
     missing = next((part for part in parts if isinstance(getattr(device, part), Unknown)), None)
     if missing is not None:
@@ -106,6 +111,6 @@ class Cabling:
         return sum(self.works(device, port, failed) for port in leg.ports) >= leg.least
 
     def far_ends(self, device: str, leg: Leg) -> tuple[End, ...]:
-        """The other ends of the cables at a leg's ports, as far as they are known."""
+        """Return the other ends of the cables at a leg's ports, as far as they are known."""
         found = (self._index.far_end(device, port) for port in leg.ports)
         return tuple(end for end in found if end is not None)

@@ -5,7 +5,7 @@ map or list that is named and not there denies all (bgpd/bgp_route.c, bgp_input_
 lib/plist.c, prefix_list_apply_ext).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, Ro
 from nodrop.model.states import those_known
 from nodrop.routing.adverts import Attributes, Part
 from nodrop.routing.destinations import Destinations
+from nodrop.routing.legs import is_named
 from nodrop.routing.words import Words
 
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
@@ -198,6 +199,8 @@ class Policy:
         if kind == "metric":
             med = values.number(value)
             return lambda attributes: (attributes.med or 0) == med
+        if kind == "interface":
+            return lambda attributes: is_named(attributes.interface, value)
         return lambda attributes: False
 
 
@@ -253,12 +256,15 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.listed(one)}
     sessions = those_known(bgp.neighbors)
     told, peers = _exports(bgp, sessions), {one.key for one in sessions}
-    around = _around_themselves(bgp)
+    around, by_leg = _around_themselves(bgp), _of_connected(bgp, sessions)
     for one in bgp.route_maps:
         for rule in one.rules:
             for kind, value in rule.matches:
                 if kind == "peer":
                     if one.name in told or value not in peers:
+                        yield one.name, rule, kind
+                elif kind == "interface":
+                    if one.name not in by_leg:
                         yield one.name, rule, kind
                 elif kind not in _UNDERSTOOD:
                     yield one.name, rule, kind
@@ -309,6 +315,14 @@ def _around_themselves(bgp: Bgp) -> frozenset[str]:
         if name in reached:
             found.add(name)
     return frozenset(found)
+
+
+def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
+    """Return the route maps that only connected routes go through: of others it is not known over which leg they go."""
+    connected = {row.policy for row in bgp.redistributions if row.source == "connected"}
+    others = {row.policy for row in bgp.redistributions if row.source != "connected"}
+    imports = {said.import_policy for session in sessions for said in (session, session.ipv6)}
+    return connected - others - imports - _exports(bgp, sessions) - {bgp.installed_policy, bgp.installed_policy_ipv6}
 
 
 def _exports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:

@@ -90,13 +90,13 @@ def announced(
     if bgp is None:
         return {}
     connected = {
-        subnet
-        for leg in router.legs
+        subnet: leg.name
+        for leg in reversed(router.legs)
         if up[leg.name]
         for subnet in leg.subnets
         if subnet.family == family and not subnet.link_local
     }
-    static = {found for route, found in statics(router, family) if usable(router, route, up)}
+    static = {found: "" for route, found in statics(router, family) if usable(router, route, up)}
     rows: dict[Prefix, Attributes] = {}
     for text in bgp.networks:
         found = prefix(text)
@@ -106,7 +106,7 @@ def announced(
             rows[found] = Attributes(weight=LOCAL_WEIGHT)
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
-            taken = sorted(connected if row.source == "connected" else static)
+            taken = dict(sorted((connected if row.source == "connected" else static).items()))
             for found, attributes in redistributed(taken, reader.of(row.policy, external=False), family):
                 if found not in rows or _rank(attributes) < _rank(rows[found]):
                     rows[found] = attributes
@@ -120,16 +120,25 @@ def _rank(own: Attributes) -> tuple[int, int, int, int, int]:
     return -own.weight, -own.preference, len(own.path), own.origin, own.med or 0
 
 
-def redistributed(taken: list[Prefix], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
-    """Yield what is left of routes of another protocol, after the route map."""
+def redistributed(taken: Mapping[Prefix, str], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
+    """Yield what is left of routes of another protocol, by prefix with the leg of connected ones, after the route map.
+
+    `match interface` is asked of that leg (FRR, bgpd/bgp_routemap.c, route_match_interface).
+    """
     attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE)
     if words.rules is None:
         yield from ((one, attributes) for one in taken)
         return
     destinations = Destinations(family, {one: (one,) for one in taken}, shapes(words))
-    whole = Part(attributes, destinations.bits(taken))
-    for changed, bits in Policy(0, words, destinations).parts((whole,), whole.bits):
-        yield from ((one, changed) for one in taken if bits >> destinations.class_of[one] & 1)
+    policy = Policy(0, words, destinations)
+    over: defaultdict[str, list[Prefix]] = defaultdict(list)
+    for one, leg in taken.items():
+        over[leg if words.reads_legs else ""].append(one)
+    for leg, prefixes in over.items():
+        whole = Part(attributes._replace(interface=leg), destinations.bits(prefixes))
+        for changed, bits in policy.parts((whole,), whole.bits):
+            told = changed._replace(interface="")
+            yield from ((one, told) for one in prefixes if bits >> destinations.class_of[one] & 1)
 
 
 def _over(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:

@@ -51,6 +51,12 @@ class Words(NamedTuple):
             for kind, value in rule.sets
         )
 
+    @property
+    def reads_legs(self) -> bool:
+        """Whether it asks over which leg a connected route goes."""
+        every = (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
+        return any(kind == "interface" for rule in every for kind, _ in rule.matches)
+
 
 class Rewrite(NamedTuple):
     """How a session changes the AS numbers of announced paths (FRR, bgpd/bgp_aspath.c)."""

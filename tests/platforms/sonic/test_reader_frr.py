@@ -811,6 +811,7 @@ def test_evpn_is_read_of_each_session_and_its_block_is_an_unknown_line() -> None
         "neighbor 10.0.0.1 ebgp-multihop 2\n neighbor 10.0.0.1 ttl-security hops 1",
         "neighbor 10.0.0.1 ttl-security hops 1\n neighbor 10.0.0.1 ebgp-multihop 2",
         "bgp log-neighbor-changes\n no neighbor Ethernet0 capability extended-nexthop",
+        "bgp log-neighbor-changes\n neighbor Ethernet0 ttl-security hops 2",
     ],
 )
 def test_what_bgpd_refuses_is_an_unknown_line(lines: str) -> None:
