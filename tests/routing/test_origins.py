@@ -96,8 +96,12 @@ def test_a_static_route_follows_another_route_to_its_next_hop() -> None:
     summed = changed(
         made.devices[0], bgp=changed(made.devices[0].bgp, aggregates=(Aggregate(prefix="10.0.0.0/8"),), networks=())
     )
-    dropped = compute(Index(changed(made, devices=(summed, *made.devices[1:]))), dead).ipv4.own(0)
-    assert dropped[Prefix("ipv4", 0x0A080000, 24)].discard
+    index = Index(changed(made, devices=(summed, *made.devices[1:])))
+    assert compute(index).gaps == ()
+    dropped = compute(index, dead)
+    assert dropped.ipv4.own(0)[Prefix("ipv4", 0x0A080000, 24)].discard
+    what = "static routes over a route that drops packets"
+    assert [(gap.subject, gap.what) for gap in dropped.gaps] == [(("r1", "@static_routes", BLOCK), what)]
     last = three(("0.0.0.0/0", "10.1.0.1"), (BLOCK, "10.1.1.1"))
     assert Prefix("ipv4", 0x0A080000, 24) not in compute(Index(last), dead).ipv4.own(0)
 

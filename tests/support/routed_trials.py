@@ -26,7 +26,8 @@ def trial(seed: int) -> dict[str, Any]:
     """Return what becomes of a seed: `alike`, `different` with the differences, or why it is not compared."""
     fabric = lined(routed(Random(seed), preferences=seed % 2 == 0), Random(f"lines {seed}"))
     before, after = failing(fabric, seed)
-    gaps = sorted({gap.what for gap in compute(Index(fabric)).gaps})
+    index, dead = Index(fabric), ends((*before, *after))
+    gaps = sorted({gap.what for failed in (ends(before), dead) for gap in compute(index, failed).gaps})
     if gaps:
         return {"seed": seed, "result": "gap", "said": gaps}
     if not settles(fabric, ends(before)) or (after and not settles(fabric, ends((*before, *after)))):
