@@ -67,7 +67,7 @@ class Type:
         return frozenset({_SCALARS[scalar] for scalar in self.scalars} | words | lists | set(map(label, self.owners)))
 
     def describe(self) -> str:
-        """The type in the words of a message: `a number or none`, `one of rs, fc, none, auto`."""
+        """Say a type in the words of a message: `a number or none`, `one of rs, fc, none, auto`."""
         said = sorted(kind for kind in self.kinds if kind != "a list")
         if self.words and not self.scalars:
             said = [f"one of {', '.join(sorted(map(str, self.words)))}", *(label(owner) for owner in self.owners)]
@@ -90,12 +90,12 @@ ANYTHING = Type(anything=True, none=True)
 
 
 def label(owner: Owner) -> str:
-    """What an owner of attributes is called in messages."""
+    """Name an owner of attributes as messages do."""
     return owner.name if isinstance(owner, Record) else owner.__name__
 
 
 def join(left: Type, right: Type) -> Type:
-    """What is either of two types."""
+    """Join two types: what is either of them."""
     elements = [each.element for each in (left, right) if each.element is not None]
     return Type(
         owners=tuple(dict.fromkeys(left.owners + right.owners)),
@@ -110,7 +110,7 @@ def join(left: Type, right: Type) -> Type:
 
 @_remembered
 def type_of(annotation: Any) -> Type:
-    """The type that an annotation of the model states; TypeError where the model may not hold such a thing."""
+    """Return the type that an annotation of the model states; TypeError where the model may not hold such a thing."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in (None, NoneType):
         return NONE
@@ -133,7 +133,7 @@ def type_of(annotation: Any) -> Type:
 
 @_remembered
 def fields(owner: Owner) -> Mapping[str, Type]:
-    """The fields that an owner stores, and their types."""
+    """Return the fields that an owner stores, and their types."""
     if isinstance(owner, Record):
         return dict(owner.fields)
     return {name: type_of(hint) for name, hint in get_type_hints(owner).items() if not name.startswith("_")}
@@ -155,7 +155,7 @@ def is_property(owner: Owner, name: str) -> bool:
 
 @_remembered
 def sources(owner: Owner, name: str) -> frozenset[str]:
-    """The fields that reading an attribute looks at; for a property, those that its code names."""
+    """Return the fields that getting an attribute reads; for a property, those that its code names."""
     getters = _properties(owner)
     if name not in getters:
         return frozenset({name})
@@ -173,7 +173,7 @@ def _properties(owner: Owner) -> Mapping[str, Any]:
 
 
 def key_of(row: Any, position: int) -> str:
-    """What a row is called in a subject: by the first of KEYS that it has, a link by its ends, else by its position."""
+    """Name a row as a subject does: by the first of KEYS that it has, a link by its ends, else by its position."""
     if isinstance(row, Link):
         return link(row.a, row.b)[-1]
     key = key_name(row.__class__)
@@ -190,7 +190,7 @@ def key_name(kind: type[Any]) -> str | None:
 
 
 def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
-    """A hint that names the known word nearest to `word`, else those that there are.
+    """Return a hint that names the known word nearest to `word`, else those that there are.
 
     `alike` is how much they have to be alike, as difflib counts.
     """
@@ -200,7 +200,7 @@ def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
 
 
 def meant(word: str, known: Iterable[str], alike: float = 0.6) -> str:
-    """A hint that names the known word nearest to `word`, however it is capitalised; nothing where none is near."""
+    """Name in a hint the known word nearest to `word`, however it is capitalised; nothing where none is near."""
     if len(word) > MAX_GUESSED:
         return ""
     words = sorted(known)
