@@ -64,6 +64,8 @@ _INTERFACE: _Known = {
     **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _WATCHED),
     **dict.fromkeys(("ptp", "synce", "pluggable", "device-power"), _ELSEWHERE),
 }
+_STATIC: Mapping[str, Any] = {"*": {"distance": NOT_READ, "via": {"*": {"vrf": NOT_READ, "*": None}}, "*": None}}
+"""Static routes: next hops in another VRF, and routes with a distance, are not in the model."""
 TOP: _Known = {
     "qos": {
         **dict.fromkeys(("roce", "mapping", "remark", "pfc", "link-pause", "pfc-watchdog", "congestion-control")),
@@ -113,7 +115,7 @@ TOP: _Known = {
             "loopback": None,
             "router": {
                 "bgp": None,
-                "static": None,
+                "static": _STATIC,
                 **_PROTOCOLS,
                 **dict.fromkeys(("rib", "fib", "nexthop-tracking"), NOT_READ),
                 "bfd": "how soon BFD notices, and where it runs",

@@ -24,7 +24,7 @@ from nodrop.platforms.sonic.frr_text import FrrText, frr_text
 from nodrop.platforms.sonic.naming import port_of
 from nodrop.platforms.sonic.neighbors import neighbor_cables
 from nodrop.platforms.sonic.read_access import access_lists, remark_refused
-from nodrop.platforms.sonic.read_bgp import from_tables, routing
+from nodrop.platforms.sonic.read_bgp import SESSIONS, from_tables, routing
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
@@ -43,11 +43,12 @@ from nodrop.platforms.sonic.read_services import (
     snmp,
     watchdog_polling,
 )
+from nodrop.platforms.sonic.routing_tables import framework
 from nodrop.platforms.sonic.schema_check import check
 from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, start_of
 from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
-from nodrop.platforms.sonic.unknown_tables import unknown_columns, unknown_tables
+from nodrop.platforms.sonic.unknown_tables import unfollowed_columns, unknown_columns, unknown_tables
 from nodrop.platforms.unknown_lines import command, unknown_line
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
@@ -368,11 +369,13 @@ class _Device:
             message = f"a database of {database.text} is older than all YANG models known: its fields were not checked"
             self._note("not-checked", message, self._config.place(("VERSIONS", "DATABASE", "VERSION")))
         lines = [(table, table, self._config.place((table,))) for table in unknown_tables(self._config)]
+        columns = [*unfollowed_columns(self._config, () if framework(self._localhost) else SESSIONS)]
         if from_tables(self._config, self._localhost) is True:
-            lines += [
-                (f"{table} {key} {column}", f"{table} {column}", self._config.place((table, key, column)))
-                for table, key, column in unknown_columns(self._config)
-            ]
+            columns += unknown_columns(self._config)
+        lines += [
+            (f"{table} {key} {column}", f"{table} {column}", self._config.place((table, key, column)))
+            for table, key, column in columns
+        ]
         if self._frr and self._routing:
             lines += [(one.text, command(one.text), self._frr.place(one.span)) for one in self._routing.not_understood]
         self._notes += [unknown_line(text, about, self.name, *self._shown(place)) for text, about, place in lines]

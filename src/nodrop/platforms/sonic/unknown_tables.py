@@ -116,6 +116,25 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
                     yield table, key, column
 
 
+def unfollowed_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (table, row, column) of what bgpcfgd makes of rows and the model does not have.
+
+    These are the VRF in which a static route finds its next hop, its administrative distance (sonic-buildimage
+    src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py), and that routes are reflected to a session of `sessions`
+    (dockers/docker-fpm-frr/frr/bgpd/templates/general/instance.conf.j2).
+    """
+    for key, row in config.rows("STATIC_ROUTE").items():
+        vrf = key.rpartition("|")[0] or "default"
+        own = {"nexthop-vrf": ("", vrf), "distance": ("", "0", "1")}
+        for column, usual in own.items():
+            if not set(row.get(column, "").split(",")) <= set(usual):
+                yield "STATIC_ROUTE", key, column
+    for table in sessions:
+        for key, row in config.rows(table).items():
+            if row.get("rrclient", "0") not in ("0", ""):
+                yield table, key, "rrclient"
+
+
 def unknown_tables(config: Config) -> Iterator[str]:
     """Yield the tables with rows whose effect is not known.
 
