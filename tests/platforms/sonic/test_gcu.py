@@ -50,7 +50,10 @@ ALPHA = for_both("priority_groups/0/buffer/dynamic_th", 1)
             [("@buffer_pools/egress_lossy/size_bytes", 50_000_000)],
             {"202411": "none", "202505": "none", "202511": "refused"},
         ),
-        ([(f"{PORT}/cable_length_m", 40)], {"202305": "none", "202605": "none"}),
+        (
+            [(f"{PORT}/cable_length_m", 40)],
+            {"202305": "traffic-affecting", "202505": "traffic-affecting", "202511": "none", "202605": "none"},
+        ),
         ([(f"{PORT}/mtu_bytes", 9216)], {"202305": "none", "202605": "none"}),
         ([(f"{PORT}/qos/pfc_rx_priorities", (3,))], {"202305": "port bounce", "202605": "port bounce"}),
         ([(f"{PORT}/qos/queues/0/scheduler/weight", 20)], {"202305": "port bounce", "202605": "port bounce"}),
@@ -275,4 +278,36 @@ def test_rows_that_others_name_come_first_and_go_last() -> None:
         ("add", "/SCHEDULER/b"),
         ("replace", "/QUEUE/Ethernet0|0/scheduler"),
         ("remove", "/SCHEDULER/a"),
+    ]
+
+
+def recabled(release: str, length: str, port: dict[str, str] | None = None, **tables: Any) -> list[tuple[str, str]]:
+    """Return disruption and reason of each step that gives the first port another cable length."""
+    old = switch(release, **tables)
+    old["DEVICE_METADATA"]["localhost"]["buffer_model"] = "traditional"
+    old["CABLE_LENGTH"] = {"AZURE": {PORT: "40m", OTHER: "40m"}}
+    old["PORT_QOS_MAP"] = {PORT: {**old["PORT_QOS_MAP"].get(PORT, {}), "pfc_enable": "3,4"}}
+    new = json.loads(json.dumps(old))
+    new["CABLE_LENGTH"]["AZURE"][PORT] = length
+    new["PORT"][PORT] |= port or {}
+    made = judged(operations(old, new), old, new, release)
+    return [(step.disruption, step.reason) for step in made if "/CABLE_LENGTH" in step.path]
+
+
+def test_before_202511_a_traditional_switch_keeps_the_headroom_of_the_former_cable() -> None:
+    kept = f"before 202511, {PORT} keeps the headroom of 40m until its speed or admin_status is set again"
+    assert recabled("202411", "300m") == recabled("202505", "300m") == [("traffic-affecting", kept)]
+    assert recabled("202505", "5m") == [("none", kept)]
+    assert recabled("202511", "300m") == recabled("202605", "300m") == [("none", "")]
+    assert recabled("202505", "300m", {"speed": "100000"}) == [("none", "")]
+
+
+def test_the_dynamic_model_computes_headroom_of_a_cable_at_once() -> None:
+    old = switch("202505")
+    old["DEVICE_METADATA"]["localhost"]["buffer_model"] = "dynamic"
+    old["CABLE_LENGTH"] = {"AZURE": {PORT: "40m"}}
+    new = json.loads(json.dumps(old))
+    new["CABLE_LENGTH"]["AZURE"][PORT] = "300m"
+    assert [(step.disruption, step.reason) for step in judged(operations(old, new), old, new, "202505")] == [
+        ("none", "")
     ]

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.formats.yaml import parse
-from nodrop.model.change import Disruption, Step
+from nodrop.model.change import Disruption, Step, worst
 from nodrop.model.states import Unknown
 from nodrop.platforms.sonic.patch import Tables, parts
 from nodrop.platforms.sonic.schema import schema
 from nodrop.platforms.sonic.schema_check import WITHOUT_MODEL
+from nodrop.units import whole_number
 
 _PORTS = "PORT"
 _ALL_THE_SAME = "`config apply-patch --ignore-non-yang-tables`"
@@ -72,7 +73,7 @@ def _judged(given: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> 
         elif why:
             yield replace(step, disruption="refused", reason=why[0])
         else:
-            yield judge.effect(step)
+            yield judge.kept(judge.effect(step), releases)
 
 
 def _wrong_lanes(tables: Tables) -> Iterator[str]:
@@ -190,6 +191,33 @@ class _Judge:
             return replace(step, disruption="service restart", reason=reason, affected=(restart["service"],))
         return step
 
+    def kept(self, step: Step, releases: Sequence[str]) -> Step:
+        """Return a step with the headroom that it leaves as it was, of the traditional buffer model.
+
+        Releases without sonic-swss#4004 look it up when the speed, admin_status or pfc_enable of the port is set.
+        """
+        table, name, port, *_ = (*parts(step.path), "", "")
+        old, new = (value_at(one, table, name, port) for one in (self.old, self.new))
+        dynamic = value_at(self.new, "DEVICE_METADATA", "localhost", "buffer_model") == "dynamic"
+        first = str(facts()["cable_length_looked_up_since"])
+        if table != "CABLE_LENGTH" or None in (old, new) or old == new or dynamic or min(releases) >= first:
+            return step
+        if not value_at(self.new, "PORT_QOS_MAP", port, "pfc_enable") or self._looks_up(port):
+            return step
+        reason = f"before {first}, {port} keeps the headroom of {old} until its speed or admin_status is set again"
+        disruption: Disruption = "traffic-affecting" if _metres(new) > _metres(old) else "none"
+        kept = replace(step, disruption=disruption, reason="; ".join(filter(None, (step.reason, reason))))
+        return replace(kept, disruption=worst((step, kept)))
+
+    def _looks_up(self, port: str) -> bool:
+        """Whether a patch sets what makes the switch look up the headroom of a port, or states it itself."""
+        paths = ((_PORTS, port, "speed"), (_PORTS, port, "admin_status"), ("PORT_QOS_MAP", port, "pfc_enable"))
+        before, after = (
+            {key: row for key, row in mapping_at(one, "BUFFER_PG").items() if key.partition("|")[0] == port}
+            for one in (self.old, self.new)
+        )
+        return before != after or any(value_at(self.old, *path) != value_at(self.new, *path) for path in paths)
+
     def _port(self, step: Step, port: str, field: str) -> Step:
         wanted = facts()["down_for"][field]
         if any(value_at(self.old, _PORTS, port, name) != value for name, value in wanted.items()):
@@ -226,6 +254,12 @@ class _Judge:
         if watched and port in mapping_at(self.new, "PFC_WD"):
             return f"; a watchdog that runs keeps its priorities until PFC_WD|{port} is taken out and put in again"
         return ""
+
+
+def _metres(length: object) -> int:
+    """Return the metres of a cable length such as 40m; 0 for any other value."""
+    digits = length.removesuffix("m") if isinstance(length, str) else ""
+    return whole_number(digits) or 0
 
 
 def _within(entry: Mapping[str, Any], release: str) -> bool:
