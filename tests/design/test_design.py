@@ -525,3 +525,31 @@ def test_packets_of_rdma_are_cut_and_travel_in_a_class_of_their_own() -> None:
     discards = {index: queue_of(fabric, "leaf1", name, index).buffer.discard for index in (0, 3, 5, 6, 7)}
     assert discards == {0: None, 3: "trim", 5: None, 6: None, 7: None}
     assert not any(device.trimming for device in build(shipped("lossy")).devices)
+
+
+def test_ultra_ethernet_pauses_nothing_and_has_no_dcqcn() -> None:
+    fabric = build(shipped("uec"))
+    assert fabric.mode == "uec"
+    assert {(host.pfc_priorities, host.dcqcn) for host in fabric.hosts} == {((), False)}
+    assert not any(one.lossless for one in fabric.classes)
+    for name in ("leaf1", "spine1"):
+        for interface in fabric.device(name).interfaces:
+            if interface.enabled:
+                qos: Any = qos_of(fabric, name, interface.name)
+                assert (qos.pfc_rx_priorities, qos.pfc_tx_priorities, qos.pfc_watchdog) == ((), (), None)
+                assert [queue.index for queue in qos.queues if queue.wred] == [3]
+
+
+def test_ultra_ethernet_trims_where_the_intent_states_it() -> None:
+    def trimmed(**changes: Any) -> tuple[Any, Any]:
+        fabric = build(shipped("uec", changes))
+        buffer = queue_of(fabric, "leaf1", "Ethernet0", 3).buffer
+        return fabric.device("leaf1").trimming, buffer.discard  # type: ignore[union-attr]
+
+    assert trimmed() == (Trimming(size_bytes=256, dscp=11, tc=None, queue=5), "trim")
+    assert trimmed(trimming=None) == (None, None)
+    assert trimmed(trimming={"size": "512B"})[0].size_bytes == 512
+
+
+def test_nics_slow_down_for_marks_in_ultra_ethernet_only_if_stated() -> None:
+    assert {host.dcqcn for host in build(shipped("uec", {"hosts.dcqcn": True})).hosts} == {True}

@@ -213,7 +213,7 @@ def in_mode(data: Data, mode: str) -> Data:
     changes: dict[str, Any] = {"mode": mode}
     if mode == "pfc-only":
         return altered(data, changes | {"classes.rdma.ecn": None})
-    if mode in ("lossy", "trim"):
+    if mode in ("lossy", "trim", "uec"):
         changes |= {f"classes.{name}.lossless": None for name in data["classes"]}
         changes |= {"pfc": None, "buffers": None, "hosts.pfc": None}
     if mode == "trim":
@@ -225,7 +225,8 @@ def in_mode(data: Data, mode: str) -> Data:
 def set_on(data: Data, drawn: st.DataObject) -> Data:
     """A random intent on a random mix, of any release, in any mode."""
     trims = {data["topology"][tier]["model"] for tier in ("leaves", "spines")} == {"SN5600"}
-    data = in_mode(data, drawn.draw(st.sampled_from(["lossless", "pfc-only", "lossy", *(["trim"] if trims else [])])))
+    modes = ["lossless", "pfc-only", "lossy", "uec", *(["trim"] if trims else [])]
+    data = in_mode(data, drawn.draw(st.sampled_from(modes)))
     changes = {}
     for tier in ("leaves", "spines"):
         platform = drawn.draw(st.sampled_from(sorted(RELEASES)))

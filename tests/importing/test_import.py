@@ -191,7 +191,7 @@ def golden() -> dict[str, Imported]:
     """The imports that are kept."""
     whole = {
         name: imported(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
-        for name in ("adaptive", "broadcom", "storage-vlan", "trim", "unnumbered")
+        for name in ("adaptive", "broadcom", "storage-vlan", "trim", "uec", "unnumbered")
     }
     return whole | {
         "two-by-two-alone": derive(bare("two-by-two"), source="build"),

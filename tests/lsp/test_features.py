@@ -49,7 +49,7 @@ NVUE = """- header: {model: MSN4700, nvue-api-version: nvue_v1, rev-id: 1.0, ver
 """
 COMPLETED: list[tuple[str, str, set[str], set[str]]] = [
     ("i.yaml", "nodrop: 1\n|", {"fabric", "topology", "classes", "routing"}, {"nodrop", "model"}),
-    ("i.yaml", "nodrop: 1\nmode: |", {"lossless", "pfc-only", "lossy", "trim"}, {"true"}),
+    ("i.yaml", "nodrop: 1\nmode: |", {"lossless", "pfc-only", "lossy", "trim", "uec"}, {"true"}),
     ("i.yaml", "nodrop: 1\ntopology:\n  spines: {model: SN47|", {"SN4700", "SN5600"}, {"ConnectX-7"}),
     ("i.yaml", "nodrop: 1\ntopology:\n  spines: {platform: |", {"sonic", "nvue"}, {"onyx"}),
     ("i.yaml", "nodrop: 1\ntopology:\n  spines: {platform: nvue, version: |", {'"5.14"'}, {'"202505"'}),

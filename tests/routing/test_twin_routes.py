@@ -18,7 +18,7 @@ pytestmark = pytest.mark.nightly
 
 INTENTS = (
     *("adaptive", "broadcom", "dual-stack", "lossy", "pfc-only"),
-    *("storage-vlan", "trim", "two-by-two", "unnumbered"),
+    *("storage-vlan", "trim", "two-by-two", "uec", "unnumbered"),
 )
 COUNT = {False: 20, True: 10}
 """Random fabrics without preferences, and with them."""

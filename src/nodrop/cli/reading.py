@@ -40,7 +40,7 @@ _OPTIONS = (
         multiple=True,
         metavar="KEY=VALUE",
         shell_complete=completing.assumptions,
-        help="State what no file says: mode=lossless|pfc-only|lossy|trim, rdma=DSCP; may be repeated.",
+        help="State what no file says: mode=lossless|pfc-only|lossy|trim|uec, rdma=DSCP; may be repeated.",
     ),
     option(
         RULES,
@@ -165,5 +165,5 @@ def _rdma(dscp: str, mode: "Mode | None") -> "TrafficClass":
 
     if not re.fullmatch(r"[0-9]{1,2}", dscp) or int(dscp) > 63:
         raise click.UsageError(f"{dscp!r} is no DSCP; expected rdma=0 to rdma=63")
-    lossless = mode not in ("lossy", "trim")
+    lossless = mode not in ("lossy", "trim", "uec")
     return TrafficClass(name="rdma", purpose="rdma", dscp=(int(dscp),), tc=UNKNOWN, lossless=lossless)

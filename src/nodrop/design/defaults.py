@@ -12,7 +12,7 @@ from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.classes import purpose_of, resolve_classes, unclaimed
 from nodrop.design.delivery import has_choice
 from nodrop.design.host_settings import host_cnp_dscp, host_dcqcn, host_pfc, host_tos
-from nodrop.design.modes import has_pfc
+from nodrop.design.modes import has_pfc, trims
 from nodrop.design.reserves import RESERVED, queue_reserve
 from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
@@ -22,6 +22,8 @@ from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.traits import Traits
+
+_NO_DCQCN = {"pfc-only": "the switches mark nothing", "uec": "UET has its own congestion control, without CNPs"}
 
 
 class Default(NamedTuple):
@@ -102,9 +104,9 @@ def _of_mode(intent: Intent) -> Iterator[Default]:
     """Yield what follows from the mode."""
     if "dcqcn" not in intent.hosts.model_fields_set:
         marked = host_dcqcn(intent)
-        source = "the switches mark, so the NICs must listen" if marked else "the switches mark nothing"
+        source = "the switches mark, so the NICs must listen" if marked else _NO_DCQCN.get(intent.mode, "as stated")
         yield Default("hosts.dcqcn", _spell(marked), source)
-    if intent.mode == "trim":
+    if trims(intent):
         given = intent.trimming.model_fields_set
         if "size" not in given:
             yield Default("trimming.size", f"{intent.trimming.size}B", "NVUE's least; the headers and some payload")

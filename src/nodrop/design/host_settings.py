@@ -16,6 +16,7 @@ USUAL_RDMA_DSCP = 26
 """NVIDIA's convention: Cumulus Linux, "RDMA over Converged Ethernet (RoCE)", maps DSCP 26 to switch priority 3."""
 USUAL_CNP_DSCP = 48
 """What NICs of NVIDIA (`mlxconfig query`: CNP_DSCP_P1) and Broadcom (hardware/nics/Thor-2.yaml) send as shipped."""
+_WITHOUT_DCQCN = ("pfc-only", "uec")
 _ECN_CAPABLE = 2
 """ECT(0), in the two low bits of the ToS byte (RFC 3168, section 5)."""
 
@@ -41,8 +42,11 @@ def host_pfc(intent: Intent) -> tuple[int, ...]:
 
 
 def host_dcqcn(intent: Intent) -> bool:
-    """Return whether NICs slow down for CNPs; left out, not where the switches mark nothing."""
-    return intent.hosts.dcqcn and (intent.mode != "pfc-only" or "dcqcn" in intent.hosts.model_fields_set)
+    """Return whether NICs slow down for CNPs; left out, not where the switches mark nothing, nor in mode uec.
+
+    UET answers marks in its own congestion control, and has no CNPs.
+    """
+    return intent.hosts.dcqcn and (intent.mode not in _WITHOUT_DCQCN or "dcqcn" in intent.hosts.model_fields_set)
 
 
 def fifo_tos(intent: Intent) -> int | None:

@@ -19,9 +19,14 @@ def has_pfc(intent: Intent) -> bool:
     return intent.mode in WITH_PFC
 
 
+def trims(intent: Intent) -> bool:
+    """Return whether switches trim packets: in mode trim, and in mode uec if the intent states `trimming`."""
+    return intent.mode == "trim" or (intent.mode == "uec" and "trimming" in intent.model_fields_set)
+
+
 def trimming(intent: Intent) -> Trimming | None:
-    """Return how switches trim packets in mode trim: what is cut travels in a class of its own, and in its queue."""
-    if intent.mode != "trim":
+    """Return how switches trim packets: what is cut travels in a separate class, and in its queue."""
+    if not trims(intent):
         return None
     into = intent.classes[intent.trimming.into]
     assert into.dscp != "rest"
@@ -33,11 +38,11 @@ def mode_faults(intent: Intent) -> Iterator[Problem]:
     if not has_pfc(intent):
         for path, lacking in _pointless(intent):
             yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
-    if intent.mode == "trim":
+    if trims(intent):
         yield from _trimming_faults(intent)
         yield from _ability_faults(intent)
     elif "trimming" in intent.model_fields_set:
-        yield intent.problem(("trimming",), f"stated in mode {intent.mode}", "mode: trim", "or remove it")
+        yield intent.problem(("trimming",), f"stated in mode {intent.mode}", "mode: trim or uec", "or remove it")
 
 
 def _pointless(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -73,18 +78,23 @@ def _ability_faults(intent: Intent) -> Iterator[Problem]:
         if asic and asic not in held.trimming.asics:
             able = sorted({switch(name).asic for name in buildable(tier.platform)} & held.trimming.asics)
             found = f"{asic} of {tier.model} does not trim packets under {held.title}"
-            hint = "or mode: lossy"
+            hint = _without(intent)
             expected = f"a model with {' or '.join(able)}"
             yield intent.problem(("topology", KEYS[role], "model"), found, expected, hint)
         elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
             found = f"{held.title} {tier.version} does not trim packets"
             expected = f"{_trimming_since(tier.platform, asic)} or later"
-            yield intent.problem(("topology", KEYS[role], "version"), found, expected, "or mode: lossy")
+            yield intent.problem(("topology", KEYS[role], "version"), found, expected, _without(intent))
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
         if not told and (not low <= size <= high or size % step):
             told = True
             expected = f"{low}B to {high}B, a multiple of {step}"
             yield intent.problem(("trimming", "size"), show_bytes(size), expected)
+
+
+def _without(intent: Intent) -> str:
+    """Return how an intent has no trimming."""
+    return "or no trimming" if intent.mode == "uec" else "or mode: lossy"
 
 
 def _trimming_since(platform: str, asic: str) -> str | None:

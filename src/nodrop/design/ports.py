@@ -12,6 +12,7 @@ from nodrop.design.buffers import Buffers
 from nodrop.design.cabling import Cabling, HostCable
 from nodrop.design.classes import Classes, scheduler, wred
 from nodrop.design.layout import Layout
+from nodrop.design.modes import trims
 from nodrop.design.reserves import RESERVED
 from nodrop.design.splits import Jack, blocked, jacks
 from nodrop.design.watchdog import Timers
@@ -170,7 +171,7 @@ class Profiles:
                 wred=wred(wanted),
                 buffer=buffers.queue(
                     wanted.lossless,
-                    trimmed=purpose == "rdma" and self._intent.mode == "trim",
+                    trimmed=purpose == "rdma" and trims(self._intent),
                     reserved=purpose in RESERVED,
                 ),
             )

@@ -171,13 +171,14 @@ def _thresholds(sight: Sight) -> Iterator[int]:
 
 def trimming(sight: Sight) -> Found:
     """Return the size to which packets are cut, and the class that cut ones travel in."""
-    if sight.fabric.mode != "trim":
+    if sight.fabric.mode not in ("trim", "uec"):
         return Found()
     told = usual(one.device.trimming for one in sight.boxes if isinstance(one.device.trimming, Trimming))
     if told is None:
         return Found()
     into = next((one.name for one in sight.fabric.classes if isinstance(one.tc, int) and one.tc == told.queue), None)
-    bytes_kept = None if told.size_bytes in (None, 256) else size(told.size_bytes)
+    implied = (None,) if sight.fabric.mode == "uec" else (None, 256)  # in mode uec, the key turns trimming on
+    bytes_kept = None if told.size_bytes in implied else size(told.size_bytes)
     keys = stated(size=bytes_kept, into=None if into == "trimmed" else into)
     return Found(keys={"trimming": keys} if keys else {})
 
@@ -208,7 +209,7 @@ def hosts(sight: Sight) -> Found:
         fifo_class=fifo_class,
         trust=_unless(most("trust"), "dscp"),
         pfc=None if pfc is None else [*pfc],
-        dcqcn=_unless(dcqcn, mode != "pfc-only"),
+        dcqcn=_unless(dcqcn, mode not in ("pfc-only", "uec")),
         rdma_mtu=_unless(most("rdma_mtu_bytes"), 4096),
         out_of_order=most("out_of_order"),
     )

@@ -269,7 +269,7 @@ class Buffers(Part):
 
 
 class Trimming(Part):
-    """What becomes of packets that do not fit, in mode trim."""
+    """What becomes of packets that do not fit, in mode trim, and in mode uec if stated."""
 
     size: Bytes = Field(
         256, description="what is kept of a packet, such as 256B", json_schema_extra={"default": "256B"}
@@ -297,7 +297,7 @@ class Hosts(Part):
     pfc: Priorities | None = Field(
         None, description="priorities with PFC on the NIC; default: those of the lossless classes"
     )
-    dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs; default in mode pfc-only: false")
+    dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs; default in pfc-only and uec: false")
     rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
     )
@@ -337,8 +337,8 @@ class Intent(Part):
     fabric: Name = Field(description="name of the fabric")
     mode: Mode = Field(
         "lossless",
-        description="what protects RDMA: lossless (PFC and ECN), pfc-only, lossy (ECN), or trim (ECN, and packets that "
-        "do not fit are cut rather than dropped)",
+        description="what protects RDMA: lossless (PFC and ECN), pfc-only, lossy (ECN), trim (ECN, and packets that do "
+        "not fit are cut rather than dropped), or uec (Ultra Ethernet: ECN, trimming if stated, NICs without DCQCN)",
     )
     mtu: Annotated[int, whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
     topology: LeafSpine

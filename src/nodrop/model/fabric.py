@@ -13,8 +13,8 @@ from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.values import value
 
-Mode = Literal["lossless", "pfc-only", "lossy", "trim"]
-MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim")
+Mode = Literal["lossless", "pfc-only", "lossy", "trim", "uec"]
+MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim", "uec")
 StorageProtocol = Literal["nvme-rdma", "nvme-tcp", "lustre-o2ib", "lustre-tcp", "nfs-rdma"]
 Purpose = Literal["rdma", "cnp", "storage", StorageProtocol, "inband", "control", "default", "unknown"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)

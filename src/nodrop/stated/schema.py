@@ -116,7 +116,7 @@ class Stated(Part):
     """What no switch file can say about a fabric."""
 
     name: Name | None = None
-    mode: Literal["lossless", "pfc-only", "lossy", "trim"] | None = None
+    mode: Literal["lossless", "pfc-only", "lossy", "trim", "uec"] | None = None
     classes: dict[Name, Class] | None = None
     roles: dict[Name, Text] = Field({}, description="tier of each switch, such as leaf or spine")
     models: dict[Name, Text] = Field({}, description="model of each switch, such as SN4700")

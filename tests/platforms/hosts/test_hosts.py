@@ -50,7 +50,7 @@ def told(reading: Reading) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "intent", ["reference-256", "reference-256-nvue-leaves", "pfc-only", "lossy", "trim", "dual-stack"]
+    "intent", ["reference-256", "reference-256-nvue-leaves", "pfc-only", "lossy", "trim", "uec", "dual-stack"]
 )
 def test_what_is_written_for_hosts_is_read_back_and_has_no_fault(intent: str) -> None:
     reading = built(intent)

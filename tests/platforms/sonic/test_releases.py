@@ -21,7 +21,7 @@ from support import random_values
 from support.random_fabrics import alone
 
 WRITTEN = (*RELEASES, "master")
-MODES = {"two-by-two": "202305", "pfc-only": "202305", "lossy": "202305", "trim": "202505"}
+MODES = {"two-by-two": "202305", "pfc-only": "202305", "lossy": "202305", "trim": "202505", "uec": "202505"}
 """Intents on SONiC, one for each mode, and the first release that carries it."""
 DATABASES = {
     "202305": "version_202305_01",
@@ -39,7 +39,9 @@ DATABASES = {
 @cache
 def built(intent: str, release: str) -> Fabric:
     text = (home("intents") / f"{intent}.yaml").read_text()
-    assert 'version: "202505"' in text
+    for tier in ('platform: nvue, version: "5.16"', 'platform: sonic, version: "202511"'):
+        text = text.replace(tier, 'platform: sonic, version: "202505"')
+    assert text.count('version: "202505"') == 2
     text = text.replace('version: "202505"', f'version: "{release}"')
     return nodrop.build(loads(text.encode(), f"{intent}.yaml"))
 
