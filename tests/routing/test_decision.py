@@ -65,9 +65,10 @@ def test_the_least_med_of_each_neighboring_as_is_kept() -> None:
 
 
 def test_paths_that_differ_are_used_together_only_where_that_is_said() -> None:
-    offers = [Attributes((1, 9)), Attributes((2, 9)), Attributes((1, 9))]
-    assert hops(PLAIN, *offers) == (0, 1, 2)
-    assert hops(STRICT, *offers) == (0, 2)
+    """FRR uses those of one neighboring AS together, however their paths go on (bgpd/bgp_route.c)."""
+    offers = [Attributes((1, 9)), Attributes((2, 9)), Attributes((1, 8)), Attributes((7, 9))]
+    assert hops(PLAIN, *offers) == (0, 1, 2, 3)
+    assert hops(STRICT._replace(neighbors=(1, 2, 1, 1)), *offers) == (0, 2, 3)
 
 
 def test_what_is_told_on_is_of_the_neighbor_that_wins_the_tie() -> None:

@@ -1,7 +1,7 @@
 """Which of the routes that a router hears it uses: the best, and those as good as it.
 
 The order is FRR's (bgpd/bgp_route.c, bgp_path_info_cmp): weight, LOCAL_PREF, length of the AS path, origin, MED among
-routes by the same neighboring AS. What is equal so far is used together, with equal AS paths unless
+routes by the same neighboring AS. What is equal so far is used together, from neighbors of one AS unless
 `bestpath as-path multipath-relax` says otherwise, up to `maximum-paths`. The one told on is that of the neighbor with
 the lowest router id and address; FRR keeps the oldest of several unless `bestpath compare-routerid` is set, which no
 file can say, and which changes no next hop here.
@@ -52,6 +52,8 @@ class Limits(NamedTuple):
     relaxed: bool
     most: int | None
     always_med: bool = False
+    neighbors: tuple[int, ...] = ()
+    """The AS numbers of the neighbors by link, where only routes of one neighboring AS are used together."""
 
 
 class _Offer(NamedTuple):
@@ -138,9 +140,10 @@ def _chosen(offers: list[_Offer], limits: Limits) -> tuple[tuple[Part, ...], tup
     if len(offers) > 1:
         offers = _least_med(offers, always=limits.always_med)
     best = min(offers, key=lambda offer: offer.links[0])
-    path = best.parts[0].attributes.path
-    used = offers if limits.relaxed else [offer for offer in offers if offer.parts[0].attributes.path == path]
-    hops = sorted(link for offer in used for link in offer.links)
+    hops = sorted(link for offer in offers for link in offer.links)
+    if not limits.relaxed:
+        asn = limits.neighbors[best.links[0]]
+        hops = [link for link in hops if limits.neighbors[link] == asn]
     return best.parts, tuple(hops if limits.most is None else hops[: limits.most])
 
 

@@ -296,6 +296,9 @@ class World:
                 speaker.reach |= link.outbound.reach
                 if link.outbound.default is not None:
                     speaker.reach |= 1 << self.destinations.class_of[self.default]
+            if not speaker.limits.relaxed:
+                asns = tuple(self.speakers[link.far].bgp.asn for link in speaker.links)
+                speaker.limits = speaker.limits._replace(neighbors=asns)
             kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links))
             speaker.shape = kinds.setdefault(kind, len(kinds))
         for speaker in self.speakers.values():
