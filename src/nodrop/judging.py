@@ -142,12 +142,14 @@ def judged(
 ) -> "Outcome":
     """Return what the rules say of a reading, or of what is `near` in it, with the places that reports will show."""
     from nodrop import platforms
+    from nodrop.lint.declared_lines import declare
     from nodrop.lint.engine import judge
     from nodrop.lint.skipped import skipped
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, RuleWork, heads
     from nodrop.settling import known, settled
 
+    reading, lines = declare(reading, settings.config.harmless if settings.suppressing else ())
     evaluations, seconds = Counter[str](), dict[str, float]()
     verdict = judge(
         reading,
@@ -178,7 +180,7 @@ def judged(
         config=config.path.name if config.path else "",
         selection=(settings.select, settings.ignore),
     )
-    outcome = replace(outcome, settled=() if fared is None else (fared,), skipped=left_out)
+    outcome = replace(outcome, settled=() if fared is None else (replace(fared, lines=lines),), skipped=left_out)
     outcome = with_own(outcome, settings, rules)
     if not settings.statistics:
         return outcome
@@ -206,14 +208,14 @@ def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
 
 
 def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False) -> "Outcome":
-    """Return what all fabrics of a command come to, with what is wrong with the configuration's suppressions.
+    """Return what all fabrics of a command come to, with the faults of what the configuration suppresses.
 
     What the baseline has and was not found any more is noted; what was found more often than it has it, is told.
     """
     from nodrop import settling
 
     config = settings.config
-    if not outcome.settled or not (config.suppress or config.baseline):
+    if not outcome.settled or not (config.suppress or config.harmless or config.baseline):
         return outcome
     rules = bench(chosen_rules(settings, files=not failures, failures=failures, observed=observed), settings)
     if rules.baseline is not None:
@@ -221,7 +223,8 @@ def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False,
         ended = settling.gone(outcome, rules.baseline, rules.names)
         outcome = replace(outcome, notes=(*outcome.notes, *settling.notes_of(ended, str(config.baseline))))
     more = settling.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
-    written = {(one.file, one.line): one.text for one in settings.config.suppress}
+    written = {(one.file, one.line): one.text for one in config.suppress}
+    written |= {(one.file, one.line): one.text for one in config.harmless}
     line = settling.known(written, outcome.line)
     return replace(outcome, findings=(*outcome.findings, *more), line=line) if more else outcome
 

@@ -182,7 +182,7 @@ def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
 
 def _day(settings: Settings) -> str:
     """Return the day, where what comes of a fabric may depend on it."""
-    return today().isoformat() if settings.config.suppress else ""
+    return today().isoformat() if settings.config.suppress or settings.config.harmless else ""
 
 
 def _digest(text: Text) -> str | None:

@@ -11,6 +11,7 @@ from nodrop import platforms
 from nodrop.config import Config
 from nodrop.lint import baseline
 from nodrop.lint.baseline import Baseline, Entry, Key
+from nodrop.lint.declared_lines import wrong_of_lines
 from nodrop.lint.engine import judge, speaks
 from nodrop.lint.finding import Finding, Located, Verdict
 from nodrop.lint.rule import Rule, Strictness
@@ -94,16 +95,23 @@ def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located
 def concluded(
     findings: Iterable[Finding], fabrics: Sequence[Settled], bench: Bench, *, whole: bool
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with the suppressions of the configuration, once all fabrics of a command are settled.
+    """Return what is wrong with what a configuration suppresses or declares, once all fabrics are settled.
 
     Unless all that was given could be read as a `whole`, none is said to be unused.
     """
-    suppressions = bench.config.suppress
-    if not suppressions or not fabrics:
+    suppressions, harmless = bench.config.suppress, bench.config.harmless
+    if not (suppressions or harmless) or not fabrics:
         return ()
-    hits = [sum(counts) for counts in zip(*(one.hits for one in fabrics), strict=True)]
+    hits, lines = (
+        [sum(counts) for counts in zip(*numbers, strict=True)]
+        for numbers in ([one.hits for one in fabrics], [one.lines for one in fabrics])
+    )
     ran = [one.ran for one in fabrics] if whole else []
-    return bench.of_remarks(wrong(suppressions, hits, bench.names, today(), ran, findings))
+    remarks = (
+        *wrong(suppressions, hits, bench.names, today(), ran, findings),
+        *wrong_of_lines(harmless, lines, ran),
+    )
+    return bench.of_remarks(remarks)
 
 
 def baseline_of(config: Config) -> Baseline | None:

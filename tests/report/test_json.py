@@ -231,7 +231,8 @@ def test_a_whole_report() -> None:
     "unknown": 1,
     "suppressed": 3,
     "baseline": 12,
-    "evpn_not_computed": 0
+    "evpn_not_computed": 0,
+    "declared": 0
   }
 }
 """

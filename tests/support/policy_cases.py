@@ -140,6 +140,26 @@ CASES = (
     ),
     Case(name="suppress", change=(Write("nodrop.yaml", suppress()),), says=("leaf1/Ethernet0",)),
     Case(
+        name="harmless",
+        base=(Write("nodrop.yaml", "fail_on: unknown\n"),),
+        fault="",
+        change=(
+            Edit(FRR, "router bgp 4200100001\n", "router bgp 4200100001\n bgp dampening\n"),
+            Write("nodrop.yaml", "fail_on: unknown\nharmless:\n- {line: bgp dampening, reason: tried}\n"),
+        ),
+        rules=(POLICY,),
+        says=("changes harmless", "1 unknown line would no longer fail"),
+    ),
+    Case(
+        name="harmless-of-the-base",
+        base=(Write("nodrop.yaml", "fail_on: unknown\nharmless:\n- {line: bgp dampening, reason: tried}\n"),),
+        fault="",
+        change=(Edit(FRR, "router bgp 4200100001\n", "router bgp 4200100001\n bgp dampening\n"),),
+        code=0,
+        rules=(),
+        severity="",
+    ),
+    Case(
         name="baseline",
         change=(Write("nodrop.yaml", "baseline: known.yaml\n"), Write("known.yaml", WHOLE)),
         says=("leaf1/Ethernet0",),

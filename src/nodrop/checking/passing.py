@@ -28,6 +28,8 @@ class Passing:
     before: tuple[tuple[PolicyChange | None, Finding], ...] = ()
     unknown: int = 0
     """Rules that lack a fact, which fail by the policy that is held."""
+    lines: int = 0
+    """Unknown lines, which fail by the policy that is held and are declared harmless by the other."""
     changes: tuple[PolicyChange, ...] = ()
     """Of files of this fabric."""
 
@@ -59,8 +61,14 @@ def passing(
         failing=tuple(pair for pair in told if id(pair[1]) in new),
         before=tuple(pair for pair in told if id(pair[1]) not in new),
         unknown=unknown,
+        lines=max(0, _lines(said) - _lines(would)) if held.fail_on == "unknown" == proposed.fail_on else 0,
         changes=own,
     )
+
+
+def _lines(of: Outcome) -> int:
+    """Return how many lines of an outcome are unknown."""
+    return sum(len(one.places) for one in of.unknown)
 
 
 def _by(
@@ -87,12 +95,13 @@ def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iter
     passed = tuple(passed)
     out = tuple(_taken_out(policies, both, paths))
     changes = dict.fromkeys((*policies.changes, *(change for one in passed for change in one.changes)))
-    nothing_hidden = not (policies.work or out or any(one.failing or one.unknown for one in passed))
+    nothing_hidden = not (policies.work or out or any(one.failing or one.unknown or one.lines for one in passed))
     for change in changes:
         failing = [one for each in passed for by, one in each.failing if by == change]
         before = [one for each in passed for by, one in each.before if by == change]
         gone = out if change.kind == "config" else ()
         unknown = sum(each.unknown for each in passed) if change.kind == "config" else 0
+        lines = sum(each.lines for each in passed) if change.kind == "config" else 0
         said = []
         if failing:
             said.append(f"{count(len(failing), 'new finding')} would pass: {_some(_named(failing))}")
@@ -100,9 +109,11 @@ def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iter
             said.append(f"{_some(gone)} would no longer be checked")
         if unknown:
             said.append(f"{count(unknown, 'rule')} without a fact would no longer fail")
+        if lines:
+            said.append(f"{count(lines, 'unknown line')} would no longer fail")
         if before:
             said.append(f"{count(len(before), 'finding')} of before would be hidden: {_some(_named(before))}")
-        hides = bool(failing or gone or unknown)
+        hides = bool(failing or gone or unknown or lines)
         if nothing_hidden and not before:
             said.append("nothing that is new would pass by it")
         if policies.work and change.kind == "config":

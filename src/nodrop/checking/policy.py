@@ -175,6 +175,8 @@ def _keys(old: Config, new: Config) -> list[str]:
         keys.append("profile")
     said = [[(one.rule, one.at, one.reason, one.until) for one in config.suppress] for config in (old, new)]
     keys += ["suppress"] if said[0] != said[1] else []
+    lines = [[(one.pattern, one.at, one.reason, one.until) for one in config.harmless] for config in (old, new)]
+    keys += ["harmless"] if lines[0] != lines[1] else []
     return keys + [f"fabric.{key}" for key in wanted_keys(old.declared, new.declared)]
 
 

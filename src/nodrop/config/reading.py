@@ -16,6 +16,7 @@ from nodrop.inputs import STDIN, Disk, is_intent
 from nodrop.intent.load import validated
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.lint import baseline
+from nodrop.lint.declared_lines import DeclaredLine
 from nodrop.lint.engine import Override
 from nodrop.lint.rule import Rule, Strictness
 from nodrop.lint.rule_loader import MAX_BYTES as MAX_RULE_BYTES
@@ -52,6 +53,7 @@ class Config:
     profile: Path | None = None
     """The file of the profile; None where it is a shipped one, or there is none."""
     suppress: tuple[Suppression, ...] = ()
+    harmless: tuple[DeclaredLine, ...] = ()
     baseline: Path | None = None
     held: Held = field(default_factory=dict)
     """Texts of the rules and the baseline, where these are not what lies there now: those of a former state."""
@@ -182,6 +184,7 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
         options=file.options,
         declared=Declared(profile=profile).over(declared),
         suppress=tuple(_suppressions(document, file, shown)),
+        harmless=tuple(_declared_lines(document, file, shown)),
         profile=own,
         baseline=known,
         held=named.held(rules, known),
@@ -272,6 +275,25 @@ def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[
             line=line,
             column=column,
             end_column=column + len(one.rule) if text.startswith(one.rule, column - 1) else 0,
+            text=text,
+        )
+
+
+def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterable[DeclaredLine]:
+    lines = split_lines(document.text) if file.harmless else []
+    for index, one in enumerate(file.harmless):
+        line, column = document.place(("harmless", index, "line"))
+        text = lines[line - 1]
+        width = len(one.line) if text.startswith(one.line, column - 1) else 1
+        yield DeclaredLine(
+            pattern=tuple(one.line.split()),
+            at=one.at,
+            reason=one.reason,
+            until=one.until,
+            file=shown,
+            line=line,
+            column=column,
+            end_column=column + width,
             text=text,
         )
 

@@ -16,7 +16,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def _date(value: Any) -> Any:
-    """A day; TOML has a type for it."""
+    """Return a day; TOML has a type for it."""
     if isinstance(value, date):
         return value
     try:
@@ -31,6 +31,31 @@ Day = Annotated[
     date,
     BeforeValidator(_date),
     WithJsonSchema({"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
+]
+
+
+MAX_PATTERN_CHARACTERS = 200
+
+
+def _line_pattern(value: Any) -> Any:
+    """Return the words of a pattern, one blank between two; Misread where it is none."""
+    words = value.split() if isinstance(value, str) else []
+    if not words or len(value) > MAX_PATTERN_CHARACTERS or any(mark in words[0] for mark in "*?") or "**" in words[:-1]:
+        expected = f"words in at most {MAX_PATTERN_CHARACTERS} characters, the first without `*`, `**` only as the last"
+        raise Misread(expected, "")
+    return " ".join(words)
+
+
+LinePattern = Annotated[
+    Text,
+    BeforeValidator(_line_pattern),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "maxLength": MAX_PATTERN_CHARACTERS,
+            "pattern": "^ *[^\\x00-\\x20*?\\x7f]+( [^\\x00-\\x1f\\x7f]*)?$",
+        }
+    ),
 ]
 
 
@@ -49,6 +74,17 @@ class Suppress(Part):
     until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: for good")
 
 
+class Harmless(Part):
+    """Lines that nodrop does not know, and of which the site knows that they change nothing it checks."""
+
+    line: LinePattern = Field(
+        description="words of the line, the first without `*`; `*`: anything in a word, a last `**`: all that follows"
+    )
+    at: Text = Field("*", description="names of switches, with `*`: leaf*; default: every one")
+    reason: Text = Field(description="why the line is harmless, for who meets it later")
+    until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: for good")
+
+
 class ConfigFile(Part):
     """How nodrop judges the configurations below the folder that this file lies in."""
 
@@ -63,6 +99,7 @@ class ConfigFile(Part):
     profile: Text | None = Field(None, description="bands for thresholds, timers and shares: a vendor's, or a file")
     fabric: Stated = Field(Stated(), description="what no switch file can say; a fabric.yaml says it with more weight")
     suppress: tuple[Suppress, ...] = ()
+    harmless: tuple[Harmless, ...] = Field((), description="lines unknown to nodrop that change nothing it checks")
     baseline: Text | None = Field(None, description="file of findings that were there before, beside this file")
     exclude: tuple[Text, ...] = Field(
         (), description="files and folders that are not looked into: a name, or a path from this file's folder"

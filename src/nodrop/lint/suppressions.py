@@ -88,7 +88,7 @@ class Suppression:
         return self.until is not None and self.until < today
 
     def remark(self, kind: str, **facts: str) -> Remark:
-        """A remark about it, at its place."""
+        """Return a remark about it, at its place."""
         subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC, "suppressions")
         span = Span(self.line, self.column, self.line, self.end_column or self.column + 1)
         named = {"rule": self.rule, "where": self.where, **facts}
@@ -101,7 +101,7 @@ class Suppression:
 
 
 def written_in(reading: Reading) -> Iterator[Suppression]:
-    """The suppressions in the files of a fabric."""
+    """Yield the suppressions in the files of a fabric."""
     for device, allows in reading.allowed.items():
         shown = {source.name: source.display for source in reading.sources.get(device, ())}
         for one in allows:
@@ -130,7 +130,7 @@ class Ran:
 
     @classmethod
     def of(cls, rules: Iterable[Rule], verdict: Verdict, reading: Reading) -> "Ran":
-        """What `rules` were run on, but for those that crashed."""
+        """Return what `rules` were run on, but for those that crashed."""
         crashed = {problem.path for problem in verdict.problems}
         unsure: dict[str, frozenset[str]] = {}
         for one in verdict.unknown:
@@ -156,12 +156,14 @@ class Ran:
 class Settled:
     """How suppressions fared in one fabric.
 
-    `hits` has, for each suppression of the configuration, how many findings it covers, if it has ended too. `days` are
-    the first and the last day on which all that is so for certain, where comments in files name one: that on which it
-    was found, and the first on which one of them ends.
+    `hits` has, for each suppression of the configuration, how many findings it covers, if it has ended too;
+    `lines` has, for each declaration of harmless lines, how many lines. `days` are the first and the last day on which
+    all that is so for certain, where comments in files name one: that on which it was found, and the first on which one
+    of them ends.
     """
 
     hits: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
     ran: Ran = Ran()
     days: tuple[str, str] | None = None
     met: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -213,7 +215,7 @@ def settle(
 def _placed(
     findings: Sequence[Finding], suppressions: Sequence[Suppression], known: Mapping[str, str], places_of: PlacesOf
 ) -> dict[int, tuple[Located, ...]]:
-    """The places of the findings that a comment may cover, by their numbers."""
+    """Return the places of the findings that a comment may cover, by their numbers."""
     commented = {known.get(one.rule, "") for one in suppressions if one.lines is not None}
     numbers = [number for number, finding in enumerate(findings) if finding.rule in commented]
     places = places_of([findings[number] for number in numbers]) if numbers else ()
@@ -230,7 +232,7 @@ def _covers(one: Suppression, pattern: Subject, finding: Finding, places: Iterab
 
 
 def _ends(pattern: Subject) -> tuple[str, ...]:
-    """The devices that a pattern of subjects speaks of, as globs: of a link both, of the fabric any."""
+    """Return the devices that a pattern of subjects speaks of, as globs: of a link both, of the fabric any."""
     if pattern[:1] != (FABRIC,):
         return pattern[:1]
     if len(pattern) < 3 or pattern[1] != "links":
@@ -273,7 +275,7 @@ def nothing_but(remarks: Iterable[Remark]) -> Reading:
 
 
 def _wider(one: Suppression, rule: str, findings: Iterable[Finding]) -> str:
-    """A hint for an unused suppression where the findings are below what it names."""
+    """Return a hint for an unused suppression where the findings are below what it names."""
     below = (*parse(one.at), "**")
     if one.lines is not None or not any(each.rule == rule and matches(below, each.subject) for each in findings):
         return ""

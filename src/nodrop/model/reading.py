@@ -57,6 +57,8 @@ class Allow:
 
 UNKNOWN_LINE = "unknown-line"
 """The kind of the note about a line that is neither in the model nor known to be harmless: its effect is not known."""
+DECLARED_LINE = "declared-line"
+"""The kind that such a note has where the site declares the line harmless (`lint/declared_lines.py`)."""
 NOT_COMPUTED = "not-computed"
 """The kind of the note that a device has routes which nobody computes, such as those of EVPN."""
 NOT_LISTED = "not-listed"
@@ -77,6 +79,8 @@ class Note:
     line: int | None = None
     about: str = ""
     """Of an unknown line, what it sets, without names and values: lines with an equal one are one verdict."""
+    text: str = ""
+    """Of an unknown line, all of it but secrets: what a site's declarations are held against."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ def unknown_line(text: str, about: str, device: str, file: str | None, line: int
     quoted = covered(text)
     shown = quoted if len(quoted) <= _SHOWN else f"{quoted[:_SHOWN]}..."
     message = f"`{shown}` is neither modelled nor known to be harmless"
-    return Note(kind=UNKNOWN_LINE, message=message, device=device, file=file, line=line, about=about)
+    return Note(kind=UNKNOWN_LINE, message=message, device=device, file=file, line=line, about=about, text=quoted)
 
 
 def command(text: str) -> str:

@@ -140,16 +140,16 @@ def of_change(change: Change) -> dict[str, Any]:
 
 def _unknown(verdict: UnknownVerdict) -> dict[str, Any]:
     """Return a verdict; each unknown line has its place in a note."""
-    return _fields(verdict, without="places")
+    return _fields(verdict, without=("places",))
 
 
 def of_note(note: Note) -> dict[str, Any]:
     """Return a note."""
-    return _fields(note, without="about")
+    return _fields(note, without=("about", "text"))
 
 
-def _fields(part: UnknownVerdict | Note, *, without: str) -> dict[str, Any]:
-    return {name: value for name, value in dataclasses.asdict(part).items() if name != without}
+def _fields(part: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in dataclasses.asdict(part).items() if name not in without}
 
 
 def _assumption(assumption: Assumption) -> dict[str, Any]:

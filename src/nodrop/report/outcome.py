@@ -15,7 +15,7 @@ from nodrop.lint.skipped import Skipped
 from nodrop.lint.suppressions import Settled
 from nodrop.model.fabric import Fabric
 from nodrop.model.identifiers import Identifiers
-from nodrop.model.reading import NOT_COMPUTED, Assumption, Note, Reading
+from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, Assumption, Note, Reading
 from nodrop.model.routing import Bgp
 from nodrop.model.states import those_known
 from nodrop.model.subject import natural, sort_key
@@ -177,7 +177,8 @@ def _not_computed(fabric: Fabric) -> Iterator[Note]:
 class Summary:
     """The totals, in the order of contract 9.13; `error`, `warning` and `note` count findings, `unknown` verdicts.
 
-    `evpn_not_computed` counts devices with sessions for EVPN, the routes of which were not computed.
+    `evpn_not_computed` counts devices with sessions for EVPN, the routes of which were not computed;
+    `declared` counts lines that the site declares harmless.
     """
 
     devices: int
@@ -190,6 +191,7 @@ class Summary:
     suppressed: int
     baseline: int
     evpn_not_computed: int
+    declared: int
 
 
 def summary(outcome: Outcome) -> Summary:
@@ -206,6 +208,7 @@ def summary(outcome: Outcome) -> Summary:
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
         evpn_not_computed=len(outcome.not_computed),
+        declared=sum(note.kind == DECLARED_LINE for note in outcome.notes),
     )
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from nodrop.inputs.contents import UNREAD
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.model.modes import UNDECIDED
-from nodrop.model.reading import NOT_COMPUTED, UNKNOWN_LINE, Assumption, Note
+from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, UNKNOWN_LINE, Assumption, Note
 from nodrop.report.agreement import text as text_of
 from nodrop.report.block import Page, block
 from nodrop.report.hidden import hidden
@@ -18,7 +18,7 @@ from nodrop.report.statistics import table
 from nodrop.report.unread import ignored, last, not_read
 
 _NOTES_OF_A_KIND = 5
-_IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, NOT_COMPUTED})
+_IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, DECLARED_LINE, NOT_COMPUTED})
 """Kinds of notes that the totals count, and that are listed only where the report is verbose."""
 
 
@@ -82,6 +82,7 @@ def totals(outcome: Outcome) -> str:
         (total.unknown, "unknown"),
         (total.suppressed, "suppressed"),
         (total.baseline, "in the baseline"),
+        (total.declared, "line declared harmless" if total.declared == 1 else "lines declared harmless"),
         (len(outcome.problems), "problem" if len(outcome.problems) == 1 else "problems"),
     )
     said = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
