@@ -19,6 +19,7 @@ from nodrop.hardware.thresholds import dynamic_threshold_bytes
 from nodrop.lint.vocabulary.admission import pause_threshold_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
+from nodrop.model.states import UnknownFact
 from support.small_fabrics import LOSSLESS
 
 CELL_BYTES = {
@@ -158,6 +159,14 @@ PAUSED: dict[str, tuple[str, int, int, float]] = {
 def test_a_group_pauses_at_its_share_of_what_is_free(name: str) -> None:
     pool, exponent, cells, tolerance = PAUSED[name]
     assert cells == pytest.approx(paused_at(POOLS[pool], exponent), rel=tolerance)
+
+
+def test_where_size_and_shared_headroom_fit_the_memory_the_pause_is_not_known() -> None:
+    """The pools of S5232F fit the memory of Trident 3 side by side, those of 7050CX3-32C do not."""
+    with pytest.raises(UnknownFact, match=r"buffer_pool\.shared_headroom_bytes"):
+        paused_at(Pool("S5232F", 26_284_032, 6_291_456))
+    with pytest.raises(UnknownFact, match=r"device\.model"):
+        paused_at(Pool("unheard-of", 26_284_032, 6_291_456))
 
 
 RESERVED: dict[str, tuple[str, int, int]] = {

@@ -111,13 +111,20 @@ def test_the_share_that_is_kept_for_lossless_traffic(pools: Sequence[BufferPool]
 
 def test_lossless_groups_stay_apart_where_there_is_another_pool() -> None:
     qos, _ = limited(1)
+    group, other = PriorityGroup(index=3, buffer=lossless()), pool("ingress_other", 5)
+    pools = (pool("egress_lossless", 8000), pool("ingress_lossless", 10_000))
+    assert admission.apart_from_lossy(pools, qos, group) == ""
+    assert admission.apart_from_lossy((*pools, pool("ingress_zero", 0)), qos, group) == ""
+    assert admission.apart_from_lossy((*pools, other), qos, group) == "ingress_other"
+    assert admission.apart_from_lossy((*pools, other), qos, PriorityGroup(index=0, buffer=LOSSY)) == ""
+
+
+def test_lossless_groups_stay_where_the_shared_headroom_is() -> None:
+    qos, _ = limited(1)
     group = PriorityGroup(index=3, buffer=lossless())
-    assert admission.apart_from_lossy(POOLS, qos, group) == ""
-    assert admission.apart_from_lossy((*POOLS, pool("ingress_zero", 0)), qos, group) == ""
-    assert admission.apart_from_lossy((*POOLS, pool("ingress_other", 5)), qos, group) == "ingress_other"
-    assert (
-        admission.apart_from_lossy((*POOLS, pool("ingress_other", 5)), qos, PriorityGroup(index=0, buffer=LOSSY)) == ""
-    )
+    assert admission.apart_from_lossy((*POOLS, pool("ingress_lossy", 5)), qos, group) == ""
+    second = pool("ingress_second", 5, shared_headroom_bytes=1000)
+    assert admission.apart_from_lossy((*POOLS, second), qos, group) == "ingress_second"
 
 
 def switch(shared: int | None, ports: int, **facts: Any) -> Device:

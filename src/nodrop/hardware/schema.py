@@ -63,8 +63,8 @@ class Asic(Facts):
     """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
     memory_parts: int = 1
     """Into how many parts its packet memory is divided, of which a queue or a port fills one; pools count them all."""
-    shared_headroom_in_pool: bool = True
-    """Whether the size that SONiC states for an ingress pool contains its shared headroom."""
+    shared_headroom_in_pool: bool | None = None
+    """Whether the size that SONiC states for an ingress pool contains its shared headroom; None: files differ."""
     headroom_beside_pool: bool = False
     """Whether the memory has to hold the shared headroom of a pool beside its size, whatever thresholds count from."""
     pipeline_latency_kib: float | None = None

@@ -23,10 +23,19 @@ def part_of_pool_bytes(model: str | None | Unknown, size_bytes: float) -> float:
     return size_bytes / chip.memory_parts if chip else size_bytes
 
 
-def pool_has_shared_headroom(model: str | None | Unknown) -> bool:
-    """Return whether the stated size of an ingress pool contains its shared headroom, as SAI says."""
+def pool_has_shared_headroom(model: str | None | Unknown, size_bytes: int, headroom_bytes: int) -> bool | None:
+    """Return whether the stated size of an ingress pool contains its shared headroom; None where that is not known.
+
+    It does where both together exceed the packet memory of the chip. Files of vendors have it both ways where they fit:
+    7050CX3-32C (Trident 3) contains it, S5232F (Trident 3) and 7060CX-32S (Tomahawk 1) do not (sonic-buildimage,
+    buffers_defaults_*.j2).
+    """
     chip = asic_of(model)
-    return chip is None or chip.shared_headroom_in_pool
+    if chip is None:
+        return None
+    memory = chip.packet_memory_bytes
+    exceeds = memory is not None and size_bytes + headroom_bytes > memory
+    return chip.shared_headroom_in_pool if chip.shared_headroom_in_pool is not None else exceeds or None
 
 
 def free_of_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:

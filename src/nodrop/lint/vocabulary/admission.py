@@ -52,12 +52,25 @@ def _group_threshold_bytes(
 
 
 def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
-    """Return the size of a pool without the headroom that ports share."""
-    size = _size_bytes(pools, name)
-    traditional = known(buffer_model, "device.buffer_model") == "traditional"
-    if traditional and pool_has_shared_headroom(model):  # by SAI it is part of the size
-        size -= sum(one.shared_headroom_bytes or 0 for one in known(pools) if one.name == name)
-    return size
+    """Return the size of a pool without the headroom that ports share; UnknownFact where its size may contain that."""
+    size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    contained = pool_has_shared_headroom(model, size, headroom) if headroom else False
+    if contained is None:
+        raise UnknownFact("buffer_pool.shared_headroom_bytes" if asic_of(model) else "device.model")
+    return size - headroom if contained else size
+
+
+def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+    """Return what a pool has to share at least: its size without headroom, unless that is known to be beside it."""
+    size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    return size if pool_has_shared_headroom(model, size, headroom) is False else size - headroom
+
+
+def _shared_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+    """Return the headroom that a switch takes off a stated size: none where it works out its pools itself."""
+    if known(buffer_model, "device.buffer_model") != "traditional":
+        return 0
+    return sum(pool.shared_headroom_bytes or 0 for pool in known(pools) if pool.name == name)
 
 
 def _size_bytes(pools: _Pools, name: str | None) -> int:
@@ -125,7 +138,7 @@ def overfilling_bytes(
         return None
     buffers = [one.buffer for one in _groups(qos)]
     names = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is not None}
-    admitted = sum(shared_bytes(model, buffer_model, pools, name) for name in names)
+    admitted = sum(_least_shared_bytes(model, buffer_model, pools, name) for name in names)
     if limit >= admitted:
         return None
     chip = asic_of(model)
@@ -138,7 +151,8 @@ def overfilling_bytes(
 def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup) -> str:
     """Return the ingress pool that a lossless group should take from, where it needlessly shares one with lossy groups.
 
-    Nothing where the group is lossy or apart from them, or where there is no other pool.
+    Nothing where the group is lossy or apart from them, where there is no other pool, and where its pool alone has
+    shared headroom, which is for lossless groups: there the lossy ones are in the wrong pool.
     """
     buffer = group.buffer
     if qos is None or not isinstance(buffer, BufferProfile) or buffer.headroom is None:
@@ -147,9 +161,11 @@ def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup
     lossy = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is None}
     if buffer.pool not in lossy:
         return ""
-    others = [one for one in known(pools, "device.buffer_pools") if one.direction != "egress"]
-    free = [one.name for one in others if one.name not in lossy and one.size_bytes != 0]
-    return min(free, default="")
+    ingress = [pool for pool in known(pools, "device.buffer_pools") if pool.direction != "egress"]
+    free = [pool for pool in ingress if pool.name not in lossy and pool.size_bytes != 0]
+    if any(pool.name == buffer.pool and pool.shared_headroom_bytes for pool in ingress):
+        free = [pool for pool in free if pool.shared_headroom_bytes]
+    return min((pool.name for pool in free), default="")
 
 
 @word("function")
