@@ -67,7 +67,7 @@ def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pool
 
 
 def _shared_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
-    """Return the headroom that a switch takes off a stated size: none where it works out its pools itself."""
+    """Return the headroom that a switch takes off a stated size: none where it computes its pools itself."""
     if known(buffer_model, "device.buffer_model") != "traditional":
         return 0
     return sum(pool.shared_headroom_bytes or 0 for pool in known(pools) if pool.name == name)
