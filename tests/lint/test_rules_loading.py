@@ -147,7 +147,7 @@ def test_a_rule_travels_between_processes() -> None:
         ("confidence: likely", "confidense: likely",
          "2:1: confidense: unknown key confidense (did you mean `confidence`?)"),
         ("modes: [lossless, ", "modes: [losless, ",
-         "4:9: modes.0: `losless`; expected lossless, pfc-only, lossy or trim (did you mean `lossless`?)"),
+         "4:9: modes.0: `losless`; expected lossless, pfc-only, lossy, trim or uec (did you mean `lossless`?)"),
         ("modes: [lossless, pfc-only]", "modes: []", "4:8: modes: nothing in it; expected at least one entry"),
         ("scope: interface", "scope: port",
          "5:8: scope: `port`; expected fabric, device, interface, link, traffic_class, queue, priority_group, neighbor "

@@ -207,7 +207,7 @@ def test_rows_are_added_in_order_and_removed() -> None:
         ("leaf1/Ethernet0/qos/pfc_watchdog", {"detection_ms": 1},
          "PfcWatchdog needs 'priorities', 'restoration_ms', and 'action'"),
         ("leaf1/Ethernet0/qos/queues/0", {"index": "1"}, "the row calls itself `1`"),
-        ("@fabric/mode", "losless", "`losless`; expected one of lossless, lossy, pfc-only, trim"),
+        ("@fabric/mode", "losless", "`losless`; expected one of lossless, lossy, pfc-only, trim, uec"),
         ("@fabric/name", UNKNOWN, "unknown; expected text"),
         ("@fabric/classes/rdma/dscp", {"26": 1}, "a mapping; expected a list of a number"),
     ],
