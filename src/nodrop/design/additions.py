@@ -152,6 +152,17 @@ def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | 
     return ("extra",)
 
 
+def place_of_access(intent: Intent, node: Node, part: Subject) -> tuple[str | int, ...]:
+    """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
+    parts = list(_parts(intent, node))[::-1]
+    for path in platforms.access_paths(node.tier.platform, part):
+        for name, additions in parts:
+            for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
+                if any(own[: len(path)] == path for own, _ in values):
+                    return ("extra", name, kind, *path)
+    return ()
+
+
 def _of_line(intent: Intent, node: Node, position: int) -> tuple[str | int, ...]:
     for name, part in _parts(intent, node):
         if position < len(part.lines):

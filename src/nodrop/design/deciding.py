@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from nodrop.design.additions import place_of_addition
+from nodrop.design.additions import place_of_access, place_of_addition
 from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes, Node, boxes
 from nodrop.design.classes import purpose_of, unclaimed
 from nodrop.design.decisions import Aspect, groups
@@ -63,6 +63,10 @@ class _Deciding:
         if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes.get(part[0])):
             added = place_of_addition(self._intent, node, *part[2:3])
             return self._decided(added, "stated") if len(added) > 1 else None
+        if aspect.kind == "device" and aspect.path[:1] == ("access_lists",) and (node := self._nodes.get(part[0])):
+            stated = place_of_access(self._intent, node, aspect.path[1:])
+            if stated:
+                return self._decided(stated, "stated")
         for group in groups(aspect):
             if (found := self._of_group(group, words)) is not None:
                 whole = aspect in _WHOLES

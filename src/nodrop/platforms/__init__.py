@@ -229,6 +229,14 @@ def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Pla
     return cast("Callable[[Subject], Place | None]", _module(platform, "places").where(bundle))
 
 
+def access_paths(platform: str, part: Subject) -> Iterator[tuple[str, ...]]:
+    """Yield the paths at which a written platform states part of an access list, the most exact first.
+
+    The part is what follows `@access_lists` in a subject: the name of the list, and a part of it.
+    """
+    return cast("Iterator[tuple[str, ...]]", _module(platform, "read_access").access_paths(part))
+
+
 def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
     """Return what FRR runs on a device by its files' own words, and where each of its lines stands in them.
 

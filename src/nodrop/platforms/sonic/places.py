@@ -9,7 +9,7 @@ from nodrop.platforms.sonic.config import bare, in_asic, own_asic
 from nodrop.platforms.sonic.document import LOCALHOST, MODE, Document, merged, place
 from nodrop.platforms.sonic.frr_text import given
 from nodrop.platforms.sonic.places_routing import nth, routing_paths
-from nodrop.platforms.sonic.read_access import ENTRY_FIELDS, LIST_FIELDS, RULE, TABLE, entry_key
+from nodrop.platforms.sonic.read_access import access_paths
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.streams import GROUP, PROFILE, group_of
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, PORT_FIELDS, TRIMMING_FIELDS
@@ -155,7 +155,7 @@ class _Finder:
             for domain in sorted(self._table("MCLAG_DOMAIN")):
                 yield from (("MCLAG_DOMAIN", domain, key), ("MCLAG_DOMAIN", domain))
         elif head == "@access_lists":
-            yield from _access_paths(part)
+            yield from access_paths(part)
         elif head == "@tunnels":
             for table in ("TUNNEL", "VXLAN_TUNNEL"):
                 yield from ((table, key, field), (table, key)) if key in self._table(table) else ()
@@ -318,18 +318,6 @@ class _Finder:
     def _row(self, table: str, key: str) -> Mapping[str, object]:
         row = self._table(table).get(key)
         return row if isinstance(row, dict) else {}
-
-
-def _access_paths(part: Path) -> Iterator[Path]:
-    """Yield where a part of an access list stands: in the row of its rule, or of its table."""
-    name, field, entry, what = (*part, "", "", "", "")[:4]
-    if field == "entries" and entry:
-        row = entry_key(name, entry)
-        yield from ((RULE, row, column) for column in ENTRY_FIELDS.get(what, ()))
-        yield (RULE, row)
-    yield from ((TABLE, name, column) for column in LIST_FIELDS.get(field, ()))
-    yield (TABLE, name)
-    yield (TABLE,)
 
 
 def _columns(what: str, part: Path) -> Iterator[str]:

@@ -124,6 +124,18 @@ def entry_key(name: str, entry: str) -> str:
     return f"{name}|{entry}"
 
 
+def access_paths(part: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield where a part of an access list stands: in the row of its rule, or of its table."""
+    name, field, entry, what = (*part, "", "", "", "")[:4]
+    if field == "entries" and entry:
+        row = entry_key(name, entry)
+        yield from ((RULE, row, column) for column in ENTRY_FIELDS.get(what, ()))
+        yield (RULE, row)
+    yield from ((TABLE, name, column) for column in LIST_FIELDS.get(field, ()))
+    yield (TABLE, name)
+    yield (TABLE,)
+
+
 def _upper(row: Row) -> dict[str, str]:
     return {field.upper().removesuffix("@"): value for field, value in row.items()}
 
