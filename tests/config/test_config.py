@@ -135,8 +135,8 @@ FAULTS = {
     "whoever meets it later)",
     "suppress:\n- {rule: x, at: leaf1, reason: so, until: tomorrow}": "nodrop.yaml:2:43: suppress.0.until: tomorrow; "
     "expected a day, such as 2027-06-30",
-    "fabric: {mode: lossles}": "nodrop.yaml:1:16: fabric.mode: lossles; expected lossless, pfc-only, lossy, trim or uec "
-    "(did you mean lossless?)",
+    "fabric: {mode: lossles}": "nodrop.yaml:1:16: fabric.mode: lossles; expected lossless, pfc-only, lossy, trim "
+    "or uec (did you mean lossless?)",
     "fabric:\n  cables: [leaf1-spine1]": "nodrop.yaml:2:12: fabric.cables.0: leaf1-spine1; expected "
     "leaf1:Ethernet0--spine1:Ethernet8 30m DR4",
     "[": "nodrop.yaml:1:2: the end of the file; expected a value",
