@@ -45,6 +45,20 @@ def down(found: ControlPlane) -> dict[str, tuple[str, dict[str, str | int]]]:
 
 
 @pytest.mark.parametrize(
+    ("platform", "ports", "reason"),
+    [
+        pytest.param("sonic", [port("e0")], "no-subnet", id="a platform that lists every port"),
+        pytest.param("sonic", [], "unread", id="a part of a configuration, without ports"),
+        pytest.param("nvue", [port("e0")], "unread", id="a platform that lists what is configured"),
+        pytest.param("cumulus", [port("e0")], "unread", id="a platform that is only read"),
+    ],
+)
+def test_an_interface_of_which_nothing_is_said_may_be_there(platform: str, ports: list[Any], reason: str) -> None:
+    found = plane(changed(router("r1", 65001, ports, [to("e1")]), platform=platform), cables=())
+    assert [one.reason for one in found.down] == [reason]
+
+
+@pytest.mark.parametrize(
     ("addresses", "one", "other", "families"),
     [
         pytest.param(("10.1.0.0/31", "10.1.0.1/31"), to("10.1.0.1"), to("10.1.0.0"), ("ipv4",), id="numbered"),

@@ -15,6 +15,8 @@ ROUTED = True
 _AT = {"shutdown": ("enabled",), "families": ("active",)}
 """The part of a statement that is at fault, where it is not the whole."""
 
+_NO_ADDRESS = "no address in a subnet with its neighbor"
+
 
 def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
     """Yield the statements that get no session for this `reason` (routing.routers.Reason)."""
@@ -23,6 +25,9 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
             facts = {"device": down.router.name, "session": down.neighbor.key, "description": ""}
             if down.neighbor.description:
                 facts["description"] = f" ({down.neighbor.description})"
+            if reason == "no-subnet":
+                over = down.neighbor.interface
+                facts["lack"] = f"no interface {over} for its session" if over else f"{_NO_ADDRESS} {down.neighbor.key}"
             subject = down.router.at(down.neighbor)
             yield Hit(
                 subject=subject,

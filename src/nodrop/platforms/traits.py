@@ -164,6 +164,8 @@ class Traits:
     global_next_hops: bool
     """Whether routes of IPv6 have to go by a neighbor's global address, the link-local one being resolved on no port
     that has a global one."""
+    lists_ports: bool = False
+    """Whether a configuration lists every port that there is: an interface that one with ports lacks does not exist."""
     counts_ports: bool = False
     """Whether its documents state how many ports each model can have at most."""
     port_channel: str

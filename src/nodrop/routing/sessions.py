@@ -12,6 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
+from nodrop.platforms.traits import known_traits
 from nodrop.routing.agreement import carries, goes_far, may_use_hops_of_ipv4, mismatch, opens
 from nodrop.routing.legs import Cabling, Leg
 from nodrop.routing.prefixes import FAMILIES, Address, address
@@ -178,9 +179,18 @@ class Sessions:
 
 
 def _unmodelled(router: Router, neighbor: BgpNeighbor) -> str:
-    """Return what is not known of a session over a sub-interface, which the model does not have; "" for others."""
-    base, dot, tag = (neighbor.interface or "").rpartition(".")
-    return "interface.addresses" if dot and tag.isdecimal() and base in router.by_name else ""
+    """Return what is not known of a session whose interface the model does not have; "" for others.
+
+    That is a sub-interface, or an interface of which files say nothing that need not list all that there are.
+    """
+    if neighbor.interface is None:
+        return ""
+    base, dot, tag = neighbor.interface.rpartition(".")
+    if dot and tag.isdecimal() and base in router.by_name:
+        return "interface.addresses"
+    held = known_traits(router.device.platform)
+    is_complete = held is not None and held.lists_ports and bool(router.device.interfaces)
+    return "" if is_complete else "interface.enabled"
 
 
 def _wanted(neighbor: BgpNeighbor, leg: Leg) -> Address | None:

@@ -212,6 +212,13 @@ def test_routing() -> None:
     assert (notes(reading), reading.remarks) == ([], ())
 
 
+def test_a_session_over_a_port_makes_the_port_an_interface() -> None:
+    said = "net add bgp autonomous-system 65001\nnet add bgp neighbor swp1-2 interface remote-as external\n"
+    assert [port.name for port in nclu(said).device.interfaces] == ["swp1", "swp2"]
+    left = nclu(f"{said}net del bgp neighbor swp1-2 interface\n")
+    assert left.device.interfaces == ()
+
+
 @pytest.mark.parametrize(
     ("command", "pauses", "elsewhere"),
     [

@@ -23,6 +23,8 @@ FILE = "nclu.txt"
 _PROMPT = re.compile(r"[\w.-]++@([\w.-]++):?[\w.:~/-]*+[$#][ \t]*+(?:sudo[ \t]++)?")
 _WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
 _RANGE = re.compile(r"([A-Za-z]{1,40}[0-9]{0,9}?s?)([0-9]{1,9})-(?:[A-Za-z]{1,40}[0-9]{0,9}?s?)?([0-9]{1,9})")
+_OVER_PORT = re.compile(r"neighbor (swp[0-9]{1,3}(?:s[0-9]{1,2})?) interface\b")
+"""A session over a port of the panel, or a part of one: it makes the port an interface."""
 _FECS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
 _ROCE = (
     "congestion-control {0} traffic-class 0 ecn disable",
@@ -148,6 +150,9 @@ class _Reader:
         self._delete()
         for place, line in self.stray:
             self._found.ignore(place, f"line {shown(covered(line))}")
+        for _, _, command, where, said in self._bgp:
+            if over := _OVER_PORT.match(command):
+                self._found.add(f"interface {over[1]} type swp", where, said)
         self._found.bridged = len(self._bridges) > 1
         name = next(iter(self._bridges), "bridge")
         for command, where, said in self._bridged:
@@ -227,14 +232,12 @@ class _Reader:
         match words:
             case []:
                 pass
-            case ["ip", ("address" | "add"), address, *_]:
+            case [("ip" | "ipv6"), ("address" | "add"), address, *_]:
                 commands = [f"ip address {word_of(address)}"]
             case ["ip", "gateway", gateway, *_]:
                 commands = [f"ip gateway {word_of(gateway)}"]
             case ["ip", *_] | ["alias"]:
                 pass
-            case ["ipv6", ("address" | "add"), address, *_]:
-                commands = [f"ip address {word_of(address)}"]
             case ["vrf", name]:
                 commands = [f"ip vrf {word_of(name)}"]
             case ["mtu", number]:
@@ -251,9 +254,7 @@ class _Reader:
                 commands = [f"link fec {_FECS.get(value, word_of(value))}"]
             case ["link", "down"]:
                 commands = ["link state down"]
-            case ["link", "breakout", value]:
-                commands = [f"link breakout {word_of(value)}"]
-            case ["breakout", value]:
+            case ["link", "breakout", value] | ["breakout", value]:
                 commands = [f"link breakout {word_of(value)}"]
             case ["bridge", *rest]:
                 self._bridge_port(names, rest, place, said)

@@ -101,6 +101,7 @@ TRAITS = Traits(
     adaptive_routing=False,
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
+    lists_ports=True,  # sonic-swss portsyncd/portsyncd.cpp, handlePortConfigFromConfigDB
     port_channel="PortChannel{}",
     session_dscp=True,
     routing_tables=RoutingTables(
