@@ -10,6 +10,9 @@ from nodrop.platforms.traits import known_traits
 PAM4_LANE_MBPS = 50_000
 """Lanes from 50 Gb/s carry two bits a symbol, for which RS-FEC is mandatory (IEEE 802.3cd, 802.3ck)."""
 
+RS_FEC_LEAST_MBPS, FOUR_LANES_OF_10G_MBPS = 25_000, 40_000
+"""No physical layer of 1, 10 or 40 Gb/s has RS-FEC (IEEE 802.3 clause 91 is of 100G, 108 of 25G)."""
+
 
 @word("function")
 def has_pam4(lane_mbps: int | None) -> bool:
@@ -21,6 +24,12 @@ def has_pam4(lane_mbps: int | None) -> bool:
 def without_rs(fec: str | None | Unknown) -> bool:
     """Whether a port is told to have another FEC than RS, or none: `interface.fec is without_rs`."""
     return not isinstance(fec, Unknown) and fec in ("none", "fc")
+
+
+@word("function")
+def has_no_rs(speed_mbps: int | None) -> bool:
+    """Whether no physical layer of a speed has RS-FEC, whatever the number of lanes."""
+    return speed_mbps is not None and (speed_mbps < RS_FEC_LEAST_MBPS or speed_mbps == FOUR_LANES_OF_10G_MBPS)
 
 
 @word("function")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from nodrop import hardware
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import Span
+from nodrop.formats.places import Span, shown
 from nodrop.formats.yaml import Document, parse
 from nodrop.limits import MAX_TEMPLATES
 from nodrop.platforms.hosts import firmware
@@ -17,6 +17,7 @@ from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, sw
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _BREAK = re.compile(r"(?m)^---[^\n]*\n")
+_PCI_ADDRESS = re.compile(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")
 _MASK = "ROCE_CC_PRIO_MASK"
 _ROCE = ("spec", "template", "roceOptimized")
 _SPECTRUM_X = ("spec", "template", "spectrumXOptimized")
@@ -52,7 +53,7 @@ def _parse(text: str) -> tuple[Parsed, ...]:
 class _Refused(NamedTuple):
     """What the operator does not take: where, and what it wants."""
 
-    keys: tuple[str, ...]
+    keys: tuple[str | int, ...]
     found: str
     expected: str
 
@@ -81,7 +82,7 @@ class _Template:
         nodes = tuple(sorted(f"{key}={value}" for key, value in selector.items())) if isinstance(selector, dict) else ()
         found = Parsed(models=models, pci_addresses=held, node_selector=nodes)
         for refused in self._refused(nic_type):
-            facts = {"path": ".".join(refused.keys), "found": refused.found, "expected": refused.expected}
+            facts = {"path": ".".join(map(str, refused.keys)), "found": refused.found, "expected": refused.expected}
             found.noticed.append(Noticed("nic-template", facts, self._span(*refused.keys)))
         link_type = self._at("spec", "template", "linkType")
         if link_type == "Infiniband":
@@ -154,6 +155,11 @@ class _Template:
         link, bay = self._at(*template, "linkType"), self._at(*template, "networkBay")
         if not nic_type:
             yield _Refused(("spec", "nicSelector", "nicType"), "not there", 'a device id such as "1021" (ConnectX-7)')
+        addresses = self._at("spec", "nicSelector", "pciAddresses")
+        for at, address in enumerate(addresses if isinstance(addresses, list) else ()):
+            if not _PCI_ADDRESS.fullmatch(str(address)):
+                found, expected = shown(str(address))[:60], 'hexadecimal digits such as "0000:04:00.0"'
+                yield _Refused(("spec", "nicSelector", "pciAddresses", at), found, expected)
         if self._at(*template, "numVfs") is None:
             yield _Refused((*template, "numVfs"), "not there", "a number of virtual functions, which may be 0")
         if link is None and bay is None:
