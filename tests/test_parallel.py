@@ -262,6 +262,7 @@ def test_what_cannot_be_built_is_told_of_all_intents_at_once() -> None:
     assert not Path("out").exists()
 
 
+@pytest.mark.slow
 def test_check_tells_the_same_drift_in_one_process_and_in_two() -> None:
     intents = write_pods(3)
     assert nodrop("build", *intents, "-o", "out").code == 0
@@ -333,6 +334,7 @@ def hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.mark.slow
 def test_an_interrupted_site_leaves_nothing_and_no_process() -> None:
     intents = write_pods(40)
     command = [sys.executable, "-c", SCRIPT, "build", *intents, "-o", "out", "--jobs", "2"]

@@ -27,6 +27,7 @@ def broken(configurations: Git) -> Git:
     return configurations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_what_was_before_is_answered_by_the_repository_of_the_working_directory(
     case: Callable[[Git], Attack], broken: Git, monkeypatch: pytest.MonkeyPatch

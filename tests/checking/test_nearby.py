@@ -108,6 +108,7 @@ def test_a_fault_that_comes_or_goes_is_told_whatever_is_far_away(rule: Rule, exa
         assert near[:2] == whole[:2]
 
 
+@pytest.mark.slow
 def test_random_changes_are_told_as_of_all() -> None:
     chosen, looked_at = random.Random(7), []
     changes = [change for _, example in CASES for change in (example.model or {}).items()]

@@ -1,4 +1,4 @@
-"""The benchmarks run; what they measure is for people to read."""
+"""Run the benchmarks by night; what they measure is for people to read."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 from support.places import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 BENCHMARKS = ROOT / "benchmarks"
 SMALL = ("--leaves", "8", "--spines", "4")

@@ -173,6 +173,7 @@ def test_a_note_that_cannot_be_written_is_told_and_changes_no_verdict(runner: Ru
     assert runner.run(given).log == ""
 
 
+@pytest.mark.slow
 def test_a_merge_request_that_breaks_a_fabric_is_stopped_with_its_reports(tmp_path: Path) -> None:
     root = site(tmp_path / "project")
     base = git(root, "rev-parse", "HEAD")

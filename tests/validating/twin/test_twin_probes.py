@@ -20,6 +20,7 @@ def _can() -> None:
     needed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", USERS)
 def test_nothing_of_the_host_is_in_reach(tmp_path: Path, user: str) -> None:
     canary = tmp_path / "canary"
