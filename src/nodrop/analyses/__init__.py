@@ -48,6 +48,8 @@ class Hit:
     at: Subject | None = None
     facts: Mapping[str, Fact] = field(default_factory=dict)
     related: tuple[tuple[Subject, str], ...] = ()
+    also: tuple[Subject, ...] = ()
+    """Other parts with the same fault, such as the other ports of a map: no rule reports it there again."""
     discriminator: str = ""
     place: Place | None = None
     """Where the fault stands in the files of the subject's device, if that is no place of a part."""

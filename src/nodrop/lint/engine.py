@@ -219,6 +219,8 @@ class _Session:
                     self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
                 elif self._passes(rule, teller, hit):
                     self.findings.append(teller.of_hit(hit))
+                    for other in hit.also:
+                        self.told.setdefault(other[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
         except Exception as crash:  # noqa: BLE001 -- as above
             self._crash(rule, subject, crash)
 

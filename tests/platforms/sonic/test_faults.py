@@ -62,13 +62,24 @@ FAULTS: dict[str, Fault] = {
     "pfcwd_sw_enable unlike pfc_enable": fault(
         {(*BOUND, "pfcwd_sw_enable"): "4"}, "watchdog-mask-differs", PORT, (*BOUND, "pfcwd_sw_enable")
     ),
-    "lossless TC to PG 0": each(
+    "lossless TC to PG 0": fault(
         {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3"): "0"},
-        "lossless-priority-on-other-queue-or-pg", "{}", "PORT_QOS_MAP", "{}", "",
+        "pause-for-other-group", f"{PORT}/qos/tc_to_priority_group/3", ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3"),
     ),
-    "two TCs in the lossless PG": each(
+    "lossless priority to PG 4": fault(
+        {("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "AZURE", "3"): "4"},
+        "pause-for-other-group", f"{PORT}/qos/pfc_to_priority_group/3",
+        ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "AZURE", "3"),
+    ),
+    "two TCs in the lossless PG": fault(
         {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "4"): "3"},
-        "traffic-classes-share-lossless-group", "{}", "PORT_QOS_MAP", "{}", "tc_to_pg_map",
+        "traffic-classes-share-lossless-group", f"{PORT}/qos/tc_to_priority_group/4",
+        ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "4"),
+    ),
+    "a lossy TC in the lossless PG": fault(
+        {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "0"): "3"},
+        "traffic-classes-share-lossless-group", f"{PORT}/qos/tc_to_priority_group/0",
+        ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "0"), "lossless-queue-without-ecn",
     ),
     "two TCs in the lossless PG, both used": each(
         {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "1"): "3"},

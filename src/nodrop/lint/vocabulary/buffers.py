@@ -8,6 +8,7 @@ from nodrop.lint.vocabulary.sides import stopped_queues
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Port
+from nodrop.model.pausing import shared_groups
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known
 
@@ -54,18 +55,9 @@ def _limited(buffer: BufferProfile | None) -> bool:
 
 
 @word("function")
-def crowded_lossless_groups(qos: QosProfile) -> str:
-    """Lossless traffic classes of which several fill one priority group: `traffic classes 3 and 4 fill group 3`.
-
-    Those are counted that no DSCP lands in too: what is mapped to them later is paused with the others. Where a class
-    that is not lossless lands in the group, that is another fault and told elsewhere.
-    """
-    table = known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
-    for group in sorted({one for one in table or () if one is not None}):
-        tcs = [tc for tc, target in enumerate(table or ()) if target == group]
-        if len(tcs) > 1 and effects.pausing_priorities(qos, group):
-            return f"traffic classes {units.show_ids(tuple(tcs))} fill priority group {group}"
-    return ""
+def crowded_lossless_groups(qos: QosProfile) -> tuple[int, ...]:
+    """Return the priority groups that pause their sender and that several traffic classes are mapped to."""
+    return tuple(group for group, _ in shared_groups(qos))
 
 
 @word("function", rests_on=("models",))

@@ -1,11 +1,12 @@
 """Words about the two sides of pause: the traffic that it is for and the queue that it stops."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, TrafficClass
+from nodrop.model.pausing import GROUP_MAPS, misplaced, queue_of_priority
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known
@@ -16,56 +17,26 @@ DSCPS_OF_BLOCK = 8
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the traffic classes of which a PFC priority has the queue or the priority group, but not both."""
-    return tuple(sorted({tc for tc, _ in _misplaced(qos)}))
+    return tuple(sorted({each.tc for each in misplaced(qos)}))
 
 
 @word("function")
 def misplaced_pause(qos: QosProfile) -> str:
-    """How a PFC priority has the queue of one traffic class and the priority group of another; else nothing.
-
-    A full priority group pauses a priority, and the neighbor stops the queue of that priority; with the same maps at
-    both ends, that has to be the queue by which the group's traffic leaves.
-    """
-    return next((why for _, why in _misplaced(qos)), "")
+    """How a PFC priority has the queue of one traffic class and the priority group of another; else nothing."""
+    return next((each.why for each in misplaced(qos)), "")
 
 
-def _misplaced(qos: QosProfile) -> Iterator[tuple[int, str]]:
-    """Yield traffic classes and why their priority is not theirs alone, as a sentence.
-
-    Where several classes share a group, it is enough that one of them is stopped: sharing is another fault.
-    """
-    for priority in known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"):
-        group, queue = _group_of_priority(qos, priority), _queue_of_priority(qos, priority)
-        used = [(tc, effects.group_of_tc(qos, tc), effects.queue_of_tc(qos, tc)) for tc in effects.used_tcs(qos)]
-        paused = [(tc, leaves) for tc, enters, leaves in used if enters == group]
-        stopped = [(tc, enters) for tc, enters, leaves in used if leaves == queue]
-        stops = "no queue" if queue is None else f"queue {queue}"
-        if group is not None and not paused:
-            for tc, enters in stopped:
-                is_for = f"priority {priority}, which stops {stops}, is paused for priority group {group}"
-                yield tc, f"{is_for}, but traffic class {tc} of that queue is in group {enters}"
-        elif all(leaves != queue for _, leaves in paused):
-            for tc, leaves in paused:
-                is_for = f"priority {priority}, which is paused for priority group {group}, stops {stops}"
-                yield tc, f"{is_for}, but traffic class {tc} of that group leaves by queue {leaves}"
-
-
-def _group_of_priority(qos: QosProfile, priority: int) -> int | None:
-    """Return the priority group for which a port pauses that priority: the mapped one, else that of its number."""
-    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
-    return priority if table is None else effects.target(table, priority)
+@word("function")
+def misplaced_between_maps(qos: QosProfile) -> str:
+    """Return the text of `misplaced_pause` where no single row of a map to priority groups decides it; else nothing."""
+    found = [each for each in misplaced(qos) if each.row is None or each.row.field not in GROUP_MAPS]
+    return found[0].why if found else ""
 
 
 def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
     """Return the queues that a neighbor's pause stops, by the priorities on which the port pauses its neighbors."""
     sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
-    return frozenset(_queue_of_priority(qos, priority) for priority in sent)
-
-
-def _queue_of_priority(qos: QosProfile, priority: int) -> int | None:
-    """Return the queue that a pause of that priority stops: the mapped one, without a map that of its number."""
-    table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
-    return priority if table is None else effects.target(table, priority)
+    return frozenset(queue_of_priority(qos, priority) for priority in sent)
 
 
 @word("function")
@@ -113,10 +84,13 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs that share a priority group with lossless classes and are of none.
 
     Those of CNPs and of storage over TCP are left out, and those of other storage, in-band and control traffic beside
-    RDMA: other rules report them.
+    RDMA: other rules report them. So does one where the map of traffic classes to groups decides, and not that of
+    DSCPs.
     """
     intended = _dscps(one for one in fabric.classes if known(one.lossless, "traffic_class.lossless"))
     groups = _lossless_groups(qos, intended)
+    tcs = {effects.tc_of_dscp(qos, dscp) for dscp in intended}
+    mapped = qos is not None and known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is not None
     beside = _lossless_groups(qos, _dscps(effects.rdma_classes(fabric)))
     told = _dscps(one for one in fabric.classes if one.purpose == "cnp" or one.purpose in TCP_STORAGE)
     mixed = _dscps(one for one in fabric.classes if one.purpose in STORAGE or one.purpose in ("inband", "control"))
@@ -124,6 +98,8 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     def unintended(dscp: int) -> bool:
         tc = effects.tc_of_dscp(qos, dscp)
         group = effects.group_of_tc(qos, tc)
+        if mapped and tc not in tcs:
+            return False
         return group in groups and effects.is_lossless(qos, tc) and not (dscp in mixed and group in beside)
 
     return tuple(dscp for dscp in range(64) if dscp not in intended | told and unintended(dscp))

@@ -1,0 +1,97 @@
+"""Maps to priority groups that pause the wrong traffic: once for each map, at the row that decides it.
+
+Ports of a switch whose maps have the same rows are taken for users of one map.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.model import effects
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
+from nodrop.model.pausing import GROUP_MAPS, Row, group_of_priority, misplaced, shared_groups
+from nodrop.model.purposes import STORAGE, TCP_STORAGE
+from nodrop.model.qos import Map, QosProfile
+from nodrop.model.states import UnknownFact, surely_off
+from nodrop.units import show_ids
+
+RESTS_ON = frozenset({"classes"})
+REPAIRS = True
+NEAR = True
+
+_TOLD = STORAGE | TCP_STORAGE | {"inband", "control", "cnp"}
+"""Purposes of classes for which separate rules report a lossless group that they share."""
+
+
+class _Fault(NamedTuple):
+    why: str
+    row: Row
+
+
+def find(index: Index, *, shared: bool) -> Iterator[Hit | Unsettled]:
+    """Yield the maps by which several traffic classes fill a group that pauses, or a pause stops other traffic.
+
+    The first if `shared`, else the second. Facts: why, expected (what the row is to hold) and
+    ports (how many have the map).
+    """
+    faults: dict[int, _Fault | str | None] = {}
+    for device in index.fabric.devices:
+        yield from _of_switch(index, device, shared, faults)
+
+
+def _of_switch(
+    index: Index, device: Device, shared: bool, faults: dict[int, _Fault | str | None]
+) -> Iterator[Hit | Unsettled]:
+    users: dict[tuple[_Fault, Map], list[str]] = {}
+    missing: dict[str, None] = {}
+    for ports in index.alike(device):
+        qos = ports[0].qos
+        if not isinstance(qos, QosProfile) or surely_off(ports[0].enabled):
+            continue
+        if id(qos) not in faults:
+            faults[id(qos)] = _fault(index.fabric, qos, shared)
+        fault = faults[id(qos)]
+        if isinstance(fault, str):
+            missing.setdefault(fault)
+        elif fault is not None:
+            users.setdefault((fault, getattr(qos, fault.row.field)), []).extend(port.name for port in ports)
+    yield from (Unsettled(subject=(device.name,), missing=path) for path in missing)
+    for (fault, _), names in users.items():
+        row = ("qos", fault.row.field, str(fault.row.key))
+        yield Hit(
+            subject=(device.name, names[0], *row),
+            facts={"why": fault.why, "expected": fault.row.expected, "ports": len(names)},
+            also=tuple((device.name, name) for name in names[1:]),
+            changes=tuple(((device.name, name, *row), fault.row.expected) for name in names),
+        )
+
+
+def _fault(fabric: Fabric, qos: QosProfile, shared: bool) -> _Fault | str | None:
+    """Return the first fault of a profile's maps, or the path of the fact that is missing to tell."""
+    try:
+        return next(_shared(fabric, qos) if shared else _misplaced(qos), None)
+    except UnknownFact as unknown:
+        return str(unknown)
+
+
+def _misplaced(qos: QosProfile) -> Iterator[_Fault]:
+    for tc, priority, _, row in misplaced(qos):
+        if row is not None and row.field in GROUP_MAPS:
+            enters, paused = effects.group_of_tc(qos, tc), group_of_priority(qos, priority)
+            why = f"traffic class {tc} fills priority group {enters}, and priority {priority} pauses for group {paused}"
+            yield _Fault(why, row)
+
+
+def _shared(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
+    """Yield groups of several classes, without those that other rules report."""
+    intended = {effects.tc_of_dscp(qos, dscp) for one in fabric.classes if one.lossless is True for dscp in one.dscp}
+    told = {effects.tc_of_dscp(qos, dscp) for one in fabric.classes if one.purpose in _TOLD for dscp in one.dscp}
+    elsewhere = (told - intended) | {each.tc for each in misplaced(qos)}
+    for group, tcs in shared_groups(qos):
+        crowd = tuple(tc for tc in tcs if tc not in elsewhere)
+        if len(crowd) > 1:
+            guest = next((tc for tc in crowd if tc != group and tc not in intended), crowd[-1])
+            own = group == 0 or guest in intended or effects.pausing_priorities(qos, guest)
+            why = f"traffic classes {show_ids(crowd)} fill priority group {group}"
+            yield _Fault(why, Row("tc_to_priority_group", guest, guest if own else 0))

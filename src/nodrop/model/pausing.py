@@ -1,0 +1,93 @@
+"""Which row of which map makes a pause stop other traffic than it is for."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.model import effects
+from nodrop.model.qos import Map, QosProfile
+from nodrop.model.states import known
+
+GROUP_MAPS = ("tc_to_priority_group", "pfc_to_priority_group")
+"""The maps to priority groups, as a QoS profile names them."""
+
+
+class Row(NamedTuple):
+    """A row of a map: the field of a QoS profile, the key, and what the row would have to hold."""
+
+    field: str
+    key: int
+    expected: int
+
+
+class Misplaced(NamedTuple):
+    """A traffic class that a priority is not for alone: why, and the one row that decides it, if it is one."""
+
+    tc: int
+    priority: int
+    why: str
+    row: Row | None
+
+
+def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
+    """Yield the traffic classes of which a PFC priority has the queue or the priority group, but not both.
+
+    A full priority group pauses a priority, and the neighbor stops the queue of that priority; with the same maps at
+    both ends, that has to be the queue by which the group's traffic leaves. Where several classes share a group, it is
+    enough that one of them is stopped: sharing is another fault.
+    """
+    for priority in known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"):
+        group, queue = group_of_priority(qos, priority), queue_of_priority(qos, priority)
+        used = [(tc, effects.group_of_tc(qos, tc), effects.queue_of_tc(qos, tc)) for tc in effects.used_tcs(qos)]
+        paused = [(tc, leaves) for tc, enters, leaves in used if enters == group]
+        stopped = [(tc, enters) for tc, enters, leaves in used if leaves == queue]
+        stops = "no queue" if queue is None else f"queue {queue}"
+        if group is not None and not paused:
+            for tc, enters in stopped:
+                is_for = f"priority {priority}, which stops {stops}, is paused for priority group {group}"
+                why = f"{is_for}, but traffic class {tc} of that queue is in group {enters}"
+                yield Misplaced(tc, priority, why, _deciding(qos, tc, priority))
+        elif all(leaves != queue for _, leaves in paused):
+            for tc, leaves in paused:
+                is_for = f"priority {priority}, which is paused for priority group {group}, stops {stops}"
+                why = f"{is_for}, but traffic class {tc} of that group leaves by queue {leaves}"
+                yield Misplaced(tc, priority, why, _deciding(qos, tc, priority))
+
+
+def _deciding(qos: QosProfile, tc: int, priority: int) -> Row | None:
+    """Return the one row of a class or its priority that leads to another number than its own; None of several."""
+    rows = (
+        Row("tc_to_queue", tc, tc),
+        Row("tc_to_priority_group", tc, tc),
+        Row("pfc_to_queue", priority, priority),
+        Row("pfc_to_priority_group", priority, priority),
+    )
+    odd = [row for row in rows if _differs(getattr(qos, row.field), row)]
+    return odd[0] if len(odd) == 1 else None
+
+
+def _differs(table: Map | None, row: Row) -> bool:
+    return table is not None and effects.target(table, row.key) != row.expected
+
+
+def group_of_priority(qos: QosProfile, priority: int) -> int | None:
+    """Return the priority group for which a port pauses that priority: the mapped one, else that of its number."""
+    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    return priority if table is None else effects.target(table, priority)
+
+
+def queue_of_priority(qos: QosProfile, priority: int) -> int | None:
+    """Return the queue that a pause of that priority stops: the mapped one, without a map that of its number."""
+    table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
+    return priority if table is None else effects.target(table, priority)
+
+
+def shared_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the priority groups that pause their sender and that several traffic classes are mapped to, with those.
+
+    Those are counted that no packet lands in too: what is mapped to them later is paused with the others.
+    """
+    table = known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") or ()
+    for group in sorted({each for each in table if each is not None}):
+        tcs = tuple(tc for tc, mapped in enumerate(table) if mapped == group)
+        if len(tcs) > 1 and effects.pausing_priorities(qos, group):
+            yield group, tcs
