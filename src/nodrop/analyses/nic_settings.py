@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._facing import Facing, Hosts, hosts_of
+from nodrop.analyses._link_layers import LINK_LAYER, is_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
@@ -51,6 +52,10 @@ def _judged(index: Index, nic: Nic, field: str, value: int, check: Check, hosts:
         except UnknownFact as unknown:
             subject = (facing.device.name,) if facing else nic.subject
             yield Unsettled(subject=subject, missing=str(unknown))
+            return
+        if fault is not None and field == "gid_index" and (roce := is_roce(index, nic)) is not True:
+            if roce is None:
+                yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
             return
         if fault is not None:
             yield Hit(

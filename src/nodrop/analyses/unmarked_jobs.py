@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from nodrop import hardware
-from nodrop.analyses import Hit
+from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.analyses._link_layers import LINK_LAYER, is_roce
 from nodrop.model import effects
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, stated
@@ -15,7 +16,7 @@ _BY_CPU = {"NCCL": "NCCL_IB_TC", "UCX": "UCX_IB_TRAFFIC_CLASS"}
 """The libraries, and the variable that gives each a traffic class."""
 
 
-def find(index: Index, *, by: str) -> Iterator[Hit]:
+def find(index: Index, *, by: str) -> Iterator[Hit | Unsettled]:
     """Yield the files with such libraries, those that send from the GPU (`by: gpu`) or from the CPU (`by: cpu`).
 
     Of the latter, a default that another file sets for the same hosts is enough. Facts: libraries, variables, expected.
@@ -27,9 +28,12 @@ def find(index: Index, *, by: str) -> Iterator[Hit]:
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
         libraries = [one for one in stated(nic, "unmarked") or () if one in variables]
-        if not libraries or not _is_roce(index, nic):
+        if not libraries or (roce := is_roce(index, nic)) is False:
             continue
         if by == "cpu" and (_has_default(index, nic, hosts) or _marks_by_itself(nic, hosts, dscps)):
+            continue
+        if roce is None:
+            yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
             continue
         facts = {
             "libraries": " and ".join(libraries),
@@ -37,13 +41,6 @@ def find(index: Index, *, by: str) -> Iterator[Hit]:
             "expected": " or ".join(str(dscp << 2 | 2) for dscp in dscps),
         }
         yield Hit(subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts)
-
-
-def _is_roce(index: Index, nic: Nic) -> bool:
-    """Whether the file is about RoCE: by the switches, and without any by its GIDs."""
-    if any(one.host == nic.host and stated(one, "link_layer") == "infiniband" for one in index.fabric.nics):
-        return False
-    return bool(index.fabric.devices) or stated(nic, "gid_index") is not None or stated(nic, "roce_version") is not None
 
 
 def _marks_by_itself(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:

@@ -11,6 +11,7 @@ from nodrop.hardware.commitment import MEMORY_OF
 from nodrop.lint.finding import Located, UnknownVerdict
 from nodrop.lint.scopes import SCOPES
 from nodrop.model.fabric import Fabric, Host, HostPort, Policy
+from nodrop.model.nics import Nic
 from nodrop.model.reading import UNKNOWN_LINE, Note
 from nodrop.model.subject import natural
 from nodrop.model.types import attributes
@@ -33,6 +34,7 @@ _ADVICE: Mapping[tuple[str, str], str] = {
     ("TrafficClass", ""): f"traffic classes: {_STATED.format(key='classes')}",
     ("Policy", ""): f"what is wanted of every port: {_STATED.format(key='policy')}",
     ("Host", ""): f"hosts and what they send: {_STATED.format(key='hosts')}",
+    ("Nic", "link_layer"): "a file of the host with its link layer (LINK_TYPE of mlxconfig), or the switches",
     ("HostPort", ""): f"hosts and their ports: {_STATED.format(key='hosts')}",
 }
 """By class and field of the model, or by class alone: where an owner states what no switch file says (contract 9.4)."""
@@ -45,6 +47,7 @@ _OF_RDMA = (
 
 _ROOTS: Mapping[str, Any] = {name: kind for scope in SCOPES.values() for name, kind in scope.parts.items()} | {
     "fabric": Fabric,
+    "nic": Nic,
     "host": Host,
     "host_port": HostPort,
     "policy": Policy,

@@ -32,6 +32,8 @@ _GIN_OVER_VERBS = ("2", "3")
 
 _DEVICES = {"bnxt_re": "Thor-2", "ionic": "Pollara-400"}
 """How the RDMA devices of NICs are called on Linux: by its drivers, drivers/infiniband/hw."""
+_OF_ROCE = re.compile(r"(?:^|[\W_])(?:roce|bnxt_re|ionic)")
+"""Devices of Ethernet only, and those that rdma-core names by their link layer (kernel-boot/rdma_rename.c)."""
 
 
 def _flag(text: str) -> bool | None:
@@ -97,6 +99,8 @@ class Environment:
         """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
         adapters = self._value("NCCL_IB_HCA") + self._value("UCX_NET_DEVICES")
         self._found.by_command.update(model for device, model in _DEVICES.items() if device in adapters)
+        if (at := self._held.get("NCCL_IB_HCA") or self._held.get("UCX_NET_DEVICES")) and _OF_ROCE.search(adapters):
+            self._found.say("", "link_layer", "ethernet", at[1])
         users = {} if self._elsewhere else {name: span for name, span in self._users() if span is not None}
         if users:
             self._found.say("", "unmarked", tuple(users), min(users.values()))

@@ -1,0 +1,27 @@
+"""Whether files of a host are about RoCE or InfiniBand, which share their commands, libraries and variables."""
+
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic, stated
+
+LINK_LAYER = "nic.link_layer"
+"""The fact that settles it."""
+_OF_ROCE = (
+    *("trust", "pfc_priorities", "dscp_to_priority", "tos", "traffic_class", "driver_traffic_class"),
+    *("ucx_traffic_class", "gin_traffic_class", "nvshmem_traffic_class", "cnp_dscp", "roce_version"),
+)
+"""Settings that only RoCE has, or that only RoCE gives a meaning."""
+_FIRST_GIDS = 2
+"""How many GID indexes InfiniBand has, too: more than its port GID and an alias are addresses of IP (`show_gids`)."""
+
+
+def is_roce(index: Index, nic: Nic) -> bool | None:
+    """Whether a file is about RoCE: by its host's link layer, the switches, or settings; None where none says it."""
+    own = [one for one in index.fabric.nics if one.host == nic.host]
+    layers = {stated(one, "link_layer") for one in own}
+    if "infiniband" in layers:
+        return False
+    if index.fabric.devices or "ethernet" in layers or any(one.spectrum_x is True for one in own):
+        return True
+    if any(stated(one, field) is not None for one in own for field in _OF_ROCE):
+        return True
+    return True if any((stated(one, "gid_index") or 0) >= _FIRST_GIDS for one in own) else None
