@@ -123,6 +123,8 @@ SIDE_TABLES = {
     "lint/scopes.py _NAMED": "words of rules",
     "lint/unknowns.py _ADVICE": "by keys of fabric.yaml, also for whole classes",
     "lint/unknowns.py _OF_RDMA": "words of rules",
+    "lint/unknowns.py _ROOTS": "words of rules",
+    "analyses/_link_layers.py _OF_ROCE": "what settles the link layer of a host",
     "lint/vocabulary/__init__.py Topic": "keys of fabric.yaml",
     "plan/facts.py _OF_FABRIC": "the order of a report",
     "report/names.py _QUEUES": "words of a title",

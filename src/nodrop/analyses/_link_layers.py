@@ -1,4 +1,4 @@
-"""Whether files of a host are about RoCE or InfiniBand, which share their commands, libraries and variables."""
+"""Decide whether files of a host are for RoCE or InfiniBand, which share commands, libraries and variables."""
 
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, stated
@@ -15,7 +15,7 @@ _FIRST_GIDS = 2
 
 
 def is_roce(index: Index, nic: Nic) -> bool | None:
-    """Whether a file is about RoCE: by its host's link layer, the switches, or settings; None where none says it."""
+    """Return whether a file is for RoCE: by its link layer, the switches, or settings; None where nothing says it."""
     own = [one for one in index.fabric.nics if one.host == nic.host]
     layers = {stated(one, "link_layer") for one in own}
     if "infiniband" in layers:
