@@ -158,7 +158,8 @@ def alike(one: BgpNeighbor, other: BgpNeighbor) -> BgpNeighbor:
     names = {field.name for field in fields(BgpNeighbor)} - OF_SESSION
     settings = {name: getattr(other, name) for name in names}
     if one.interface is not None:
-        settings |= {"ebgp_multihop": None, "extended_next_hop": False}
+        hops = other.ttl_security_hops and 1
+        settings |= {"ebgp_multihop": None, "extended_next_hop": False, "ttl_security_hops": hops}
     return replace(one, **settings)
 
 
@@ -233,8 +234,8 @@ def neighbors(
         )
         for end in ends
     )
-    hops = maybe(st.integers(1, 254))
-    made = tuple(one if one.ebgp_multihop else replace(one, ttl_security_hops=draw(hops)) for one in made)
+    limited = [None if one.ebgp_multihop else draw(maybe(st.integers(1, 1 if one.interface else 254))) for one in made]
+    made = tuple(replace(one, ttl_security_hops=hops) for one, hops in zip(made, limited, strict=True))
     return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
 
 
