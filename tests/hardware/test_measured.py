@@ -16,10 +16,9 @@ import pytest
 
 from nodrop.hardware import asic, switch
 from nodrop.hardware.thresholds import dynamic_threshold_bytes
-from nodrop.lint.vocabulary.admission import pause_threshold_bytes
+from nodrop.lint.vocabulary.admission import pause_threshold_bytes, shared_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
-from nodrop.model.states import UnknownFact
 from support.small_fabrics import LOSSLESS
 
 CELL_BYTES = {
@@ -161,12 +160,13 @@ def test_a_group_pauses_at_its_share_of_what_is_free(name: str) -> None:
     assert cells == pytest.approx(paused_at(POOLS[pool], exponent), rel=tolerance)
 
 
-def test_where_size_and_shared_headroom_fit_the_memory_the_pause_is_not_known() -> None:
-    """The pools of S5232F fit the memory of Trident 3 side by side, those of 7050CX3-32C do not."""
-    with pytest.raises(UnknownFact, match=r"buffer_pool\.shared_headroom_bytes"):
-        paused_at(Pool("S5232F", 26_284_032, 6_291_456))
-    with pytest.raises(UnknownFact, match=r"device\.model"):
-        paused_at(Pool("unheard-of", 26_284_032, 6_291_456))
+@pytest.mark.parametrize("model", ["S5232F", "unheard-of"])
+def test_the_pause_is_the_later_one_where_size_and_shared_headroom_fit_the_memory(model: str) -> None:
+    """Beside each other, the pools of S5232F fit the memory of Trident 3; those of 7050CX3-32C do not."""
+    assert paused_at(Pool("S5232F", 26_284_032, 6_291_456)) == 26_284_032 / 2 / cell("S5232F")
+    pools = (BufferPool(name="p", direction="ingress", mode="dynamic", size_bytes=26_284_032),)
+    shared = (replace(pools[0], shared_headroom_bytes=6_291_456),)
+    assert shared_bytes(model, "traditional", shared, "p") == shared_bytes(model, "traditional", pools, "p")
 
 
 RESERVED: dict[str, tuple[str, int, int]] = {

@@ -31,11 +31,10 @@ def pool_has_shared_headroom(model: str | None | Unknown, size_bytes: int, headr
     buffers_defaults_*.j2).
     """
     chip = asic_of(model)
-    if chip is None:
-        return None
+    if chip is None or chip.shared_headroom_in_pool is not None:
+        return None if chip is None else chip.shared_headroom_in_pool
     memory = chip.packet_memory_bytes
-    exceeds = memory is not None and size_bytes + headroom_bytes > memory
-    return chip.shared_headroom_in_pool if chip.shared_headroom_in_pool is not None else exceeds or None
+    return True if memory is not None and size_bytes + headroom_bytes > memory else None
 
 
 def free_of_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:

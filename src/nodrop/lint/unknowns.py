@@ -30,7 +30,6 @@ _ADVICE: Mapping[tuple[str, str], str] = {
     ("Device", "model"): f"models of devices: {_STATED.format(key='models')}",
     ("Headroom", "xoff_bytes"): _WORKED_OUT,
     ("BufferPool", "size_bytes"): _WORKED_OUT,
-    ("BufferPool", "shared_headroom_bytes"): "a chip of which is known whether pools contain it",
     ("TrafficClass", ""): f"traffic classes: {_STATED.format(key='classes')}",
     ("Policy", ""): f"what is wanted of every port: {_STATED.format(key='policy')}",
     ("Host", ""): f"hosts and what they send: {_STATED.format(key='hosts')}",

@@ -29,6 +29,8 @@ def pause_threshold_bytes(
     With dynamic thresholds alpha·B / (1 + p·alpha): B is the ingress pool, or the part of it that one port can fill,
     alpha the threshold's factor, p the lossless priority groups that share it (Zhu et al., Congestion Control for
     Large-Scale RDMA Deployments, SIGCOMM 2015, §4, for one egress port). None where nothing of the queue is lossless.
+    Where it is not known whether the size of B contains shared headroom, it is the greater of both depths, so that a
+    queue which marks too late for it does so in either case.
     """
     table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
@@ -52,16 +54,13 @@ def _group_threshold_bytes(
 
 
 def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
-    """Return the size of a pool without the headroom that ports share; UnknownFact where its size may contain that."""
+    """Return what a pool has to share at most: its size, less shared headroom where it is known to contain that."""
     size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
-    contained = pool_has_shared_headroom(model, size, headroom) if headroom else False
-    if contained is None:
-        raise UnknownFact("buffer_pool.shared_headroom_bytes" if asic_of(model) else "device.model")
-    return size - headroom if contained else size
+    return size - headroom if pool_has_shared_headroom(model, size, headroom) else size
 
 
 def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
-    """Return what a pool has to share at least: its size without headroom, unless that is known to be beside it."""
+    """Return what a pool has to share at least: its size less shared headroom, unless that is known to be beside it."""
     size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
     return size if pool_has_shared_headroom(model, size, headroom) is False else size - headroom
 
