@@ -46,37 +46,6 @@ def test_a_file_that_is_named_twice_counts_once() -> None:
     assert bundles(find(["build", "build/leaf1", "build/leaf1/config_db.json"])) == {"leaf1": ["config_db.json"]}
 
 
-def test_a_link_and_the_file_that_it_leads_to_are_one_device() -> None:
-    lay({"site/leaf1.json": CONFIG, "site/hosts/intent.yaml": INTENT})
-    Path("site/a-link.json").symlink_to("leaf1.json")
-    Path("site/a-link.yaml").symlink_to("hosts/intent.yaml")
-    Path("latest").symlink_to("site")
-    found = find(["site", "latest/leaf1.json"])
-    assert bundles(found) == {"leaf1": ["config_db.json"]}
-    assert [text.display for text in found.intents] == ["site/hosts/intent.yaml"]
-    assert {(one.file, one.reason) for one in found.ignored} == {
-        ("site/a-link.json", "the same file as site/leaf1.json"),
-        ("latest/leaf1.json", "the same file as site/leaf1.json"),
-        ("site/a-link.yaml", "the same file as site/hosts/intent.yaml"),
-    }
-
-
-def test_devices_that_share_one_file_by_links_stay_two() -> None:
-    lay({"site/leaf1/config_db.json": CONFIG, "site/leaf2/config_db.json": CONFIG + b" ", "site/common.conf": FRR})
-    for name in ("leaf1", "leaf2"):
-        Path(f"site/{name}/frr.conf").symlink_to("../common.conf")
-    found = bundles(find(["site"]))
-    assert [found[name] for name in ("leaf1", "leaf2")] == [["config_db.json", "frr.conf"]] * 2
-
-
-def test_of_several_links_to_a_file_elsewhere_the_first_is_the_device() -> None:
-    lay({"elsewhere/real.json": CONFIG})
-    Path("site").mkdir()
-    for name in ("b.json", "a.json"):
-        Path("site", name).symlink_to("../elsewhere/real.json")
-    assert list(bundles(find(["site/b.json", "site/a.json"]))) == ["b"]
-
-
 def test_folders_with_stated_facts_of_their_own_are_fabrics() -> None:
     for pod in ("pod1", "pod2"):
         lay({f"build/{pod}/fabric.yaml": STATED, f"build/{pod}/leaf1/config_db.json": CONFIG})

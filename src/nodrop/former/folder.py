@@ -76,11 +76,6 @@ class _Folder(Former):
         there = self.there(path)
         return b"" if there is None else self._disk.head(there)
 
-    def real(self, path: str) -> str:
-        """Return where a file lay, without links."""
-        there = self.there(path)
-        return path if there is None else self._disk.real(str(there))
-
     def text(self, path: Path, display: str | None = None) -> Text:
         """Return a file as a text to be read, shown by the path that it has now."""
         shown = str(path) if display is None else display

@@ -109,11 +109,6 @@ class _Tree(Former):
         there = self._path(path)
         return b"" if there is None else super().head(there)
 
-    def real(self, path: str) -> str:
-        """Return where a file lay, without links."""
-        there = self._resolved(self.key(path) or "")
-        return str(self._top / there) if isinstance(there, str) and there else path
-
     def text(self, path: Path, display: str | None = None) -> Text:
         """Return a file as a text to be read, shown by the path that it had."""
         shown = str(path) if display is None else display

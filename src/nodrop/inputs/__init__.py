@@ -10,7 +10,6 @@ from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs.disk import Disk, Entry
 from nodrop.inputs.finder import PATCHES, Finder, is_intent, stated_beside, states
 from nodrop.inputs.model import Bundle, Inputs, Text, named
-from nodrop.inputs.once import keep_once
 from nodrop.model.reading import Note
 
 __all__ = [
@@ -70,8 +69,6 @@ def find(
             found.take(group)
     else:
         found.nested += groups.values()
-    for fabric in found.every():
-        keep_once(fabric, disk)
     return found
 
 

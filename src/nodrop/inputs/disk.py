@@ -42,8 +42,6 @@ class Disk:
         self._roots: dict[str, Root] = {}
         """By folder, or file that was named: what no link leads out of."""
         self._repositories: dict[str, str | None] = {}
-        self._real: dict[str, str] = {}
-        """By folder, where it lies without links."""
 
     def holds(self, path: Path | str) -> bool:
         """Whether a text stands for the file."""
@@ -102,14 +100,6 @@ class Disk:
         if self.holds(path):
             return Text(display=shown, held=self._held[os.path.abspath(path)])  # noqa: PTH100
         return Text(display=shown, path=path, root=self.root(path))
-
-    def real(self, path: str) -> str:
-        """Return where a file lies, whatever links its path has; two names of one file lead to the same place."""
-        folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
-        if folder not in self._real:
-            self._real[folder] = os.path.realpath(folder)
-        there = f"{self._real[folder].rstrip('/')}/{name}"
-        return os.path.realpath(there) if os.path.islink(there) else there  # noqa: PTH114
 
     def leads_inside(self, folder: Path, name: str) -> bool:
         """Whether a name that a file of a folder states leads to what lies in the file's repository.
