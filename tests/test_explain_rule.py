@@ -221,7 +221,9 @@ def test_an_analysis_that_found_something_names_the_other_parts(tmp_path: Path) 
 
 def test_a_rule_that_is_silent_or_off_says_so(tmp_path: Path) -> None:
     page = explained("pfc-in-lossy-fabric", "--at", "leaf1/Ethernet0", "good")
-    assert page[0] == ("pfc-in-lossy-fabric is silent here: it speaks of lossy, trim fabrics, and this one is lossless")
+    assert page[0] == (
+        "pfc-in-lossy-fabric is silent here: it speaks of lossy, trim, uec fabrics, and this one is lossless"
+    )
     assert page[2] == "pfc-in-lossy-fabric at leaf1/Ethernet0: would be found"
     config = tmp_path / "nodrop.yaml"
     config.write_text("severity: {mtu-mismatch: 'off'}\n")

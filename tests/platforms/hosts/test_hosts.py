@@ -50,7 +50,7 @@ def told(reading: Reading) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "intent", ["reference-256", "reference-256-nvue-leaves", "pfc-only", "lossy", "trim", "uec", "dual-stack"]
+    "intent", ["reference-256", "reference-256-nvue-leaves", "pfc-only", "lossy", "trim", "dual-stack"]
 )
 def test_what_is_written_for_hosts_is_read_back_and_has_no_fault(intent: str) -> None:
     reading = built(intent)
@@ -59,6 +59,17 @@ def test_what_is_written_for_hosts_is_read_back_and_has_no_fault(intent: str) ->
         ("ConnectX-7", "ConnectX-7.service"),
         ("ConnectX-7", "ConnectX-7.yaml"),
         ("ConnectX-7", "ConnectX-7.nccl.env"),
+    ]
+    assert not findings(reading)
+    assert not reading.problems
+
+
+def test_so_is_what_is_written_for_hosts_of_ultra_ethernet() -> None:
+    reading = built("uec")
+    assert [nic.subject for nic in reading.fabric.nics if not nic.part] == [
+        ("Pollara-400", "Pollara-400.sh"),
+        ("Pollara-400", "Pollara-400.service"),
+        ("Pollara-400", "Pollara-400.nccl.env"),
     ]
     assert not findings(reading)
     assert not reading.problems

@@ -10,8 +10,8 @@ from nodrop.platforms.traits import known_traits
 PAM4_LANE_MBPS = 50_000
 """Lanes from 50 Gb/s carry two bits a symbol, for which RS-FEC is mandatory (IEEE 802.3cd, 802.3ck)."""
 
-RS_FEC_LEAST_MBPS, FOUR_LANES_OF_10G_MBPS = 25_000, 40_000
-"""No physical layer of 1, 10 or 40 Gb/s has RS-FEC (IEEE 802.3 clause 91 is of 100G, 108 of 25G)."""
+WITHOUT_RS_FEC_MBPS = frozenset({10, 100, 1000, 2500, 5000, 10_000, 20_000, 40_000})
+"""Speeds of which no physical layer has RS-FEC (IEEE 802.3 clause 91 is of 100G, 108 of 25G)."""
 
 
 @word("function")
@@ -28,8 +28,8 @@ def without_rs(fec: str | None | Unknown) -> bool:
 
 @word("function")
 def has_no_rs(speed_mbps: int | None) -> bool:
-    """Whether no physical layer of a speed has RS-FEC, whatever the number of lanes."""
-    return speed_mbps is not None and (speed_mbps < RS_FEC_LEAST_MBPS or speed_mbps == FOUR_LANES_OF_10G_MBPS)
+    """Return whether a speed of Ethernet has no physical layer with RS-FEC, whatever the number of lanes."""
+    return speed_mbps in WITHOUT_RS_FEC_MBPS
 
 
 @word("function")
