@@ -86,8 +86,8 @@ def _misplaced(qos: QosProfile) -> Iterator[_Fault]:
 def _shared(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
     """Yield groups of several classes, without those that other rules report."""
     intended = {effects.tc_of_dscp(qos, dscp) for one in fabric.classes if one.lossless is True for dscp in one.dscp}
-    told = {effects.tc_of_dscp(qos, dscp) for one in fabric.classes if one.purpose in _TOLD for dscp in one.dscp}
-    elsewhere = (told - intended) | {each.tc for each in misplaced(qos)}
+    others = {effects.tc_of_dscp(qos, dscp) for one in fabric.classes if one.purpose in _TOLD for dscp in one.dscp}
+    elsewhere = (others - intended) | {each.tc for each in misplaced(qos)}
     for group, tcs in shared_groups(qos):
         crowd = tuple(tc for tc in tcs if tc not in elsewhere)
         if len(crowd) > 1:

@@ -161,9 +161,10 @@ def _mode(word: str) -> "Mode":
 
 def _rdma(dscp: str, mode: "Mode | None") -> "TrafficClass":
     from nodrop.model.fabric import TrafficClass
+    from nodrop.model.modes import WITH_PFC
     from nodrop.model.states import UNKNOWN
 
     if not re.fullmatch(r"[0-9]{1,2}", dscp) or int(dscp) > 63:
         raise click.UsageError(f"{dscp!r} is no DSCP; expected rdma=0 to rdma=63")
-    lossless = mode not in ("lossy", "trim", "uec")
+    lossless = mode is None or mode in WITH_PFC
     return TrafficClass(name="rdma", purpose="rdma", dscp=(int(dscp),), tc=UNKNOWN, lossless=lossless)

@@ -4,9 +4,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import TypeVar
 
 from nodrop import stated
-from nodrop.config.schema import ConfigFile, FailOn
+from nodrop.config.schema import ConfigFile, FailOn, Harmless, Suppress
 from nodrop.config.toml import table
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import split_lines
@@ -33,6 +34,8 @@ from nodrop.stated.profile import load_profile, loads_profile, names
 FILE = "nodrop.yaml"
 PYPROJECT = "pyproject.toml"
 MAX_BYTES = MAX_TEXT_BYTES
+
+_Row = TypeVar("_Row", Suppress, Harmless)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,10 +265,7 @@ def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
 
 
 def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:
-    lines = split_lines(document.text) if file.suppress else []
-    for index, one in enumerate(file.suppress):
-        line, column = document.place(("suppress", index, "rule"))
-        text = lines[line - 1]
+    for one, (line, column, end_column, text) in _written(document, "suppress", file.suppress, "rule"):
         yield Suppression(
             rule=one.rule,
             at=one.at,
@@ -274,17 +274,13 @@ def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[
             file=shown,
             line=line,
             column=column,
-            end_column=column + len(one.rule) if text.startswith(one.rule, column - 1) else 0,
+            end_column=end_column,
             text=text,
         )
 
 
 def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterable[DeclaredLine]:
-    lines = split_lines(document.text) if file.harmless else []
-    for index, one in enumerate(file.harmless):
-        line, column = document.place(("harmless", index, "line"))
-        text = lines[line - 1]
-        width = len(one.line) if text.startswith(one.line, column - 1) else 1
+    for one, (line, column, end_column, text) in _written(document, "harmless", file.harmless, "line"):
         yield DeclaredLine(
             pattern=tuple(one.line.split()),
             at=one.at,
@@ -293,9 +289,20 @@ def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterabl
             file=shown,
             line=line,
             column=column,
-            end_column=column + width,
+            end_column=end_column,
             text=text,
         )
+
+
+def _written(
+    document: Document, key: str, rows: Sequence[_Row], field: str
+) -> Iterator[tuple[_Row, tuple[int, int, int, str]]]:
+    """Yield rows with the line and the columns of a field, from 1, and its text; the end is 0 where it is not plain."""
+    lines = split_lines(document.text) if rows else []
+    for index, row in enumerate(rows):
+        line, column = document.place((key, index, field))
+        text, word = lines[line - 1], getattr(row, field)
+        yield row, (line, column, column + len(word) if text.startswith(word, column - 1) else 0, text)
 
 
 def _places(document: Document, file: ConfigFile) -> Iterable[tuple[tuple[str, ...], tuple[int, int]]]:

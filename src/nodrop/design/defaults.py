@@ -11,7 +11,7 @@ from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes, traits_by_role
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.classes import purpose_of, resolve_classes, unclaimed
 from nodrop.design.delivery import has_choice
-from nodrop.design.host_settings import host_cnp_dscp, host_dcqcn, host_pfc, host_tos
+from nodrop.design.host_settings import WITHOUT_DCQCN, host_cnp_dscp, host_dcqcn, host_pfc, host_tos
 from nodrop.design.modes import has_pfc, trims
 from nodrop.design.reserves import RESERVED, queue_reserve
 from nodrop.design.routing import RESTART_S
@@ -22,8 +22,6 @@ from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.traits import Traits
-
-_NO_DCQCN = {"pfc-only": "the switches mark nothing", "uec": "UET has its own congestion control, without CNPs"}
 
 
 class Default(NamedTuple):
@@ -104,7 +102,7 @@ def _of_mode(intent: Intent) -> Iterator[Default]:
     """Yield what follows from the mode."""
     if "dcqcn" not in intent.hosts.model_fields_set:
         marked = host_dcqcn(intent)
-        source = "the switches mark, so the NICs must listen" if marked else _NO_DCQCN.get(intent.mode, "as stated")
+        source = "the switches mark, so the NICs must listen" if marked else WITHOUT_DCQCN[intent.mode]
         yield Default("hosts.dcqcn", _spell(marked), source)
     if trims(intent):
         given = intent.trimming.model_fields_set

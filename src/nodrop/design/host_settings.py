@@ -1,6 +1,6 @@
 """How NICs are set: as the intent states, else as its classes need; and where the two contradict each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nodrop.design.classes import lossless_priorities, purpose_of, unclaimed
 from nodrop.design.modes import has_pfc
@@ -16,7 +16,11 @@ USUAL_RDMA_DSCP = 26
 """NVIDIA's convention: Cumulus Linux, "RDMA over Converged Ethernet (RoCE)", maps DSCP 26 to switch priority 3."""
 USUAL_CNP_DSCP = 48
 """What NICs of NVIDIA (`mlxconfig query`: CNP_DSCP_P1) and Broadcom (hardware/nics/Thor-2.yaml) send as shipped."""
-_WITHOUT_DCQCN = ("pfc-only", "uec")
+WITHOUT_DCQCN: Mapping[str, str] = {
+    "pfc-only": "the switches mark nothing",
+    "uec": "UET has its own congestion control, without CNPs",
+}
+"""Modes in which NICs do not slow down for CNPs unless the intent says so, and why."""
 _ECN_CAPABLE = 2
 """ECT(0), in the two low bits of the ToS byte (RFC 3168, section 5)."""
 
@@ -42,11 +46,8 @@ def host_pfc(intent: Intent) -> tuple[int, ...]:
 
 
 def host_dcqcn(intent: Intent) -> bool:
-    """Return whether NICs slow down for CNPs; left out, not where the switches mark nothing, nor in mode uec.
-
-    UET answers marks in its own congestion control, and has no CNPs.
-    """
-    return intent.hosts.dcqcn and (intent.mode not in _WITHOUT_DCQCN or "dcqcn" in intent.hosts.model_fields_set)
+    """Return whether NICs slow down for CNPs; left out, not in the modes `WITHOUT_DCQCN`."""
+    return intent.hosts.dcqcn and (intent.mode not in WITHOUT_DCQCN or "dcqcn" in intent.hosts.model_fields_set)
 
 
 def fifo_tos(intent: Intent) -> int | None:

@@ -7,10 +7,10 @@ from nodrop.errors import Problem
 from nodrop.hardware import buildable, switch, switches
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Trimming
+from nodrop.model.modes import WITH_PFC
 from nodrop.platforms.traits import first_release, traits
 from nodrop.units import show_bytes
 
-WITH_PFC = ("lossless", "pfc-only")
 _OF_LOSSLESS_POOL = ("lossless_pool", "alpha", "shared_headroom", "pattern_mtu")
 
 

@@ -12,6 +12,7 @@ from nodrop.importing.sight import Cables, Sight, usual
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.model.fabric import CounterStream, Device, Host, Interface, Side, Trimming
+from nodrop.model.modes import WITH_PFC
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact, those_known
@@ -20,7 +21,6 @@ from nodrop.units import show_us
 
 _ALPHA = {exponent: int(text) if text.isdecimal() else text for text, exponent in ALPHA_EXPONENT.items()}
 _RDMA_MTUS = (4096, 2048, 1024, 512, 256)
-_WITH_PFC = ("lossless", "pfc-only")
 
 
 def fabric(sight: Sight) -> Found:
@@ -42,7 +42,7 @@ def fabric(sight: Sight) -> Found:
 def watchdog(sight: Sight, cables: Cables) -> Found:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
     profiles = (port.qos for box in sight.boxes for port in box.device.interfaces)
-    if sight.fabric.mode not in _WITH_PFC or not any(isinstance(one, QosProfile) for one in profiles):
+    if sight.fabric.mode not in WITH_PFC or not any(isinstance(one, QosProfile) for one in profiles):
         return Found()
     policy = sight.fabric.policy
     sides: Tree = {}
@@ -112,7 +112,7 @@ def _stuck(told: WatchdogConditions) -> Tree:
 
 def buffers(sight: Sight) -> Found:
     """Return the share of the lossless pool, the threshold, whether headroom is shared, and the traffic's pattern."""
-    if sight.fabric.mode not in _WITH_PFC:
+    if sight.fabric.mode not in WITH_PFC:
         return Found()
     wanted = sight.fabric.policy.lossless_pool_percent
     pools = [one.device.buffer_pools for one in sight.boxes if isinstance(one.device.buffer_pools, tuple)]

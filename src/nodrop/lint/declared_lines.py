@@ -7,34 +7,18 @@ to be harmless, is covered by none. What is wrong with declarations are remarks 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 
-from nodrop.formats.places import Span
-from nodrop.lint.suppressions import EXPIRED, UNUSED, Ran, today
-from nodrop.model.reading import DECLARED_LINE, UNKNOWN_LINE, Note, Place, Reading, Remark
+from nodrop.lint.suppressions import EXPIRED, UNUSED, Ran, Written, today
+from nodrop.model.reading import DECLARED_LINE, UNKNOWN_LINE, Note, Reading, Remark
 from nodrop.model.subject import FABRIC, matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredLine:
-    """What a site wrote: a pattern of words, the switches, why such lines are harmless, until when, and where."""
+class DeclaredLine(Written):
+    """What a site wrote: a pattern of words, the switches (`at`), why such lines are harmless, until when and where."""
 
     pattern: tuple[str, ...]
     """Globs of words; the first is a plain word, a last `**` stands for all that follows."""
-    at: str
-    reason: str
-    until: date | None
-    """The last day on which it holds; None: for good."""
-    file: str
-    line: int
-    column: int
-    end_column: int
-    text: str
-    """The line that it is written in."""
-
-    def ended(self, today: date) -> bool:
-        """Whether its last day is past."""
-        return self.until is not None and self.until < today
 
     def covers(self, note: Note, words: tuple[str, ...]) -> bool:
         """Whether it is about a line of these words, which a note has noted."""
@@ -54,7 +38,7 @@ class DeclaredLine:
         return Remark(
             kind=kind,
             subject=(FABRIC, "suppressions", UNKNOWN_LINE, self.at, pattern),
-            place=Place(self.file, Span(self.line, self.column, self.line, self.end_column)),
+            place=self.place,
             facts={"rule": UNKNOWN_LINE, "where": where, **facts},
         )
 

@@ -44,12 +44,10 @@ PlacesOf = Callable[[Sequence[Finding]], Sequence[tuple[Located, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suppression:
-    """What somebody wrote: which rule's findings at which subjects are all right, why, until when, and where."""
+class Written:
+    """What a site accepts: where in the fabric, why, until when, and where that is written."""
 
-    rule: str
     at: str
-    """Subjects as text, with globs by part (contract 9.5); nothing where it covers `lines`."""
     reason: str
     until: date | None
     """The last day on which it holds; None: for good."""
@@ -57,12 +55,31 @@ class Suppression:
     line: int
     column: int
     end_column: int = 0
+    text: str = ""
+    """The line that it is written in, where no file of a device has it."""
+
+    def ended(self, today: date) -> bool:
+        """Return whether its last day is past."""
+        return self.until is not None and self.until < today
+
+    @property
+    def place(self) -> Place:
+        """Return where it is written."""
+        return Place(self.file, Span(self.line, self.column, self.line, self.end_column or self.column + 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression(Written):
+    """What somebody wrote: which rule's findings at which subjects are all right, why, until when, and where.
+
+    `at` is subjects as text, with globs by part (contract 9.5); nothing where it covers `lines`.
+    """
+
+    rule: str
     lines: tuple[int, int] | None = None
     """The first and the last line of its file that it covers, if it is a comment."""
     device: str = ""
     """Whose file it is a comment in; nothing for that of an intent."""
-    text: str = ""
-    """The line that it is written in, where no file of a device has it."""
 
     @property
     def by(self) -> str:
@@ -83,19 +100,14 @@ class Suppression:
         first, last = self.lines
         return f"in line {first}" if first == last else f"in lines {first} to {last}"
 
-    def ended(self, today: date) -> bool:
-        """Whether its last day is past."""
-        return self.until is not None and self.until < today
-
     def remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
         subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC, "suppressions")
-        span = Span(self.line, self.column, self.line, self.end_column or self.column + 1)
         named = {"rule": self.rule, "where": self.where, **facts}
         return Remark(
             kind=kind,
             subject=(*subject, self.rule, *([self.at] if self.at else [])),
-            place=Place(self.file, span),
+            place=self.place,
             facts=named,
         )
 
