@@ -132,6 +132,26 @@ def test_a_med_of_all_routes() -> None:
     assert routes(of, "r1") == {"10.8.0.0/24": ["e0"]}
 
 
+@pytest.mark.parametrize(
+    ("said", "ports"), [({}, ["e0", "e1"]), ({"graceful_shutdown": True}, ["e0"]), ({"maximum_med": 7}, ["e0"])]
+)
+def test_the_default_route_of_a_drained_router_is_avoided(said: dict[str, Any], ports: list[str]) -> None:
+    ends = [("10.1.0.0/31", "10.1.0.1"), ("10.1.1.0/31", "10.1.1.1")]
+    far = [
+        router(
+            f"s{number}",
+            65009,
+            [port("e0", f"{peer}/31")],
+            [to(own.partition("/")[0], default_originate=True)],
+            bgp=said if number else None,
+        )
+        for number, (own, peer) in enumerate(ends)
+    ]
+    near = router("r1", 65001, [port(f"e{n}", own) for n, (own, _) in enumerate(ends)], [to(peer) for _, peer in ends])
+    of = fabric(near, *far, cables=["r1 e0 - s0 e0", "r1 e1 - s1 e0"])
+    assert routes(of, "r1") == {"0.0.0.0/0": ports}
+
+
 @pytest.mark.parametrize(("most", "up"), [(2, True), (1, False)])
 def test_a_session_goes_down_over_its_maximum_of_prefixes(most: int, up: bool) -> None:
     of = chain(heard={"maximum_prefix": most})

@@ -85,6 +85,8 @@ class Makers:
         """Return the adverts for a neighbor: routes that the router originates, and the best that it has learned.
 
         The two are pieces of their own: routers that learned the same tell the same of that, whatever they originate.
+        The route of default-originate is marked too while the router is drained (FRR, bgpd/bgp_updgrp_adv.c,
+        subgroup_default_originate).
         """
         summed, hidden = self.summed(speaker, local, table) if speaker.summaries else ((), 0)
         own = together((*local, *summed))
@@ -108,7 +110,8 @@ class Makers:
         pieces = [piece for piece in (first, rest) if piece.bits]
         if default is not None:
             bit = 1 << self.world.destinations.class_of[self.world.default]
-            pieces.append(self.adverts.of(self._named([Part(default, bit)], bgp)))
+            attributes = _marked(default) if bgp.graceful_shutdown else default
+            pieces.append(self.adverts.of(self._named([Part(attributes, bit)], bgp)))
         return tuple(pieces)
 
     def summed(self, speaker: Speaker, local: tuple[Part, ...], table: Table) -> tuple[tuple[Part, ...], int]:
