@@ -17,8 +17,8 @@ from nodrop.model.states import Unknown
 from nodrop.schemas import spelt
 from support.command import nodrop as run
 
-WORTH_KNOWING = {"ecn-same-at-every-speed", "watchdog-flaps-on-chip"}
-"""Notes that a first intent may have for the most demanding reader: both are facts of its switches."""
+WORTH_KNOWING = {"ecn-same-at-every-speed", "watchdog-drops-nothing-on-chip", "watchdog-flaps-on-chip"}
+"""Notes that a first intent may have for the most demanding reader: they are facts of its switches."""
 
 LOW_ROWS = {"7170-64C", "AS9516-32D", "Wedge100BF-32X"}
 """Models whose vendor ships rows below the bound of IEEE 802.1Q, which are used as they are: Intel's Tofino."""

@@ -47,6 +47,8 @@ class Asic(Facts):
     """Whether packets wait in memory beside the chip, gigabytes of it."""
     watchdog_flaps: bool = False
     """Whether that watchdog is known to free queues in the middle of a storm."""
+    watchdog_drops_nothing: bool = False
+    """Whether its `drop` is known to forward packets: SONiC leaves it to the chip and does not turn that on."""
     lossy_queue_reserve_bytes: int | None = None
     """What the vendor's files for SONiC reserve for each lossy queue; None where they reserve nothing by queue."""
     trimming: bool | None = None

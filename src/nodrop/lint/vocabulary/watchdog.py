@@ -103,6 +103,13 @@ def _watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
 
 
 @word("function")
+def drops_nothing_on_chip(model: str | Unknown) -> bool:
+    """Whether the `drop` of the watchdog is known to forward packets on the chip of a switch model."""
+    chip = asic_of(model)
+    return chip is not None and chip.watchdog_drops_nothing
+
+
+@word("function")
 def drops_by_watchdog(device: Device) -> bool:
     """Whether a port of a switch has a PFC watchdog that drops, as it does unless told otherwise."""
     found = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
