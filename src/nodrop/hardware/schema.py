@@ -45,10 +45,8 @@ class Asic(Facts):
     """What SONiC's PFC watchdog can do on the chip; none is no watchdog at all."""
     external_memory: bool = False
     """Whether packets wait in memory beside the chip, gigabytes of it."""
-    watchdog_flaps: bool = False
-    """Whether that watchdog is known to free queues in the middle of a storm."""
-    watchdog_drops_nothing: bool = False
-    """Whether its `drop` is known to forward packets: SONiC leaves it to the chip and does not turn that on."""
+    watchdog_faults: tuple[Literal["frees in a storm", "drops nothing"], ...] = ()
+    """What that watchdog is known to do wrong."""
     lossy_queue_reserve_bytes: int | None = None
     """What the vendor's files for SONiC reserve for each lossy queue; None where they reserve nothing by queue."""
     trimming: bool | None = None

@@ -88,7 +88,7 @@ def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
 def flaps_on_chip(model: str | Unknown) -> bool:
     """Whether the watchdog on the chip of a switch model is known to free queues in the middle of a storm."""
     chip = asic_of(model)
-    return chip is not None and chip.watchdog_flaps
+    return chip is not None and "frees in a storm" in chip.watchdog_faults
 
 
 @word("function")
@@ -106,7 +106,7 @@ def _watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
 def drops_nothing_on_chip(model: str | Unknown) -> bool:
     """Whether the `drop` of the watchdog is known to forward packets on the chip of a switch model."""
     chip = asic_of(model)
-    return chip is not None and chip.watchdog_drops_nothing
+    return chip is not None and "drops nothing" in chip.watchdog_faults
 
 
 @word("function")
