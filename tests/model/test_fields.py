@@ -87,6 +87,7 @@ def test_words_and_units_of_fields() -> None:
     assert named(heading=True) == ("bgp", "qos", "wred", "headroom")
     assert not own(Interface, "mtu_bytes").routing
     assert own(Interface, "addresses").routing
+    assert own(Device, "access_lists").routing
 
 
 @pytest.mark.parametrize("process", ["bgp", "vrf_bgp/red"])

@@ -40,6 +40,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "missing-there": "no statement at the other end",
     "asn": "another AS number",
     "families": "no family in common",
+    "filtered": "an access list drops BGP",
 }
 
 
@@ -110,6 +111,9 @@ class _Computed:
             item = down.router.at(down.neighbor)
             if down.reason == "unread":
                 self.unseen["sessions"][item] = "the configuration of the other end was not read"
+            elif down.reason == "may-be-filtered":
+                at = f"access list {down.facts['list']} of {down.facts['where']}"
+                self.unseen["sessions"][item] = f"it is not known whether {at} drops BGP"
             else:
                 sessions[item] = "down"
                 self.said["sessions", item] = _WORDS[down.reason]

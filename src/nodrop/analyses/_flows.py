@@ -15,18 +15,13 @@ from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.routing.filtering import Atom, Packets, prefixes_of
 from nodrop.routing.legs import Leg, legs
 from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address
+from nodrop.routing.session_packets import LINK_LOCAL, atom, bfd_packets, bgp_packets
 
-_UDP, _TCP = 17, 6
+_UDP = 17
 ROCE_PORT = 4791
 """UDP port of RoCEv2 (IBTA, annex A17)."""
-BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
-"""RFC 4271; RFC 5881 and RFC 5883."""
 _USUAL_CNP = (48,)
 """The DSCP that ConnectX and Thor 2 give to CNPs unless told otherwise (reference designs of NVIDIA and Juniper)."""
-_EPHEMERAL = (PortRange(1024, 65_535),)
-_BFD_SOURCES = (PortRange(49_152, 65_535),)
-"""RFC 5881, section 4."""
-_LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
 
 
 class Flow(NamedTuple):
@@ -181,16 +176,10 @@ def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switc
             continue
         own, far, hops = ends
         source, destination = (far, own) if enters else (own, far)
-        service = (PortRange(BGP_PORT, BGP_PORT),)
-        for reply, ports in ((False, (_EPHEMERAL, service)), (True, (service, _EPHEMERAL))):
-            packets = Packets(own.prefix.family, _TCP, (source,), (destination,), *ports)
-            yield Flow("bgp", port, packets, neighbor.key, reply)
+        for reply in (False, True):
+            yield Flow("bgp", port, bgp_packets(source, destination, reply=reply), neighbor.key, reply)
         if neighbor.bfd:
-            number = BFD_MULTIHOP_PORT if hops > 1 else BFD_PORT
-            packets = Packets(
-                own.prefix.family, _UDP, (source,), (destination,), _BFD_SOURCES, (PortRange(number, number),)
-            )
-            yield Flow("bfd", port, packets, neighbor.key)
+            yield Flow("bfd", port, bfd_packets(source, destination, hops), neighbor.key)
 
 
 def _neighbors(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
@@ -215,24 +204,24 @@ def _ends(device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool) -
         if neighbor.interface != leg.name:
             return None
         pair = _pair(leg)
-        return (*pair, 1) if pair else (Atom(_LINK_LOCAL), Atom(_LINK_LOCAL), 1)
+        return (*pair, 1) if pair else (LINK_LOCAL, LINK_LOCAL, 1)
     far = address(neighbor.address or "")
     if far is None:
         return None
     here = next((own for own, subnet in zip(leg.addresses, leg.subnets, strict=True) if subnet.has(far)), None)
     if here is not None:
-        return _atom(here), _atom(far), 1
+        return atom(here), atom(far), 1
     if not to_switch or any(_is_over(neighbor, other) for other in legs(device)):
         return None
     source = _source(device, neighbor, far.family)
-    return None if source is None else (_atom(source), _atom(far), neighbor.ebgp_multihop or 255)
+    return None if source is None else (atom(source), atom(far), neighbor.ebgp_multihop or 255)
 
 
 def _pair(leg: Leg) -> tuple[Atom, Atom] | None:
     """Return both addresses of a /31 of IPv4, between which FRR opens a session over an interface."""
     for own, subnet in zip(leg.addresses, leg.subnets, strict=True):
         if subnet.family == "ipv4" and subnet.length == BITS["ipv4"] - 1:
-            return _atom(own), _atom(Address("ipv4", own.number ^ 1))
+            return atom(own), atom(Address("ipv4", own.number ^ 1))
     return None
 
 
@@ -243,7 +232,3 @@ def _source(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | 
     loopbacks = [one for one in those_known(device.loopbacks) if neighbor.update_source in (None, one.name)]
     own = (each for one in loopbacks for text in one.addresses if (each := address(text)) is not None)
     return next((each for each in own if each.family == family), None)
-
-
-def _atom(own: Address) -> Atom:
-    return Atom(Prefix(own.family, own.number, BITS[own.family]))

@@ -15,9 +15,12 @@ def summary(index: Index) -> Iterator[str]:
     """Yield what was computed of a fabric: its sessions, and by family what is announced and how much of it is used."""
     plane = _plane.of(index)
     unread = sum(down.reason == "unread" for down in plane.down)
+    doubtful = sum(down.reason == "may-be-filtered" for down in plane.down)
     words = [f"BGP sessions: {len(plane.sessions)} up"]
-    if len(plane.down) > unread:
-        words.append(f"{count(len(plane.down) - unread, 'neighbor statement')} without one")
+    if len(plane.down) > unread + doubtful:
+        words.append(f"{count(len(plane.down) - unread - doubtful, 'neighbor statement')} without one")
+    if doubtful:
+        words.append(f"{doubtful} that access lists may drop")
     if unread:
         words.append(f"{unread} towards what was not read")
     yield ", ".join(words)

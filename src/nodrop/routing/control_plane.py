@@ -259,7 +259,7 @@ class ControlPlane:
     def _is_whole(self) -> bool:
         """Whether every router and every session that may bring a route is known."""
         known = not any(isinstance(device.bgp, Unknown) for device in self.index.fabric.devices)
-        unread = any(down.reason == "unread" for down in self._found.down)
+        unread = any(down.reason in ("unread", "may-be-filtered") for down in self._found.down)
         return known and not unread and not any(router.unsaid for router in self.routers)
 
     def _onward(self, number: int, to: Address) -> Iterator[int]:
@@ -318,6 +318,8 @@ class ControlPlane:
         for down in self.down:
             if down.neighbor.ebgp_multihop is not None and down.reason in ("port-down", "unread"):
                 yield Gap(down.router.at(down.neighbor), "sessions over several hops")
+            elif down.reason == "may-be-filtered":
+                yield Gap(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")
         for session in self.sessions:
             if carries_unfollowed(session):
                 side = session.a

@@ -12,6 +12,8 @@ from nodrop.routing.agreement import carries, mismatch
 from nodrop.routing.legs import Leg
 from nodrop.routing.prefixes import FAMILIES, Address, address
 from nodrop.routing.routers import Down, Router, Session, Side
+from nodrop.routing.session_filters import Half, find_stop
+from nodrop.routing.session_packets import atom
 from nodrop.routing.sessions import Sessions
 
 Onward = Callable[[int, Address], Iterable[int]]
@@ -74,6 +76,15 @@ def _of(found: Sessions, asked: Down, onward: Onward) -> Session | Down:
     if not (_opens(neighbor, leg, own) or _opens(back, far_leg, to)):
         facts = {"peer": far.name, "address": str(back.address)}
         return asked._replace(reason="source", facts=facts, there=router.number > far.number)
+    halves = (
+        Half(router.device, _cabled(router), atom(own), _opens(neighbor, leg, own)),
+        Half(far.device, _cabled(far), atom(to), _opens(back, far_leg, to)),
+    )
+    stop = find_stop(found.index, *halves, across=True)
+    if stop is not None:
+        facts = {"where": stop.device, "list": stop.rules.name}
+        there = stop.device != router.device.name
+        return asked._replace(reason=stop.reason, facts=facts, related=(stop.subject,), there=there)
     return Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), ())
 
 
@@ -85,6 +96,10 @@ def _statement(far: Router, router: Router) -> BgpNeighbor | None:
 
 def _leg(router: Router, own: Address) -> Leg | None:
     return next((leg for leg in router.legs if own in leg.addresses), None)
+
+
+def _cabled(router: Router) -> tuple[Leg, ...]:
+    return tuple(leg for leg in router.legs if leg.ports)
 
 
 def _opens(neighbor: BgpNeighbor, leg: Leg, expected: Address) -> bool:

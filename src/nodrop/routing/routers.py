@@ -28,6 +28,8 @@ Reason = Literal[
     "hops",
     "password",
     "families",
+    "filtered",
+    "may-be-filtered",
     "limit",
     "unread",
 ]

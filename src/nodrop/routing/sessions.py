@@ -17,14 +17,18 @@ from nodrop.routing.agreement import carries, goes_far, may_use_hops_of_ipv4, mi
 from nodrop.routing.legs import Cabling, Leg
 from nodrop.routing.prefixes import FAMILIES, Address, address
 from nodrop.routing.routers import Down, Reason, Router, Session, Side
+from nodrop.routing.session_filters import Half, Stop, find_stop
+from nodrop.routing.session_packets import LINK_LOCAL, atom
 from nodrop.routing.static_routes import discards, outlet, statics
+
+_End = tuple[Router, BgpNeighbor, Leg]
 
 
 class Sessions:
     """The sessions of a fabric: those that are `up`, and those that are `down` with the reason."""
 
     def __init__(self, index: Index, own: tuple[Router, ...], failed: frozenset[End] = frozenset()) -> None:
-        self._index, self._routers, self._failed = index, own, failed
+        self.index, self._routers, self._failed = index, own, failed
         self._cabling = Cabling(index)
         self._owners: defaultdict[Address, list[tuple[Router, Leg]]] = defaultdict(list)
         self._by_port: dict[tuple[str, str], list[tuple[Router, Leg]]] = defaultdict(list)
@@ -94,6 +98,10 @@ class Sessions:
             if hidden is not None:
                 at = (own.device.name, "@static_routes")
                 return down("static", at, there=own is not router, prefix=hidden.prefix, via=hidden.next_hop)
+        stop = self._stop((router, neighbor, leg), (far, back, far_leg))
+        if stop is not None:
+            there = stop.device != router.device.name
+            return down(stop.reason, stop.subject, there=there, where=stop.device, list=stop.rules.name)
         families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
         sides = Side(router.number, neighbor, leg), Side(far.number, back, far_leg)
         if not (families or (neighbor.evpn and back.evpn) or may_use_hops_of_ipv4(self._routers, *sides)):
@@ -101,6 +109,15 @@ class Sessions:
             lacks = not any(carries(back, family) for family in FAMILIES)
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return Session(*sides, families)
+
+    def _stop(self, own: _End, far: _End) -> Stop | None:
+        """Return the access list that drops a session's packets."""
+        halves = []
+        for (router, neighbor, leg), (_, back, far_leg) in ((own, far), (far, own)):
+            named = _wanted(back, far_leg)
+            own_address = LINK_LOCAL if named is None else atom(named)
+            halves.append(Half(router.device, (leg,), own_address, opens(router, neighbor, back)))
+        return find_stop(self.index, *halves)
 
     def _hidden(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> StaticRoute | None:
         """Return the static route that leads packets to a neighbor away from its link, the longest; None for none."""
@@ -124,7 +141,7 @@ class Sessions:
 
     def _off(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
-        own = self._index.interface(device, port)
+        own = self.index.interface(device, port)
         return own is None or surely_off(own.enabled)
 
     def _leg(self, router: Router, neighbor: BgpNeighbor) -> Leg | None:
@@ -154,7 +171,7 @@ class Sessions:
         """Return what is at the other end and was not read, nothing known being ""; None where all of it was read."""
         if not ends:
             return ""
-        return next((end.node for end in ends if end.node not in self._index.devices), None)
+        return next((end.node for end in ends if end.node not in self.index.devices), None)
 
     def owner(self, of: Address, router: Router) -> tuple[Router, Leg] | None:
         """Return the router of the same VRF that has an address, other than the one that asks, and its leg."""

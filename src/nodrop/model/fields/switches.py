@@ -40,7 +40,7 @@ SWITCHES: Table = {
         "multi_chassis": Field(no_key="no key of an intent makes two switches one"),
         "dual_tor": Field(no_key="no key of an intent gives servers a second leaf"),
         "tunnels": Field(no_key="no key of an intent makes tunnels"),
-        "access_lists": Field(key=EXTRA, impact=impacts.FILTER, routing=False),
+        "access_lists": Field(key=EXTRA, impact=impacts.FILTER),
         "access_lists/**": Field(impact=impacts.FILTER),
         "management": Field(key="addressing.oob"),
         "bgp": Field("BGP", key="routing", impact=impacts.PROCESS_REMOVED, heading=True),

@@ -1,0 +1,147 @@
+"""Access lists that keep a BGP session from opening.
+
+A session opens if one end's connection gets through: its packets to TCP port 179 leave it and enter the other end, and
+so do the answers from that port. BFD that is dropped takes no session down: bgpd ends one only after BFD was up (FRR,
+bgpd/bgp_bfd.c, bfd_session_status_update). A switch whose lists are not known counts as one without.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from nodrop.model.access import ENTERING, FORWARDING, OWN, AccessEntry, AccessList, Binding
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, those_known
+from nodrop.model.subject import Subject
+from nodrop.routing.filtering import Atom, Packets, decide
+from nodrop.routing.legs import Leg
+from nodrop.routing.routers import Reason
+from nodrop.routing.session_packets import bgp_packets
+
+
+class Stop(NamedTuple):
+    """An access list that drops packets of a session; not `sure` where it may also let them pass."""
+
+    device: str
+    rules: AccessList
+    entry: AccessEntry | None
+    sure: bool
+
+    @property
+    def subject(self) -> Subject:
+        """The list's subject."""
+        return (self.device, "@access_lists", self.rules.name)
+
+    @property
+    def reason(self) -> Reason:
+        """Why the session is not up."""
+        return "filtered" if self.sure else "may-be-filtered"
+
+
+class Half(NamedTuple):
+    """One end of a session: where its packets leave and enter, its address, and whether it opens connections.
+
+    `legs` are the interfaces by any of which packets may come.
+    """
+
+    device: Device
+    legs: tuple[Leg, ...]
+    address: Atom
+    opens: bool
+
+
+def find_stop(index: Index, a: Half, b: Half, *, across: bool = False) -> Stop | None:
+    """Return the access list that keeps a session from opening; one that is not sure where another end may open it.
+
+    A session `across` other switches passes their lists too, by ways that are not known here.
+    """
+    if not any(_bound(one) for one in (index.fabric.devices if across else (a.device, b.device))):
+        return None
+    tried = [_connection(index, *both, across=across) for both in ((a, b), (b, a)) if both[0].opens]
+    if not tried or None in tried:
+        return None
+    stops = [one for one in tried if one is not None]
+    return next((one for one in stops if not one.sure), stops[0])
+
+
+def _connection(index: Index, opener: Half, other: Half, *, across: bool) -> Stop | None:
+    """Return the list that stops a connection which one end opens."""
+    unsure: Stop | None = None
+    for sender, receiver, reply in ((opener, other, False), (other, opener, True)):
+        packets = bgp_packets(sender.address, receiver.address, reply=reply)
+        leaves = _at_end(index, sender, receiver, packets, enters=False)
+        enters = _at_end(index, receiver, sender, packets, enters=True)
+        for stop in (leaves, enters):
+            if stop is not None and stop.sure:
+                return stop
+            unsure = unsure or stop
+        if across and unsure is None:
+            unsure = next(_between(index, (sender.device, receiver.device), packets), None)
+    return unsure
+
+
+def _at_end(index: Index, end: Half, far: Half, packets: Packets, *, enters: bool) -> Stop | None:
+    """Return the list that drops packets at one end: a sure one if it does at every port that they may pass."""
+    if not _bound(end.device):
+        return None
+    found = [
+        _at_port(end.device, leg, port, packets, enters=enters)
+        for leg in end.legs
+        for port in _ports(index, end.device, leg, far.device)
+    ]
+    stops = [one for one in found if one is not None]
+    if not stops:
+        return None
+    sure = len(stops) == len(found) and all(one.sure for one in stops)
+    first: Stop = next((one for one in stops if not one.sure), stops[0])
+    return Stop(first.device, first.rules, first.entry, sure)
+
+
+def _at_port(device: Device, leg: Leg, port: str, packets: Packets, *, enters: bool) -> Stop | None:
+    stops = []
+    for rules in those_known(device.access_lists):
+        for binding in rules.bindings:
+            if _acts(binding, enters=enters) and binding.interface in (None, port, leg.name):
+                stop = _stop(device, rules, binding.interface or port, packets)
+                if stop is not None and binding.stage == "egress" and rules.own_packets is not True:
+                    stop = stop._replace(sure=False) if isinstance(rules.own_packets, Unknown) else None
+                stops += [stop] if stop is not None else []
+    return next((one for one in stops if one.sure), next(iter(stops), None))
+
+
+def _acts(binding: Binding, *, enters: bool) -> bool:
+    """Whether a list acts on BGP of the switch itself; control plane lists of services let it pass."""
+    return binding.stage in OWN and binding.stage != "services" and (binding.stage in ENTERING) == enters
+
+
+def _stop(device: Device, rules: AccessList, at: str, packets: Packets) -> Stop | None:
+    """Return what a list does to packets if it drops any of them, or sends them elsewhere."""
+    decisions = list(decide(rules, at, packets))
+    lost = [one for one in decisions if one.action != "permit" or one.marks.redirects is not None]
+    if not lost:
+        return None
+    whole = len(lost) == len(decisions) and all(one.sure and one.action == "deny" for one in lost)
+    return Stop(device.name, rules, lost[0].entry, whole)
+
+
+def _ports(index: Index, device: Device, leg: Leg, far: Device) -> Sequence[str]:
+    """Return the ports of a leg at whose cables the other end is; all of them where that is none."""
+    towards = [
+        port for port in leg.ports if (end := index.far_end(device.name, port)) is not None and end.node == far.name
+    ]
+    return towards or leg.ports
+
+
+def _between(index: Index, ends: Iterable[Device], packets: Packets) -> Iterator[Stop]:
+    """Yield lists of other switches that may drop packets if these pass there."""
+    own = {device.name for device in ends}
+    for device in index.fabric.devices:
+        for rules in those_known(device.access_lists) if device.name not in own else ():
+            for binding in rules.bindings:
+                stop = _stop(device, rules, binding.interface or "", packets) if binding.stage in FORWARDING else None
+                if stop is not None:
+                    yield stop._replace(sure=False)
+
+
+def _bound(device: Device) -> bool:
+    return any(one.bindings for one in those_known(device.access_lists))

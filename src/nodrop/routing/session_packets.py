@@ -1,0 +1,35 @@
+"""The packets of a BGP session and of BFD beside it: addresses, protocol and ports."""
+
+from typing import Final
+
+from nodrop.model.access import PortRange
+from nodrop.routing.filtering import Atom, Packets
+from nodrop.routing.prefixes import BITS, Address, Prefix
+
+BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
+"""RFC 4271; RFC 5881 and RFC 5883."""
+_UDP, _TCP = 17, 6
+_BGP: Final = (PortRange(BGP_PORT, BGP_PORT),)
+_EPHEMERAL: Final = (PortRange(1024, 65_535),)
+_BFD_SOURCES: Final = (PortRange(49_152, 65_535),)
+"""RFC 5881, section 4."""
+LINK_LOCAL: Final = Atom(Prefix("ipv6", 0xFE80 << 112, 10))
+"""The address of an end that a session over an interface finds by router advertisements."""
+
+
+def atom(own: Address) -> Atom:
+    """Return one address as what packets come from or go to."""
+    return Atom(Prefix(own.family, own.number, BITS[own.family]))
+
+
+def bgp_packets(source: Atom, destination: Atom, *, reply: bool) -> Packets:
+    """Return the packets of the end that opens a session of BGP, or of the other end (`reply`), from port 179."""
+    ports = (_BGP, _EPHEMERAL) if reply else (_EPHEMERAL, _BGP)
+    return Packets(source.prefix.family, _TCP, (source,), (destination,), *ports)
+
+
+def bfd_packets(source: Atom, destination: Atom, hops: int) -> Packets:
+    """Return the packets of BFD for a session over at most so many hops."""
+    number = BFD_MULTIHOP_PORT if hops > 1 else BFD_PORT
+    ports = (_BFD_SOURCES, (PortRange(number, number),))
+    return Packets(source.prefix.family, _UDP, (source,), (destination,), *ports)
