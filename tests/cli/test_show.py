@@ -366,6 +366,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",
         "hosts.fifo_class": "control messages of NCCL have the class of its data",
+        "hosts.queue_pairs": "not stated; the environment of a job says it",
         "hosts.out_of_order": "not stated, and nothing is held against it",
         "pfc.watchdog.stuck": "what the switch has",
         "routing.hash": "what the switch has",

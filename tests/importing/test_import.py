@@ -101,7 +101,7 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
         "topology.leaves.platform": "nvue", "topology.leaves.version": "5.16", "topology.leaves.style": "explicit",
     },
     "asns": {"routing.asn.spines": "65000+", "routing.asn.leaves": "65100+"},
-    "hosts": {"hosts.rdma_mtu": "1024", "hosts.dcqcn": False},
+    "hosts": {"hosts.rdma_mtu": "1024", "hosts.dcqcn": False, "hosts.queue_pairs": "4"},
     "control-messages": {
         "classes.storage": {
             "dscp": ["21", "22"], "priority": "4", "lossless": True, "share": "20%",

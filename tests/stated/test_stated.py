@@ -138,6 +138,7 @@ def hosts(draw: st.DrawFn, name: str) -> Host:
         dcqcn=draw(unknown_or(st.booleans())),
         rdma_mtu_bytes=draw(unknown_or(st.integers(256, 9216))),
         spread=draw(unknown_or(st.sampled_from(["leaves", "rails", "one-leaf"]))),
+        queue_pairs=draw(unknown_or(st.integers(1, 128))),
         out_of_order=draw(unknown_or(st.booleans())),
     )
 

@@ -137,6 +137,7 @@ def texts(draw: st.DrawFn) -> str:
         "hosts": draw(st.sampled_from([{}, {"tos": made["rdma"]["dscp"] * 4 + 2, "pfc": [made["rdma"]["priority"]]}]))
         | {
             "rdma_mtu": draw(st.sampled_from([1024, 2048, 4096])),
+            **draw(st.sampled_from([{}, {"queue_pairs": 1}, {"queue_pairs": 128}])),
         },
         "routing": sessions
         | {

@@ -207,5 +207,6 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHost
         trust=settings.trust,
         **same,
         rdma_mtu_bytes=settings.rdma_mtu,
+        queue_pairs=UNKNOWN if settings.queue_pairs is None else settings.queue_pairs,
         out_of_order=UNKNOWN if settings.out_of_order is None else settings.out_of_order,
     )

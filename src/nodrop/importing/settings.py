@@ -211,6 +211,7 @@ def hosts(sight: Sight) -> Found:
         pfc=None if pfc is None else [*pfc],
         dcqcn=_unless(dcqcn, mode not in ("pfc-only", "uec")),
         rdma_mtu=_unless(most("rdma_mtu_bytes"), 4096),
+        queue_pairs=most("queue_pairs"),
         out_of_order=most("out_of_order"),
     )
     return Found(keys={"hosts": keys} if keys else {}, left=tuple(left))
@@ -227,7 +228,8 @@ def _unless(value: Any, default: Any) -> Any:
 
 
 def _unlike(known: tuple[Host, ...]) -> Iterable[str]:
-    for name in ("tos", "fifo_tos", "cnp_dscp", "trust", "pfc_priorities", "dcqcn", "rdma_mtu_bytes", "out_of_order"):
+    once = ("tos", "fifo_tos", "cnp_dscp", "trust", "pfc_priorities", "dcqcn", "rdma_mtu_bytes", "queue_pairs")
+    for name in (*once, "out_of_order"):
         values = {str(getattr(host, name)) for host in known}
         if len(values) > 1:
             yield f"hosts have several values of {name}: {', '.join(sorted(values))}; an intent has one"

@@ -13,6 +13,7 @@ from nodrop.errors import Problem
 from nodrop.formats.places import on_one_line
 from nodrop.formats.yaml import Document
 from nodrop.formats.yaml_span import Entries
+from nodrop.intent.hosts import Hosts
 from nodrop.intent.network import Addressing, Routing, Services
 from nodrop.intent.part import Part
 from nodrop.intent.types import (
@@ -24,7 +25,6 @@ from nodrop.intent.types import (
     Name,
     Networks,
     Percent,
-    Priorities,
     Raw,
     Speed,
     Text,
@@ -275,36 +275,6 @@ class Trimming(Part):
         256, description="what is kept of a packet, such as 256B", json_schema_extra={"default": "256B"}
     )
     into: Name = Field("trimmed", description="class in which cut packets travel, marked with the first of its DSCPs")
-
-
-class Hosts(Part):
-    """How the servers' NICs are set; the fabric is checked against it."""
-
-    tos: Annotated[int, whole(0, 255)] | None = Field(
-        None,
-        description="IP ToS byte of RoCE packets, DSCP times 4, plus 2 for ECN; default: of the RDMA class, from its "
-        "DSCP 26 or else its first",
-    )
-    cnp_dscp: Annotated[int, whole(0, 63)] | None = Field(
-        None, description="DSCP of the CNPs that the NICs send; default: 48, or the first of the CNP class without it"
-    )
-    fifo_class: Name | None = Field(
-        None,
-        description="class in which NCCL sends its control messages (NCCL_IB_FIFO_TC), with the first of its DSCPs; "
-        "default: as all RDMA",
-    )
-    trust: Literal["dscp", "pcp"] = Field("dscp", description="by what the NICs classify what they receive")
-    pfc: Priorities | None = Field(
-        None, description="priorities with PFC on the NIC; default: those of the lossless classes"
-    )
-    dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs; default in pfc-only and uec: false")
-    rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
-        4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
-    )
-    out_of_order: Bool | None = Field(
-        None,
-        description="whether the NICs take packets of a connection in any order, as adaptive routing delivers them",
-    )
 
 
 _NOTHING: dict[str, Any] = {"default": {}}

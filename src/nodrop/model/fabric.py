@@ -335,6 +335,8 @@ class Host:
     pfc_priorities: tuple[int, ...] | Unknown = UNKNOWN
     dcqcn: bool | Unknown = UNKNOWN
     rdma_mtu_bytes: int | Unknown = UNKNOWN
+    queue_pairs: int | Unknown = UNKNOWN
+    """Queue pairs that NCCL opens for a connection between two GPUs."""
     out_of_order: bool | Unknown = UNKNOWN
     """Whether its NICs take packets of a connection in any order."""
 

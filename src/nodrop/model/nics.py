@@ -69,6 +69,8 @@ class Nic:
     """Whether the NIC sends and takes the packets of a connection over several paths at once."""
     nccl_adaptive_routing: bool | Unknown = UNKNOWN
     """Whether NCCL sends data so that it may take several paths."""
+    queue_pairs: int | Unknown = UNKNOWN
+    """Queue pairs that NCCL opens for a connection between two GPUs: to a switch's hash, each is a separate flow."""
     gin_traffic_class: int | Unknown = UNKNOWN
     """ToS byte of what GPUs send through NCCL without the CPU (GIN)."""
     nvshmem_traffic_class: int | Unknown = UNKNOWN

@@ -123,6 +123,7 @@ def _host(name: str, one: Host) -> fabric.Host:
         pfc_priorities=_known(one.pfc),
         dcqcn=_known(one.dcqcn),
         rdma_mtu_bytes=_known(one.rdma_mtu),
+        queue_pairs=_known(one.queue_pairs),
         out_of_order=_known(one.out_of_order),
     )
 

@@ -61,6 +61,9 @@ class Host(Part):
     pfc: Priorities | None = None
     dcqcn: Bool | None = None
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
+    queue_pairs: Annotated[int, whole(1, 128)] | None = Field(
+        None, description="queue pairs that NCCL opens for a connection between two GPUs"
+    )
     out_of_order: Bool | None = Field(
         None,
         description="whether its NICs take packets of a connection in any order, as adaptive routing delivers them",

@@ -108,6 +108,7 @@ def _host(host: Host) -> str:
         pfc=_numbers(host.pfc_priorities),
         dcqcn=host.dcqcn,
         rdma_mtu=host.rdma_mtu_bytes,
+        queue_pairs=host.queue_pairs,
         out_of_order=host.out_of_order,
         ports=f"{{{', '.join(f'{_text(port.name)}: {_port(port)}' for port in host.ports)}}}",
     )

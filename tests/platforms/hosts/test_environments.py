@@ -40,6 +40,7 @@ def nic(text: str, name: str = "job.sh") -> Nic:
         ("NVSHMEM_IB_TRAFFIC_CLASS=0x6a", "nvshmem_traffic_class", 106),
         ("NCCL_IB_ADAPTIVE_ROUTING=1", "nccl_adaptive_routing", True),
         ("NCCL_IB_ADAPTIVE_ROUTING=0", "nccl_adaptive_routing", False),
+        ("NCCL_IB_QPS_PER_CONNECTION=4", "queue_pairs", 4),
         ("data:\n  NCCL_IB_TC: '106'", "traffic_class", 106),
     ],
 )

@@ -63,6 +63,12 @@ def test_nothing_is_sprayed_where_flows_are_balanced_by_their_hash() -> None:
     assert not [name for name, text in made.items() if "ADAPTIVE" in text or "ROCE_ACCL" in text or "UCX_IB_AR" in text]
 
 
+def test_queue_pairs_are_written_where_they_are_stated() -> None:
+    stated = files("two-by-two", {"hosts.queue_pairs": "4"})["ConnectX-7.nccl.env"]
+    assert "NCCL_IB_QPS_PER_CONNECTION=4" in stated.splitlines()
+    assert "QPS" not in files("two-by-two")["ConnectX-7.nccl.env"]
+
+
 def test_messages_of_gpus_and_control_messages_have_their_traffic_class() -> None:
     changes = {"classes.storage": SECOND, "hosts.fifo_class": "storage"}
     made = files("two-by-two", changes)

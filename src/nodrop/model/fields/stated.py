@@ -46,6 +46,7 @@ STATED: Table = {
         "pfc_priorities": Field(key="hosts.pfc classes.{lossless}.priority"),
         "dcqcn": Field("DCQCN", key="hosts.dcqcn"),
         "rdma_mtu_bytes": Field("RDMA MTU", key="hosts.rdma_mtu"),
+        "queue_pairs": Field("queue pairs of a connection", key="hosts.queue_pairs"),
         "out_of_order": Field(key="hosts.out_of_order"),
     },
     HostPort: {
@@ -133,6 +134,7 @@ STATED: Table = {
         "rdma": Field("RDMA", no_key="on in every fabric"),
         "adaptive_routing": Field(key="routing.balancing"),
         "nccl_adaptive_routing": Field("adaptive routing of NCCL", key="routing.balancing"),
+        "queue_pairs": Field("queue pairs of a connection", key="hosts.queue_pairs"),
         "gin_traffic_class": Field("traffic class of NCCL GIN", key="hosts.tos"),
         "nvshmem_traffic_class": Field("traffic class of NVSHMEM", key="hosts.tos"),
         "control_traffic_class": Field("traffic class of NCCL's control messages", key="classes"),

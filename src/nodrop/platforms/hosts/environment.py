@@ -50,6 +50,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "UCX_IB_GID_INDEX": ("gid_index", number),
     "NVSHMEM_IB_GID_INDEX": ("gid_index", number),
     "NCCL_IB_ROCE_VERSION_NUM": ("roce_version", number),
+    "NCCL_IB_QPS_PER_CONNECTION": ("queue_pairs", number),
     "NCCL_IB_ADAPTIVE_ROUTING": ("nccl_adaptive_routing", _flag),
 }
 

@@ -39,6 +39,8 @@ class Setting:
     forced: bool
     """Whether the driver may give all RoCE connections the ToS: not where storage over RoCE has another DSCP."""
     fifo_tos: int | None
+    queue_pairs: int | None
+    """Of each connection of NCCL."""
     priority: int | None
     """Of RDMA, by the class of its DSCP."""
     share_percent: int | None
@@ -168,8 +170,8 @@ def settings(fabric: Fabric) -> list[Setting]:
 
 
 def _stated(host: Host) -> tuple[Any, ...]:
-    facts = (host.tos, host.fifo_tos, host.cnp_dscp, host.trust, host.pfc_priorities, host.dcqcn, host.rdma_mtu_bytes)
-    return tuple(_or_none(fact) for fact in facts)
+    sent = (host.tos, host.fifo_tos, host.cnp_dscp, host.rdma_mtu_bytes, host.queue_pairs)
+    return tuple(_or_none(fact) for fact in (*sent, host.trust, host.pfc_priorities, host.dcqcn))
 
 
 def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Setting:
@@ -200,6 +202,7 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
         tos=tos,
         forced=tos is not None and all(tos >> 2 in one.dscp for one in fabric.classes if one.purpose in RDMA_STORAGE),
         fifo_tos=fifo_tos,
+        queue_pairs=_or_none(host.queue_pairs),
         priority=_or_none(rdma.tc) if rdma else None,
         share_percent=_or_none(rdma.share_percent) if rdma else None,
         mapped=tuple(

@@ -1,0 +1,91 @@
+"""Jobs whose connections have fewer flows than their leaf has equal paths, where a hash chooses the paths.
+
+A queue pair has one UDP source port, so switches with ECMP keep its packets on one path. A connection of NCCL has one
+queue pair unless NCCL_IB_QPS_PER_CONNECTION states more (NVIDIA/nccl, docs/userguide/source/env.rst).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._facing import hosts_of
+from nodrop.analyses._hosts import cabled
+from nodrop.analyses._link_layers import is_roce
+from nodrop.analyses._tiers import uplinks
+from nodrop.model.fabric import End, Host
+from nodrop.model.index import Index
+from nodrop.model.nics import stated
+from nodrop.model.states import Unknown, surely_off
+from nodrop.model.subject import FABRIC, Subject
+
+RESTS_ON = frozenset({"cables", "hosts", "roles"})
+
+
+class _Stated(NamedTuple):
+    """A stated number of queue pairs: its subject, where it is stated, and the hosts that it is about."""
+
+    subject: Subject
+    at: Subject
+    flows: int
+    hosts: list[Host]
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the files and hosts that state fewer queue pairs for a connection than a leaf of theirs has equal paths.
+
+    Facts: flows, paths and device, the leaf with the most paths. Leaves with adaptive routing are not counted.
+    """
+    paths = _paths(index)
+    for one in _all_stated(index):
+        leaves = _leaves(index, one.hosts) if index.fabric.hosts else list(paths)
+        most = max(leaves, key=lambda leaf: paths[leaf], default=None)
+        if most is None or paths[most] <= one.flows:
+            continue
+        unknown = next((leaf for leaf in leaves if isinstance(index.devices[leaf].adaptive_routing, Unknown)), None)
+        by_hash = [leaf for leaf in leaves if index.devices[leaf].adaptive_routing is False]
+        most = max(by_hash, key=lambda leaf: paths[leaf], default=None)
+        if most is not None and paths[most] > one.flows:
+            yield Hit(
+                subject=one.subject,
+                at=one.at,
+                facts={"flows": one.flows, "paths": paths[most], "device": most},
+                related=(((most,), "the leaf"),),
+            )
+        elif unknown is not None:
+            yield Unsettled(subject=(unknown,), missing="device.adaptive_routing")
+
+
+def _all_stated(index: Index) -> Iterator[_Stated]:
+    """Yield what files of hosts state, then what the owner states of hosts that no such file is about."""
+    hosts, by_file = hosts_of(index), set[str]()
+    for nic in index.fabric.nics:
+        flows = stated(nic, "queue_pairs")
+        if flows is not None and is_roce(index, nic) is not False:
+            own = hosts.of(nic)
+            by_file.update(host.name for host in own)
+            yield _Stated(nic.subject, (*nic.subject, "queue_pairs"), flows, own)
+    for host in index.fabric.hosts:
+        if isinstance(host.queue_pairs, int) and host.name not in by_file:
+            subject = (FABRIC, "hosts", host.name)
+            yield _Stated(subject, (*subject, "queue_pairs"), host.queue_pairs, [host])
+
+
+def _paths(index: Index) -> Counter[str]:
+    """Return the number of cables in service from each leaf to the tier above."""
+    found, above = Counter[str](), set[str]()
+    for one in uplinks(index):
+        above.add(one.upper.name)
+        if _in_service(index, End(one.lower.name, one.lower_port), End(one.upper.name, one.upper_port)):
+            found[one.lower.name] += 1
+    return Counter({name: count for name, count in found.items() if name not in above})
+
+
+def _in_service(index: Index, *ends: End) -> bool:
+    ports = [index.interface(*end) for end in ends]
+    return not any(port is not None and surely_off(port.enabled) for port in ports)
+
+
+def _leaves(index: Index, hosts: Iterable[Host]) -> list[str]:
+    """Return the leaves that hosts are cabled to, each once."""
+    return list(dict.fromkeys(one.far.node for host in hosts for one in cabled(index, host)))

@@ -1,0 +1,43 @@
+"""The part of an intent that is about the NICs of hosts."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nodrop.intent.part import Part
+from nodrop.intent.types import Bool, Name, Priorities, one_of, whole
+
+
+class Hosts(Part):
+    """How the servers' NICs are set; the fabric is checked against it."""
+
+    tos: Annotated[int, whole(0, 255)] | None = Field(
+        None,
+        description="IP ToS byte of RoCE packets, DSCP times 4, plus 2 for ECN; default: of the RDMA class, from its "
+        "DSCP 26 or else its first",
+    )
+    cnp_dscp: Annotated[int, whole(0, 63)] | None = Field(
+        None, description="DSCP of the CNPs that the NICs send; default: 48, or the first of the CNP class without it"
+    )
+    fifo_class: Name | None = Field(
+        None,
+        description="class in which NCCL sends its control messages (NCCL_IB_FIFO_TC), with the first of its DSCPs; "
+        "default: as all RDMA",
+    )
+    trust: Literal["dscp", "pcp"] = Field("dscp", description="by what the NICs classify what they receive")
+    pfc: Priorities | None = Field(
+        None, description="priorities with PFC on the NIC; default: those of the lossless classes"
+    )
+    dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs; default in pfc-only and uec: false")
+    rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
+        4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
+    )
+    queue_pairs: Annotated[int, whole(1, 128)] | None = Field(
+        None,
+        description="queue pairs that NCCL opens for a connection between two GPUs (NCCL_IB_QPS_PER_CONNECTION), each "
+        "of which ECMP may send on another path; default: what the job states, or NCCL's own 1",
+    )
+    out_of_order: Bool | None = Field(
+        None,
+        description="whether the NICs take packets of a connection in any order, as adaptive routing delivers them",
+    )
