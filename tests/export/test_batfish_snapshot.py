@@ -15,6 +15,8 @@ import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.export.batfish import LAYER1, Snapshot, snapshot, told
+from nodrop.export.batfish.unseen import NO_LISTS
+from nodrop.model.access import AccessList, Binding
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback
 from nodrop.model.index import Index
@@ -417,6 +419,19 @@ def test_access_lists_are_carried_with_a_last_rule_that_forwards(two_by_two: Pat
         "A|FORWARD_THE_REST": {"PRIORITY": "1", "PACKET_ACTION": "FORWARD"},
     }
     assert [key for key in found.unseen if "@access_lists" in key] == [("leaf1", "@access_lists", "WIDE")]
+
+
+def test_lists_at_ports_that_batfish_is_given_as_stanzas_are_not_seen() -> None:
+    fabric = routed(Random("lists"))
+    bound = AccessList(name="A", bindings=(Binding(interface="Ethernet0", stage="ingress"),))
+    free, services = (
+        AccessList(name="B"),
+        changed(bound, name="C", bindings=(Binding(interface=None, stage="services"),)),
+    )
+    devices = tuple(changed(one, access_lists=(bound, free, services)) for one in fabric.devices[:1])
+    found = snapshot(reading_of(changed(fabric, devices=devices + fabric.devices[1:])))
+    lists = {key: why for key, why in found.unseen.items() if "@access_lists" in key}
+    assert lists == {(devices[0].name, "@access_lists", "A"): NO_LISTS}
 
 
 def test_a_line_at_which_batfish_gives_up_is_a_comment_and_told(two_by_two: Path, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """What becomes of Batfish's answers: each fault shows in the item that it stands at, and silence in none."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from nodrop.analyses._computed import computed
+from nodrop.model.access import AccessEntry, AccessList, Binding
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
@@ -336,6 +338,23 @@ def test_what_batfish_reads_and_does_not_follow_is_not_seen() -> None:
         "reach": {REACHED: reason},
     }
     assert seen.seen["sessions"] == {LEAF: "up", SPINE: "up"}
+
+
+def test_sessions_that_a_list_drops_are_not_seen_where_the_snapshot_lacks_the_list() -> None:
+    leaf, spine = FABRIC.devices
+    port = next(one.name for one in leaf.interfaces if "10.1.0.1/31" in one.addresses)
+    rules = AccessList(
+        name="A",
+        entries=(AccessEntry(name="1", action="deny", protocol=6),),
+        bindings=(Binding(interface=port, stage="ingress"),),
+    )
+    fabric = changed(FABRIC, devices=(changed(leaf, access_lists=(rules,)), spine))
+    assert differences(observed(fabric), fabric)[("sessions", LEAF)] == "up"
+    snapshot = replace(exported(fabric), unseen={("leaf1", "@access_lists", "A"): "no lists"})
+    seen = observed(fabric, snapshot=snapshot)
+    assert seen.unseen["sessions"] == {LEAF: "no lists", SPINE: "no lists"}
+    assert seen.unseen["reach"] == {REACHED: "no lists"}
+    assert differences(seen, fabric) == {}
 
 
 def test_which_of_equally_good_routes_is_used_is_nothing_to_differ_in() -> None:

@@ -18,7 +18,7 @@ from nodrop.export.batfish.hosts import written_hosts
 from nodrop.export.batfish.lost import beyond, strays, without
 from nodrop.export.batfish.names import Names, nodes
 from nodrop.export.batfish.stanzas import concatenated
-from nodrop.export.batfish.unseen import NO_HOST, unseen_of
+from nodrop.export.batfish.unseen import NO_HOST, lists_unseen, unseen_of
 from nodrop.export.frr_conf import FrrConf, frr_conf, rendered
 from nodrop.locate import load
 from nodrop.model import subject
@@ -173,6 +173,7 @@ class _Writer:
             names = Names.of_tables(device, tables.vlan)
             self._frr(f"{folder}/frr.conf", device.name, "", conf, text)
         else:
+            self._unseen |= lists_unseen(device)
             names = Names.of_stanzas(device)
             text = names.renamed(text)
             self._frr(f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text)

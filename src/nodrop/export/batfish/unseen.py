@@ -19,6 +19,7 @@ MIN_LINKS = "Batfish has a port channel up as long as one member is"
 MEMBER = "Batfish loses all of a snapshot at a member of a port channel that has addresses of its own"
 TUNNEL = "tunnels are left out, of which the model has the marking only"
 NO_ROUTING = "its BGP is not known, for no file says it"
+NO_LISTS = "Batfish is given the switch's ports without access lists"
 NO_HOST = "the host has no address of IPv4, and Batfish has hosts of IPv4 only"
 
 
@@ -48,6 +49,12 @@ def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
         found[device.name, "@bgp"] = "; ".join(conf.missing)
     found.update(_routing(device))
     return found
+
+
+def lists_unseen(device: Device) -> dict[Subject, str]:
+    """Return the access lists that act on a switch whose ports Batfish is given without them."""
+    acting = (one for one in those_known(device.access_lists) if any(each.stage != "services" for each in one.bindings))
+    return {(device.name, "@access_lists", one.name): NO_LISTS for one in acting}
 
 
 def _addresses(device: Device) -> Iterator[tuple[Subject, str]]:

@@ -156,11 +156,27 @@ def _changes(
         yield UNSEEN_IPV6, numbered
     if literal := {name: _literal for name, device in devices.items() if _literal(device) is not device}:
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
+    yield from _without_lists(devices, exported)
     yield FIRST_COME, dict.fromkeys(devices, _later)
     for reason, field, value in _IGNORED:
         taken = partial(_set, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
             yield reason, any_of
+
+
+def _without_lists(devices: Mapping[str, Device], exported: Exported) -> Iterator[tuple[str, _Change]]:
+    """Yield the access lists that the snapshot lacks, by the reason."""
+    hidden: dict[str, dict[str, set[str]]] = {}
+    for subject, reason in exported.unseen.items():
+        if subject[1:2] == ("@access_lists",) and subject[0] in devices:
+            hidden.setdefault(reason, {}).setdefault(subject[0], set()).add(subject[2])
+    for reason, rows in hidden.items():
+        yield reason, {name: partial(_unfiltered, names=names) for name, names in rows.items()}
+
+
+def _unfiltered(device: Device, names: set[str]) -> Device:
+    """A device without some of its access lists."""
+    return changed(device, access_lists=tuple(one for one in those_known(device.access_lists) if one.name not in names))
 
 
 def _made(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
