@@ -5,6 +5,8 @@ MAX_DIGITS = 18
 MAX_VLAN = 4094
 """The largest number of a VLAN (IEEE 802.1Q)."""
 MAX_DSCP = 63
+MAX_DISTANCE = 255
+"""The administrative distance of routes that are never used (FRR, zebra/rib.h, DISTANCE_INFINITY)."""
 """The largest DSCP (RFC 2474)."""
 MAX_32_BITS = 2**32 - 1
 """The largest AS number (RFC 6793), sequence number, metric, buffer of NVUE in bytes and interval of SONiC in us."""

@@ -7,7 +7,8 @@ import pytest
 
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
-from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.values import changed
 from nodrop.routing import compute
 from nodrop.routing.failures import Failures
 from nodrop.routing.prefixes import Prefix
@@ -212,3 +213,75 @@ def test_a_failure_takes_nothing_that_an_aggregate_drops(installs: tuple[int, in
 def _prefixes(classes: Sequence[Sequence[Prefix]], bits: int) -> set[str]:
     """The prefixes of a set of classes."""
     return {str(prefix) for number, members in enumerate(classes) if bits >> number & 1 for prefix in members}
+
+
+def floating(distance: int, process: dict[str, Any] | None = None, via: str = "blackhole", **said: Any) -> Fabric:
+    """The chain, with a static route of the second router to the first block of the first one."""
+    route = StaticRoute(prefix=BLOCKS[0], next_hop=via, distance=distance)
+    of = chain(None, process, **said)
+    devices = [changed(one, static_routes=(route,)) if one.name == "r2" else one for one in of.devices]
+    return changed(of, devices=tuple(devices))
+
+
+@pytest.mark.parametrize(
+    ("distance", "process", "used"),
+    [
+        (1, None, ["discard"]),
+        (19, None, ["discard"]),
+        (21, None, ["e0"]),
+        (254, None, ["e0"]),
+        (39, {"distances": (40, 200, 200)}, ["discard"]),
+        (41, {"distances": (40, 200, 200)}, ["e0"]),
+        (254, {"distances": (255, 200, 200)}, ["discard"]),
+    ],
+)
+def test_the_least_distance_wins(distance: int, process: dict[str, Any] | None, used: list[str]) -> None:
+    of = floating(distance, process)
+    assert routes(of, "r2")[BLOCKS[0]] == used
+    assert routes(of, "r3") == BOTH
+    assert compute(Index(of)).gaps == ()
+
+
+def test_a_static_route_steps_in_for_one_of_bgp_unless_its_distance_is_255() -> None:
+    assert routes(floating(250), "r2", End("r1", "e0")) == {BLOCKS[0]: ["discard"]}
+    assert routes(floating(255), "r2", End("r1", "e0")) == {}
+    assert routes(floating(255), "r2") == BOTH
+
+
+def test_an_aggregate_has_a_distance_of_200() -> None:
+    process = {"aggregates": (Aggregate(prefix=BLOCKS[0][:-2] + "23"),)}
+    over = StaticRoute(prefix="10.8.1.0/23", next_hop="e1", distance=199)
+    below = changed(over, distance=201)
+    for route, used in ((over, ["e1"]), (below, ["discard"])):
+        of = chain(None, process)
+        devices = [changed(one, static_routes=(route,)) if one.name == "r2" else one for one in of.devices]
+        assert routes(changed(of, devices=tuple(devices)), "r2")["10.8.0.0/23"] == used
+
+
+def test_of_static_routes_the_least_distance_wins() -> None:
+    ways = tuple(StaticRoute(prefix="10.5.0.0/24", next_hop=way, distance=far) for way, far in (("e0", 9), ("e1", 5)))
+    of = changed(
+        (found := chain()),
+        devices=tuple(changed(one, static_routes=ways) if one.name == "r2" else one for one in found.devices),
+    )
+    assert routes(of, "r2")["10.5.0.0/24"] == ["e1"]
+    assert routes(of, "r2", End("r3", "e0"))["10.5.0.0/24"] == ["e0"]
+
+
+def test_it_hangs_on_time_who_wins_at_one_distance_or_where_the_loser_is_announced() -> None:
+    ties = "routes of BGP with the distance of static ones"
+    once = "static routes that are announced and that BGP may take over from"
+    where = ("r2", "@static_routes", BLOCKS[0])
+    announced = {"networks": (BLOCKS[0],)}
+    told = {"redistributions": (Redistribution(source="static"),)}
+    for of, what in (
+        (floating(20), ties),
+        (floating(1, {"distances": (1, 1, 1)}), ties),
+        (floating(250, announced), once),
+        (floating(250, told), once),
+    ):
+        assert [(gap.subject, gap.what) for gap in compute(Index(of)).gaps] == [(where, what)]
+    for process in (announced | {"import_check": False}, {}):
+        assert compute(Index(floating(250, process))).gaps == ()
+    alone = changed(floating(250, told), links=(), devices=floating(250, told).devices[1:])
+    assert compute(Index(alone)).gaps == ()

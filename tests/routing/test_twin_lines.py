@@ -87,3 +87,23 @@ def behind() -> Fabric:
 def test_static_routes_over_learned_ones_and_redistribution_by_interface_are_those_of_frr() -> None:
     needed()
     compare(behind(), patience_s=PATIENCE_S)
+
+
+OTHER = "10.8.2.0/24"
+
+
+@pytest.mark.parametrize("distance", [19, 21, 254, 255])
+@pytest.mark.parametrize("distances", [None, (30, 200, 200), (255, 200, 200)], ids=["by default", "30", "255"])
+def test_static_routes_go_before_bgp_or_behind_it_by_their_distance(
+    distance: int, distances: tuple[int, int, int] | None
+) -> None:
+    needed()
+    static = (
+        StaticRoute(prefix=OTHER, next_hop="blackhole", distance=distance),
+        StaticRoute(prefix="10.5.0.0/24", next_hop="10.1.2.1", distance=distance),
+        StaticRoute(prefix="10.5.0.0/24", next_hop="e0", distance=distance - 1),
+    )
+    made = pair(*static, bgp={"networks": (OTHER,), "import_check": False})
+    first, second = made.devices
+    first = changed(first, bgp=changed(first.bgp, distances=distances))
+    compare(changed(made, devices=(first, second)), after=(made.links[0],), patience_s=PATIENCE_S)

@@ -471,8 +471,12 @@ def static_routes(draw: st.DrawFn) -> tuple[StaticRoute, ...]:
         for prefix in draw(some(["10.2.0.0/24", "2001:db8:1::/48", "192.0.2.0/25"], 2)):
             v4 = ["10.0.0.9", "10.0.0.11"]
             hops = ["blackhole", "swp1", *(["2001:db8::9"] if ":" in prefix else v4)]
-            made += [StaticRoute(prefix=prefix, next_hop=hop, vrf=vrf) for hop in draw(some(hops, 2, 1))]
-    return tuple(sorted(made, key=lambda one: (one.prefix, one.next_hop, natural(one.vrf or "default"))))
+            made += [
+                StaticRoute(prefix=prefix, next_hop=hop, vrf=vrf, distance=distance)
+                for hop in draw(some(hops, 2, 1))
+                for distance in draw(st.sampled_from([(1,), (1,), (250,), (1, 255)]))
+            ]
+    return tuple(sorted(made, key=lambda one: (one.prefix, one.next_hop, one.distance, natural(one.vrf or "default"))))
 
 
 @st.composite

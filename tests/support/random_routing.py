@@ -307,13 +307,20 @@ def vrf_bgps(draw: st.DrawFn, bgp: Bgp | None) -> tuple[Bgp, ...]:
 
 
 bgps = _bgps()
+DISTANCES = st.sampled_from([1, 1, 1, 2, 250, 255])
 static_routes = st.lists(
     st.builds(
         StaticRoute,
         prefix=st.sampled_from(["10.2.0.0/24", "192.0.2.0/25"]),
         next_hop=st.sampled_from(["blackhole", "10.0.0.9", "Ethernet0"]),
         vrf=maybe(st.just("Vrf-a")),
+        distance=DISTANCES,
     )
-    | st.builds(StaticRoute, prefix=st.just("2001:db8:1::/48"), next_hop=st.sampled_from(["2001:db8::9", "blackhole"])),
+    | st.builds(
+        StaticRoute,
+        prefix=st.just("2001:db8:1::/48"),
+        next_hop=st.sampled_from(["2001:db8::9", "blackhole"]),
+        distance=DISTANCES,
+    ),
     max_size=3,
 ).map(tuple)

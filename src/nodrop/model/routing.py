@@ -81,6 +81,8 @@ class StaticRoute:
     prefix: str
     next_hop: str
     vrf: str | None = None
+    distance: int = 1
+    """Of several routes to a prefix the least distance wins; one of 255 is never used."""
 
 
 @value

@@ -40,7 +40,8 @@ def write(device: Device, ends: FarEnds = NOWHERE) -> str:
 def static_route(route: StaticRoute) -> str:
     """Return the command of a static route."""
     family = "ipv6" if ":" in route.prefix else "ip"
-    return f"{family} route {route.prefix} {route.next_hop}{f' vrf {route.vrf}' if route.vrf else ''}"
+    distance = f" {route.distance}" if route.distance != 1 else ""
+    return f"{family} route {route.prefix} {route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
 def _process(bgp: Bgp, ends: FarEnds) -> Quoted:

@@ -5,7 +5,7 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 
 import re
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_32_BITS, MAX_DISTANCE
 from nodrop.model import policy_values
 from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Device
@@ -71,6 +71,7 @@ def check(device: Device) -> tuple[Bgp, ...]:
     _PLAIN.check(device.static_routes, "static_routes")
     for route in known(device.static_routes):
         _check_prefix(route.prefix, "static_routes", route.prefix, "prefix")
+        check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
     check_rows(others, "vrf_bgp", order=lambda one: natural(one.key))
     if bgp is not None and bgp.vrf is not None:
         raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")

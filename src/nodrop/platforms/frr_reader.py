@@ -6,6 +6,7 @@ from typing import Any
 
 from nodrop.formats.frr import Statement, parse
 from nodrop.formats.lines import NotUnderstood, understood
+from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.subject import natural
 from nodrop.model.values import changed
@@ -135,13 +136,21 @@ class _Reader:
         return self._processes[vrf]
 
     def _route(self, words: tuple[str, ...], vrf: str | None) -> None:
-        match words:
-            case ("ip" | "ipv6", "route", prefix, next_hop):
-                self._routes.append(StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf))
-            case ("ip" | "ipv6", "route", prefix, next_hop, "vrf", own):
-                self._routes.append(StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=own))
-            case _:
-                raise NotUnderstood
+        """Read a static route; the words behind its next hop come in any order (staticd/static_vty.c, ip_route)."""
+        _, _, prefix, next_hop, *rest = (*words, *[""] * (4 - len(words)))
+        if not next_hop:
+            raise NotUnderstood
+        distance = 1
+        while rest:
+            match rest:
+                case ["vrf", own, *rest]:
+                    vrf = own
+                case [word, *rest] if word.isdecimal():
+                    distance = number(word, 1, MAX_DISTANCE)
+                case _:
+                    raise NotUnderstood
+        route = StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf, distance=distance)
+        self._routes.append(route)
 
     def _in_bfd(self, statement: Statement) -> None:
         """Read a profile of BFD, of which only its name is in the model."""

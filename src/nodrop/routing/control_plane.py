@@ -4,26 +4,28 @@ Everything is exact for eBGP between switches of the fabric, in the default VRF 
 not computed is named in `ControlPlane.gaps`: a route through it is not known to be there or not to be.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from nodrop.limits import MAX_DISTANCE
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import adds_nothing, may_use_hops_of_ipv4
+from nodrop.routing.contested import contested
 from nodrop.routing.convergence import State, converge
 from nodrop.routing.far_sessions import carries_unfollowed, settle
 from nodrop.routing.legs import Cabling
 from nodrop.routing.policy import uncomputed
+from nodrop.routing.prefix_limits import limit, over_limit
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
 from nodrop.routing.routers import Down, Router, Session, Side, routers
 from nodrop.routing.sessions import Sessions
 from nodrop.routing.speakers import World, internal
-from nodrop.routing.static_routes import discards, outlet, statics
-from nodrop.routing.words import of_family
+from nodrop.routing.static_routes import discards, distance_of_bgp, outlet, statics
 
 
 class Hop(NamedTuple):
@@ -65,7 +67,11 @@ class Routes:
         return tuple(sorted({one.length for one in self.world.destinations.prefixes}, reverse=True))
 
     def own(self, number: int) -> Mapping[Prefix, Route]:
-        """Return the connected and static routes of a router, by prefix; a connected one is preferred."""
+        """Return the connected and static routes that a router uses, by prefix.
+
+        A connected one goes before all others, then the one of the least distance (FRR, zebra/zebra_rib.c,
+        rib_choose_best).
+        """
         if number not in self._local:
             found: dict[Prefix, Route] = {}
             router = self.plane.routers[number]
@@ -74,21 +80,36 @@ class Routes:
                 for subnet in leg.subnets if up[leg.name] else ():
                     if subnet.family == self.family:
                         found.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
-            several: dict[Prefix, list[Route]] = {}
-            behind: dict[Prefix, list[Address]] = {}
+            several: dict[Prefix, dict[int, list[Route]]] = {}
+            behind: dict[Prefix, dict[int, list[Address]]] = {}
             for route, prefix in statics(router, self.family):
-                if prefix in found:  # a connected one
+                if prefix in found or self._is_overridden(number, prefix, route.distance):
                     continue
                 row = self._static(router, prefix, route)
                 if row is not None:
-                    several.setdefault(prefix, []).append(row)
+                    several.setdefault(prefix, {}).setdefault(route.distance, []).append(row)
                 elif (far := address(route.next_hop)) is not None:
-                    behind.setdefault(prefix, []).append(far)
-            for prefix, rows in several.items():
+                    behind.setdefault(prefix, {}).setdefault(route.distance, []).append(far)
+            for prefix, by_distance in several.items():
+                rows = by_distance[min(by_distance)]
                 found[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
             self._local[number] = found
-            self._resolve(number, {prefix: hops for prefix, hops in behind.items() if prefix not in found})
+            least = {prefix: min(hops) for prefix, hops in behind.items()}
+            self._resolve(
+                number,
+                {
+                    prefix: behind[prefix][distance]
+                    for prefix, distance in least.items()
+                    if distance < min(several.get(prefix, (MAX_DISTANCE,)))
+                },
+            )
         return self._local[number]
+
+    def _is_overridden(self, number: int, prefix: Prefix, distance: int) -> bool:
+        """Whether a router uses a route of BGP rather than a static one of a distance."""
+        if distance <= 1 or (learned := self._learned(number, prefix)) is None:
+            return False
+        return distance_of_bgp(self.world.speakers[number].bgp, self.family, learned.discard) < distance
 
     def _resolve(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
         """Add static routes whose next hops are behind other routes, which they follow.
@@ -133,8 +154,10 @@ class Routes:
     def route(self, number: int, prefix: Prefix) -> Route | None:
         """Return the route of a router to exactly this prefix."""
         own = self.own(number).get(prefix)
-        if own is not None:
-            return own
+        return self._learned(number, prefix) if own is None else own
+
+    def _learned(self, number: int, prefix: Prefix) -> Route | None:
+        """Return the route that BGP has to exactly this prefix, if it is one to install."""
         found = self.world.destinations.class_of.get(prefix)
         if found is None or number not in self.world.speakers:
             return None
@@ -176,30 +199,6 @@ class Routes:
             for prefix in sorted({*own, *self.world.destinations.prefixes})
             if (found := self.route(number, prefix)) is not None
         )
-
-
-def limit(neighbor: BgpNeighbor) -> bool:
-    """Return whether a neighbor statement limits the prefixes that it accepts."""
-    return neighbor.maximum_prefix is not None or neighbor.ipv6.maximum_prefix is not None
-
-
-def over_limit(worlds: Iterable[State], sessions: Sequence[Session]) -> dict[int, tuple[Side, int, int]]:
-    """Return the sessions over which an end accepts more prefixes than it allows: that end, its limit, and how many."""
-    found: dict[int, tuple[Side, int, int]] = {}
-    for state in worlds:
-        family, members = state.world.family, state.world.destinations.members
-        for number, speaker in state.world.speakers.items():
-            for position, link in enumerate(speaker.links):
-                one = sessions[link.session]
-                side = one.a if one.a.router == number else one.b
-                most = of_family(side.neighbor, family).maximum_prefix
-                if most is None:
-                    continue
-                bits = state.accepted(number, position)
-                there = sum(len(prefixes) for place, prefixes in enumerate(members) if bits >> place & 1)
-                if there > most:
-                    found[link.session] = side, most, there
-    return found
 
 
 class ControlPlane:
@@ -372,9 +371,8 @@ class ControlPlane:
         for name in (bgp.installed_policy, bgp.installed_policy_ipv6):
             if name is not None and not self._only_prefixes(bgp, name):
                 yield Gap(router.subject, "ip protocol bgp with a route map of more than prefixes")
-        for distances in (bgp.distances, bgp.distances_ipv6):
-            if distances is not None and distances[0] == 1 and those_known(router.device.static_routes):
-                yield Gap(router.subject, "routes of BGP with the distance of static ones")
+        for route, what in contested(router, bgp, lambda family: self.of(family).world):
+            yield Gap((router.device.name, "@static_routes", route.prefix), what)
         for one in bgp.aggregates:
             if one.as_set:
                 yield Gap(router.subject, "aggregate-address with as-set")

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
 from nodrop.routing.decision import Limits
@@ -18,8 +19,6 @@ from nodrop.routing.words import Reader, Words, of_family, shapes
 LOCAL_WEIGHT = 32768
 """Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
 
-_NEVER = 255
-"""The administrative distance of routes that are not installed (FRR, zebra/rib.h, DISTANCE_INFINITY)."""
 _LAST = 1 << 128
 """Behind all addresses."""
 
@@ -205,6 +204,7 @@ class World:
         self.default = Prefix(family, 0, 0)
         if told_default:
             made[self.default] += (("default",),)
+        self._made = dict(made)
         self.tied = made.keys() != self.origins.keys() or told_default or any(summaries.values())
         """Whether a router's choice for one destination can hang on another."""
         self.destinations = Destinations(family, made, named)
@@ -230,7 +230,7 @@ class World:
         distances = bgp.distances if self.family == "ipv4" else bgp.distances_ipv6
         if distances is None:
             return passed, passed
-        return (0 if distances[0] == _NEVER else passed), (0 if distances[2] == _NEVER else passed)
+        return (0 if distances[0] == MAX_DISTANCE else passed), (0 if distances[2] == MAX_DISTANCE else passed)
 
     def _summary(self, row: Aggregate, found: Prefix) -> Summary:
         inside = self.destinations.permitted(_inside(found))
@@ -240,6 +240,10 @@ class World:
     def every(self) -> int:
         """All classes of destinations."""
         return (1 << self.destinations.count) - 1
+
+    def is_offered(self, found: Prefix, to: int) -> bool:
+        """Whether another router originates exactly this prefix, or anybody aggregates it."""
+        return any(row[0] != to for row in self._made.get(found, ()) if isinstance(row, tuple))
 
     def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
         """Return what a router originates while its legs are in another state than at first."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.model.routing import StaticRoute
+from nodrop.limits import MAX_DISTANCE
+from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import those_known
 from nodrop.routing.legs import Leg
 from nodrop.routing.prefixes import Family, Prefix, address, prefix
@@ -10,10 +11,10 @@ from nodrop.routing.routers import Router
 
 
 def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefix]]:
-    """Yield the static routes of a router that can be read, with their prefixes."""
+    """Yield the static routes of a router that can be read and used, with their prefixes."""
     for route in those_known(router.device.static_routes):
         found = prefix(route.prefix)
-        if found is not None and found.family == family and route.vrf == router.vrf:
+        if route.distance < MAX_DISTANCE and found is not None and found.family == family and route.vrf == router.vrf:
             yield route, found
 
 
@@ -36,3 +37,13 @@ def usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
     """
     leg = None if discards(route) else outlet(router, route)
     return discards(route) or (leg is not None and up[leg.name])
+
+
+_DISTANCES = (20, 200, 200)
+"""Of routes from other ASes, of those from the own AS and of aggregates (FRR, zebra/zebra_router.h)."""
+
+
+def distance_of_bgp(bgp: Bgp, family: Family, aggregate: bool) -> int:
+    """Return the administrative distance of a route of BGP: from another AS, or an aggregate."""
+    stated = bgp.distances if family == "ipv4" else bgp.distances_ipv6
+    return (stated or _DISTANCES)[2 if aggregate else 0]

@@ -106,7 +106,12 @@ ROUTING: Table = {
         "default_policy": Field("route map of the default route"),
         "maximum_prefix": Field("maximum of prefixes"),
     },
-    StaticRoute: {"prefix": Field(), "next_hop": Field(), "vrf": Field("VRF", no_key=ONE_VRF)},
+    StaticRoute: {
+        "prefix": Field(),
+        "next_hop": Field(),
+        "vrf": Field("VRF", no_key=ONE_VRF),
+        "distance": Field("administrative distance", impact=impacts.PATHS),
+    },
     Aggregate: {"prefix": Field(), "summary_only": Field(), "as_set": Field("AS set")},
     Redistribution: {"source": Field(), "family": Field(), "policy": Field()},
     PrefixList: {"name": Field(), "family": Field(), "rules": Field()},

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_32_BITS, MAX_DISTANCE
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import known
@@ -105,9 +105,12 @@ def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
         _check_name(str(vrf), "static_routes")
         if vrf == "default":
             raise refuse(["static_routes"], "the default VRF has no name")
-    check_distinct([f"{one.vrf} {one.prefix} via {one.next_hop}" for one in routes], "static_routes")
-    _check_order(routes, lambda one: (one.prefix, one.next_hop, natural(one.vrf or "default")), "static_routes")
+    check_distinct([f"{one.vrf} {one.prefix} via {one.next_hop} {one.distance}" for one in routes], "static_routes")
+    _check_order(
+        routes, lambda one: (one.prefix, one.next_hop, one.distance, natural(one.vrf or "default")), "static_routes"
+    )
     for route in routes:
+        check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
         if via_type(route.next_hop) == "interface" and nvue_port(route.next_hop) is None:
             raise refuse(["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.platforms.bindings import places
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, OF_EVERY_SESSION, PROCESS, SESSION, SHARED
-from nodrop.platforms.nvue.read_routing import DEFAULT, process
+from nodrop.platforms.nvue.read_routing import DEFAULT, process, ways
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 from nodrop.units import whole_number
@@ -36,15 +36,15 @@ def routing_paths(top: View, head: str, part: Path) -> Iterator[Path]:
 
 
 def _route_paths(top: View, key: str, field: str) -> Iterator[Path]:
-    routes = [
-        ("vrf", vrf, "router", "static", prefix, "via", hop)
+    found = [
+        (hop, distance, ("vrf", vrf, "router", "static", prefix, *path))
         for vrf, inside in top.below("vrf").items()
         for prefix, route in inside.below("router", "static").items()
-        for hop in route.texts("via")
+        for distance, hop, path in ways(route)
     ]
-    routes.sort(key=lambda path: (path[4], path[6]))
-    for path in at(key, routes):
-        yield path[:5] if field == "prefix" else path
+    found.sort(key=lambda way: (way[2][4], *way[:2]))
+    for path in at(key, [path for *_, path in found]):
+        yield path[:5] if field == "prefix" else path[:7] if field == "distance" else path
     yield ("vrf", DEFAULT, "router", "static")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
+from nodrop.limits import MAX_DISTANCE
 from nodrop.model import policy_values
 from nodrop.model.routing import (
     Action,
@@ -71,6 +72,16 @@ def process(vrf: str) -> Path:
     return "vrf", vrf, "router", "bgp"
 
 
+def ways(route: View) -> Iterator[tuple[int, str, Path]]:
+    """Yield the next hops of a static route: distance, next hop, and the path below the route."""
+    for hop in route.texts("via"):
+        yield 1, hop, ("via", hop)
+    for word, inside in route.below("distance").items():
+        distance = whole_number(word, MAX_DISTANCE)
+        for hop in inside.texts("via") if distance else ():
+            yield distance or 1, hop, ("distance", word, "via", hop)
+
+
 class RoutingReader:
     """Reads what a file says of routing."""
 
@@ -126,15 +137,15 @@ class RoutingReader:
         }
 
     def static_routes(self) -> tuple[StaticRoute, ...]:
-        """Return the static routes of every VRF, sorted by prefix and next hop."""
+        """Return the static routes of every VRF, sorted by prefix, next hop and distance."""
         found = [
-            StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == DEFAULT else vrf)
+            StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == DEFAULT else vrf, distance=distance)
             for vrf, inside in self._top.below("vrf").items()
             for prefix, route in inside.below("router", "static").items()
             if checked_prefix(route, _prefix(prefix))
-            for hop in route.texts("via")
+            for distance, hop, _ in ways(route)
         ]
-        return tuple(sorted(found, key=lambda route: (route.prefix, route.next_hop)))
+        return tuple(sorted(found, key=lambda route: (route.prefix, route.next_hop, route.distance)))
 
     def _neighbors(self, bgp: View) -> Iterator[BgpNeighbor]:
         rows: dict[str, list[View]] = {}

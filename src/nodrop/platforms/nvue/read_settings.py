@@ -64,8 +64,9 @@ _INTERFACE: _Known = {
     **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _WATCHED),
     **dict.fromkeys(("ptp", "synce", "pluggable", "device-power"), _ELSEWHERE),
 }
-_STATIC: Mapping[str, Any] = {"*": {"distance": NOT_READ, "via": {"*": {"vrf": NOT_READ, "*": None}}, "*": None}}
-"""Static routes: next hops in another VRF, and routes with a distance, are not in the model."""
+_VIA: Mapping[str, Any] = {"*": {"vrf": NOT_READ, "*": None}}
+_STATIC: Mapping[str, Any] = {"*": {"distance": {"*": {"via": _VIA, "*": None}}, "via": _VIA, "*": None}}
+"""Static routes: next hops in another VRF are not in the model."""
 TOP: _Known = {
     "qos": {
         **dict.fromkeys(("roce", "mapping", "remark", "pfc", "link-pause", "pfc-watchdog", "congestion-control")),

@@ -34,17 +34,17 @@ def inserted(text: str, lines: Iterable[Line]) -> str:
     return "".join(said)
 
 
-_Prefixes = list[tuple[str, list[tuple[str, str]]]]
-"""(prefix, its next hops and what they are), in the order of the model."""
+_Prefixes = list[tuple[str, list[tuple[str, str, int]]]]
+"""(prefix, its next hops, what they are and their distances), in the order of the model."""
 
 
 def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
     """Return (VRF, its static routes) in the order of a file: the default one in any case, and those with BGP."""
-    found: dict[str, dict[str, list[tuple[str, str]]]] = {"default": {}}
+    found: dict[str, dict[str, list[tuple[str, str, int]]]] = {"default": {}}
     found |= {bgp.key: {} for bgp in known(device.vrf_bgp)}
     for route in known(device.static_routes):
         prefixes = found.setdefault(route.vrf or "default", {})
-        prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop)))
+        prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop), route.distance))
     return [(vrf, list(found[vrf].items())) for vrf in sorted(found, key=natural)]
 
 

@@ -92,9 +92,10 @@ def _policy_paths(field: str, part: Path, table: Tables) -> Iterator[Path]:
 
 
 def _static_paths(part: Path, table: Tables) -> Iterator[Path]:
-    prefix = "".join(part[:1])
+    prefix, field = _step(part, 0), _step(part, 1)
     keys = [key for key in table("STATIC_ROUTE") if key.rpartition("|")[2] == prefix or not part]
-    yield from (("STATIC_ROUTE", key, "nexthop") for key in keys)
+    column = field if field == "distance" else "nexthop"
+    yield from (("STATIC_ROUTE", key, column) for key in keys)
     yield from (("STATIC_ROUTE", key) for key in keys)
     yield ("STATIC_ROUTE",)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, known
 from nodrop.model.subject import Subject, natural
@@ -19,6 +20,7 @@ from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import MODE
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DERIVED, framework, read_process
+from nodrop.units import whole_number
 
 MAXIMUM_PATHS = 514
 """bgpcfgd's (constants.yml.j2)."""
@@ -141,11 +143,14 @@ def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
     hops = row.get("nexthop", "").split(",")
     ports = row.get("ifname", "").split(",")
     holes = row.get("blackhole", "").split(",")
+    distances = row.get("distance", "").split(",")
     for number in range(max(len(hops), len(ports), len(holes))):
         hop, port, hole = (one[number] if number < len(one) else "" for one in (hops, ports, holes))
         next_hop = "blackhole" if hole == "true" else hop or port
         if next_hop:
-            yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own)
+            word = distances[number] if number < len(distances) else ""
+            distance = whole_number(word, MAX_DISTANCE) or 1  # 0 and no word are staticd's own choice
+            yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own, distance=distance)
 
 
 def _reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:

@@ -164,10 +164,15 @@ def _columns(table: str, rows: Any, part: object) -> dict[str, Any]:
 
 def _static_rows(routes: tuple[StaticRoute, ...]) -> Rows:
     rows: Rows = {}
+    distances: dict[tuple[str | None, str], list[str]] = {}
     for route in routes:
         columns = rows.setdefault(f"{route.vrf or DEFAULT}|{route.prefix}", {})
         column, value = static_column(route)
         columns[column] = f"{columns[column]},{value}" if column in columns else value
+        distances.setdefault((route.vrf, route.prefix), []).append(str(route.distance))
+    for (vrf, prefix), words in distances.items():
+        if set(words) != {"1"}:
+            rows[f"{vrf or DEFAULT}|{prefix}"]["distance"] = ",".join(words)
     return rows
 
 

@@ -9,9 +9,11 @@ from typing import Any, cast
 
 from nodrop.formats.shapes import value_at
 from nodrop.formats.yaml import parse
+from nodrop.limits import MAX_DISTANCE
 from nodrop.platforms.sonic.bgp_rows import FAMILY, PATHS, PROCESS, SESSION, BgpBinding
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.schema import release_of, schema
+from nodrop.units import whole_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,16 +121,18 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
 def unfollowed_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (table, row, column) of what bgpcfgd makes of rows and the model does not have.
 
-    These are the VRF in which a static route finds its next hop, its administrative distance (sonic-buildimage
-    src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py), and that routes are reflected to a session of `sessions`
+    These are the VRF in which a static route finds its next hop (sonic-buildimage
+    src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py), a distance that is no number, and that routes are reflected
+    to a session of `sessions`
     (dockers/docker-fpm-frr/frr/bgpd/templates/general/instance.conf.j2).
     """
     for key, row in config.rows("STATIC_ROUTE").items():
         vrf = key.rpartition("|")[0] or "default"
-        own = {"nexthop-vrf": ("", vrf), "distance": ("", "0", "1")}
-        for column, usual in own.items():
-            if not set(row.get(column, "").split(",")) <= set(usual):
-                yield "STATIC_ROUTE", key, column
+        if not set(row.get("nexthop-vrf", "").split(",")) <= {"", vrf}:
+            yield "STATIC_ROUTE", key, "nexthop-vrf"
+        distances = row.get("distance", "").split(",")
+        if any(word and whole_number(word, MAX_DISTANCE) is None for word in distances):
+            yield "STATIC_ROUTE", key, "distance"
     for table in sessions:
         for key, row in config.rows(table).items():
             if row.get("rrclient", "0") not in ("0", ""):

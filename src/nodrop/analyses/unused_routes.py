@@ -1,0 +1,24 @@
+"""Static routes that zebra never uses, for their administrative distance is the largest."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.limits import MAX_DISTANCE
+from nodrop.model.index import Index
+from nodrop.model.states import those_known
+
+NEAR = True
+LOOKS_AT = frozenset({"static_routes"})
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield every static route with a distance of 255 (FRR, zebra/zebra_rib.c, rib_process)."""
+    for device in index.fabric.devices:
+        for at, route in enumerate(those_known(device.static_routes)):
+            if route.distance == MAX_DISTANCE:
+                yield Hit(
+                    subject=(device.name, "@static_routes", str(at)),
+                    at=(device.name, "@static_routes", route.prefix, "distance"),
+                    facts={"device": device.name, "prefix": route.prefix, "distance": route.distance},
+                    discriminator=f"{route.prefix} via {route.next_hop}",
+                )

@@ -1,0 +1,33 @@
+"""Static routes of which it hangs on time whether they are used, or BGP's route to the same prefix."""
+
+from collections.abc import Callable, Iterator
+
+from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.routing.prefixes import FAMILIES, Family, Prefix, prefix
+from nodrop.routing.routers import Router
+from nodrop.routing.speakers import World
+from nodrop.routing.static_routes import distance_of_bgp, statics
+
+
+def contested(router: Router, bgp: Bgp, world: Callable[[Family], World]) -> Iterator[tuple[StaticRoute, str]]:
+    """Yield these static routes with the reason, for prefixes that others announce or that are aggregated.
+
+    Of two routes of one distance zebra takes the one that came last (FRR, zebra/zebra_rib.c, rib_choose_best). One that
+    is announced, and loses to BGP once it is not, never comes back: bgpd's own route goes before all others, but is
+    there only while zebra uses the static one (bgpd/bgp_nht.c, bgp_process_nexthop_update; zebra/redistribute.c).
+    """
+    for family in FAMILIES:
+        ours = {distance_of_bgp(bgp, family, aggregate) for aggregate in (False, True)}
+        for route, found in statics(router, family):
+            if route.distance < min(ours) or not world(family).is_offered(found, router.number):
+                continue
+            if route.distance in ours:
+                yield route, "routes of BGP with the distance of static ones"
+            elif _is_announced(bgp, family, found):
+                yield route, "static routes that are announced and that BGP may take over from"
+
+
+def _is_announced(bgp: Bgp, family: Family, found: Prefix) -> bool:
+    """Whether a router announces a prefix only while its static route is used."""
+    told = any(one.source == "static" and one.family == family for one in bgp.redistributions)
+    return told or (bgp.import_check is not False and any(prefix(one) == found for one in bgp.networks))

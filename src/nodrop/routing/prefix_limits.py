@@ -1,0 +1,32 @@
+"""Sessions over which more prefixes are accepted than an end allows."""
+
+from collections.abc import Iterable, Sequence
+
+from nodrop.model.routing import BgpNeighbor
+from nodrop.routing.convergence import State
+from nodrop.routing.routers import Session, Side
+from nodrop.routing.words import of_family
+
+
+def limit(neighbor: BgpNeighbor) -> bool:
+    """Return whether a neighbor statement limits the prefixes that it accepts."""
+    return neighbor.maximum_prefix is not None or neighbor.ipv6.maximum_prefix is not None
+
+
+def over_limit(worlds: Iterable[State], sessions: Sequence[Session]) -> dict[int, tuple[Side, int, int]]:
+    """Return the sessions over which an end accepts more prefixes than it allows: that end, its limit, and how many."""
+    found: dict[int, tuple[Side, int, int]] = {}
+    for state in worlds:
+        family, members = state.world.family, state.world.destinations.members
+        for number, speaker in state.world.speakers.items():
+            for position, link in enumerate(speaker.links):
+                one = sessions[link.session]
+                side = one.a if one.a.router == number else one.b
+                most = of_family(side.neighbor, family).maximum_prefix
+                if most is None:
+                    continue
+                bits = state.accepted(number, position)
+                there = sum(len(prefixes) for place, prefixes in enumerate(members) if bits >> place & 1)
+                if there > most:
+                    found[link.session] = side, most, there
+    return found
