@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.model.access import AccessEntry, AccessList, Binding
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
-from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.validating.twin import daemons
@@ -15,7 +13,6 @@ from nodrop.validating.twin.daemons import Boot, Said, refused
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.observing import matters
 from nodrop.validating.twin.plan import Plan, Space, plan
-from nodrop.validating.twin.starting import start
 from nodrop.validating.twin.waiting import COALESCE_S, DROPS, MOVING, QUIET_S, Settled, settle
 from support.patience import clock
 
@@ -98,19 +95,6 @@ def test_an_end_of_unknown_mtu_has_that_of_the_other_end(
     (wire,) = plan(Fabric(name="pair", mode="lossless", devices=devices, links=TWO[:1])).wires
     assert wire.b is not None
     assert (wire.a.mtu_bytes, wire.b.mtu_bytes) == made
-
-
-def test_access_lists_that_act_are_named_as_not_applied() -> None:
-    bound = (Binding(interface="p1", stage="ingress"),)
-    drops = AccessList(name="ROCE", entries=(AccessEntry(name="1", action="deny"),), bindings=bound)
-    lists = (drops, AccessList(name="IDLE", entries=drops.entries))
-    devices = (
-        Device(name="a", platform="sonic", access_lists=lists),
-        Device(name="b", platform="sonic", access_lists=(drops,)),
-        Device(name="c", platform="sonic", access_lists=UNKNOWN),
-    )
-    told = start(Reading(fabric=Fabric(name="three", mode="lossless", devices=devices))).told
-    assert [line for line in told if "access list" in line] == ["not applied in the twin: access list ROCE (a, b)"]
 
 
 def test_a_vrf_is_a_namespace_of_its_own() -> None:

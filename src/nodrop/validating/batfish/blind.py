@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 def part(text: str) -> Part:
-    """What FRR reads of a file; all of it, but for one that has the interfaces before it."""
+    """Return what FRR reads of a file; all of it, but for one that has the interfaces before it."""
     lines = text.splitlines(keepends=True)
     above = next((number for number, line in enumerate(lines) if line.startswith(_START)), 0)
     return Part("".join(lines[above:]), above)
@@ -82,7 +82,7 @@ class Followed:
 def unseen(
     reading: Reading, seen: Observation, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
 ) -> Mapping[Check, Mapping[Subject, str]]:
-    """The items that come out otherwise from what Batfish takes of the configurations, with what it lacks."""
+    """Return the items that differ when computed from the configurations as Batfish takes them, with the reasons."""
     changes = dict(_changes(reading, exported, lines, followed))
     later = changes.pop(FIRST_COME)
     found: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
@@ -103,7 +103,7 @@ def _add(found: dict[Check, dict[Subject, str]], more: Mapping[Check, Iterable[S
 
 
 def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Subject, str]]:
-    """The items of what is not in the snapshot; all routes where a device or its BGP is not: they may lead there."""
+    """Return the items that the snapshot lacks; all routes where it lacks a device or its BGP: they may lead there."""
     found: dict[Check, dict[Subject, str]] = {check: {} for check in seen.seen}
     for part, reason in exported.unseen.items():
         for check, items in found.items():
@@ -175,7 +175,7 @@ def _without_lists(devices: Mapping[str, Device], exported: Exported) -> Iterato
 
 
 def _unfiltered(device: Device, names: set[str]) -> Device:
-    """A device without some of its access lists."""
+    """Return a device without some of its access lists."""
     return changed(device, access_lists=tuple(one for one in those_known(device.access_lists) if one.name not in names))
 
 
@@ -187,14 +187,14 @@ def _made(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
 
 
 def _told(reasons: Iterable[str]) -> str:
-    """The reasons as one: the first few, each once."""
+    """Return the reasons as one: the first few, each once."""
     once = list(dict.fromkeys(reasons))
     more = f", and {len(once) - 3} more" if len(once) > 3 else ""
     return "; ".join(once[:3]) + more
 
 
 def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
-    """A device as it is without some lines of FRR's configuration: what they say is taken from it, field by field."""
+    """Return a device without some lines of FRR's configuration: their fields are taken from it, one by one."""
     texts = found.text.splitlines()
     for line in lines:
         texts[line - found.above - 1] = "!"
@@ -217,19 +217,19 @@ def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
 
 
 def _other(name: str, own: object, made: object) -> dict[str, Any]:
-    """A change of a field, where there is one."""
+    """Return a change of a field, where there is one."""
     return {} if made is own else {name: made}
 
 
 def _others(name: str, own: tuple[Any, ...], made: Iterable[Any]) -> dict[str, Any]:
-    """The same of a field of several rows, of which some may be gone."""
+    """Return a change of a field of several rows, of which some may be gone."""
     rows = tuple(one for one in made if one is not None)
     alike = len(rows) == len(own) and all(one is other for one, other in zip(rows, own, strict=True))
     return {} if alike else {name: rows}
 
 
 def _merged(own: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
-    """A process in which what differs between two readings of its text is as in the second."""
+    """Return a process in which what differs between two readings of its text is as in the second."""
     if after is None:
         return None
     changes = _differences(before, after, without=("neighbors",))
@@ -256,7 +256,7 @@ def _same(one: object, other: object) -> bool:
 
 
 def _permissive(device: Device) -> Device:
-    """A device whose sessions have none of the route maps that are not there."""
+    """Return a device whose sessions have none of the route maps that are not there."""
 
     def process(bgp: Bgp) -> Bgp:
         there = {one.name for one in bgp.route_maps}
@@ -275,7 +275,7 @@ def _permissive(device: Device) -> Device:
 
 
 def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
-    """A device of whose known processes something is made."""
+    """Return a device of whose known processes something is made."""
     changes = _other("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
     if not isinstance(device.vrf_bgp, Unknown):
         changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
@@ -283,7 +283,7 @@ def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
 
 
 def _of_ipv4(device: Device) -> Device:
-    """A device without the sessions to addresses of IPv6, which may carry routes of IPv4."""
+    """Return a device without the sessions to addresses of IPv6, which may carry routes of IPv4."""
 
     def process(bgp: Bgp) -> Bgp:
         if isinstance(bgp.neighbors, Unknown):
@@ -296,7 +296,7 @@ def _of_ipv4(device: Device) -> Device:
 
 
 def _literal(device: Device) -> Device:
-    """A device without the lines of AS path lists that have a _, which no AS path has."""
+    """Return a device without the lines of AS path lists that have a _, which no AS path has."""
 
     def listed(one: AsPathList) -> AsPathList:
         rules = tuple(rule for rule in one.rules if "_" not in rule[1])
@@ -310,7 +310,7 @@ def _literal(device: Device) -> Device:
 
 
 def _later(device: Device) -> Device:
-    """A device whose neighbors prefer others to it, as those do that heard of the others first."""
+    """Return a device whose neighbors prefer others to it, as those do that heard of the others first."""
 
     def process(bgp: Bgp) -> Bgp:
         own = address(bgp.router_id or "0.0.0.0")  # noqa: S104, a router id
@@ -320,7 +320,7 @@ def _later(device: Device) -> Device:
 
 
 def _set(device: Device, field: str, value: int | bool) -> Device:
-    """A device whose BGP has a field set as Batfish takes it, where it is not left to the daemon."""
+    """Return a device whose BGP has a field set as Batfish takes it, where it is not left to the daemon."""
 
     def process(bgp: Bgp) -> Bgp:
         own = getattr(bgp, field)
@@ -330,7 +330,7 @@ def _set(device: Device, field: str, value: int | bool) -> Device:
 
 
 def _differing(seen: Observation, made: Fabric) -> Mapping[Check, Sequence[Subject]]:
-    """The items that come out otherwise in another fabric."""
+    """Return the items that differ in another fabric."""
     other = computed(Index(made))
     return {check: list(_items(seen, other, check)) for check in _HANGING}
 

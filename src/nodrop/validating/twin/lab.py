@@ -20,6 +20,7 @@ from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.daemons import Boot, Daemons, Failed, Said
 from nodrop.validating.twin.entering import entering
+from nodrop.validating.twin.lists import Filters, filters
 from nodrop.validating.twin.plan import Nic, Plan, Space, plan, settings
 
 _T = TypeVar("_T")
@@ -49,6 +50,9 @@ class Lab:
         self.fabric = fabric
         self.index = Index(fabric)
         self.plan: Plan = plan(fabric)
+        self.filters: Filters = filters(fabric, self.plan)
+        self.unfiltered: dict[str, str] = {}
+        """Devices where the kernel refuses a program of an access list, and what it says."""
         self.refused: dict[str, tuple[Said, ...]] = {}
         """Of each device the lines of its frr.conf that are refused."""
         self.dead: dict[str, str] = {}
@@ -89,12 +93,22 @@ class Lab:
             words = [f"{name}={value}" for name, value in rows.items()]
             self.run(space.node, ["sysctl", "-qew", *words], vrf=space.vrf)
             _ip(lines[space], of[space], force=True)
+            self._filter(space)
 
         for _ in self.each(ready, of):
             continue
         self._meet()
         for _ in self.each(self.boot, self._daemons):
             continue
+
+    def _filter(self, space: Space) -> None:
+        """Have the programs of access lists run at the interfaces of a namespace."""
+        text = "".join(f"{line}\n" for line in self.filters.commands(space))
+        if text:
+            words = [*self.entering(space.node, space.vrf), "tc", "-batch", "-"]
+            done = subprocess.run(words, input=text, capture_output=True, text=True, errors="replace", check=False)
+            if done.returncode:
+                self.unfiltered[space.node] = done.stderr.strip()
 
     def _cables(self) -> Iterator[str]:
         """Yield what makes bridges and cables; an end that nobody looks at is here, outside of all nodes."""
@@ -129,7 +143,7 @@ class Lab:
         self._settle_ports(ends)
 
     def ends(self, node: str) -> tuple[End, ...]:
-        """The ports of a node at which there is anything."""
+        """Return the ports of a node at which there is anything."""
         return tuple(end for end in self.plan.at if end.node == node)
 
     def _settle_ports(self, ends: Iterable[End]) -> None:
@@ -168,11 +182,11 @@ class Lab:
         )
 
     def entering(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
-        """The words that a program runs behind to be in a node."""
+        """Return the words that a program runs behind to be in a node."""
         return entering(self.plan.spaces[Space(node, vrf)])
 
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
-        """What `ip` says in a node; RuntimeError where it fails."""
+        """Return what `ip` says in a node; RuntimeError where it fails."""
         return _checked([*self.entering(node, vrf), "ip", *words])
 
     def batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
@@ -180,22 +194,22 @@ class Lab:
         _ip(lines, self.plan.spaces[Space(node, vrf)], force=True)
 
     def addresses(self, node: str, vrf: str | None = None) -> Any:
-        """The interfaces of a node with their addresses, as `ip -json address` has them."""
+        """Return the interfaces of a node with their addresses, as `ip -json address` has them."""
         return parse(self.ip(node, "-json", "address", vrf=vrf).encode(), "ip address")
 
     def json(self, node: str, command: str, daemon: str = "bgpd") -> Any:
-        """What a daemon of a device answers, as what it says in JSON (`show bgp summary`, without ` json`).
+        """Return the parsed JSON of a daemon's answer to a command (`show bgp summary`, without ` json`).
 
         Silent where it does not answer.
         """
         return self._daemons[node].json(command, daemon)
 
     def vtysh(self, node: str, command: str, daemon: str = "bgpd") -> str:
-        """What a daemon of a device answers, in words; Silent where it does not."""
+        """Return what a daemon of a device answers, in words; Silent where it does not."""
         return self._daemons[node].ask(command, daemon)
 
     def log(self, node: str, daemon: str = "bgpd") -> str:
-        """What a daemon of a device has logged."""
+        """Return what a daemon of a device has logged."""
         return self._daemons[node].log(daemon)
 
     def runs(self, node: str, daemon: str) -> bool:

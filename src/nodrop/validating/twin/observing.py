@@ -56,7 +56,7 @@ Cumulus Linux have such lines that Debian's FRR does not take."""
 
 _NEEDED: Final = {
     **dict.fromkeys(("vtysh", *(str(FRR / daemon) for daemon in ("zebra", "staticd", "bgpd", "bfdd"))), "frr"),
-    "ip": "iproute2",
+    **dict.fromkeys(("ip", "tc"), "iproute2"),
     "sysctl": "procps",
     "stdbuf": "coreutils",
 }
@@ -138,7 +138,7 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
     )
     if not settled.moving:
         _follow(lab, work)
-    part = Part(told=list(lab.plan.told))
+    part = Part(told=[*lab.plan.told, *lab.filters.told])
     for check, look in _LOOKS.items():
         if check in work.options.checks:
             part.take(look(lab, work))
@@ -148,6 +148,7 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
         asked = replace(work, options=replace(work.options, checks=work.options.checks - {*_THROUGHOUT}))
     for one in ACTS:
         part.take(one(lab, asked, tell))
+    part.take(_unfiltered(lab))
     _rest(part, work, lab.dead)
     return part, lab.refused, _version(lab)
 
@@ -177,6 +178,17 @@ def _unsettled(part: Part, settled: Settled) -> Part:
         part.seen.pop(check, None)
         found.unseen[check] = {(): why}
     found.told.append(f"the twin did not come to rest: {why}")
+    return found
+
+
+def _unfiltered(lab: Lab) -> Part:
+    """Return that nothing is held against what is seen where access lists act on switches and not in the twin."""
+    found = Part()
+    refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
+    found.told += [f"not applied in the twin: {one}" for one in refused]
+    for why in (*lab.filters.lacking, *refused)[:1]:
+        for check in ("sessions", *_THROUGHOUT):
+            found.unseen[check] = {(): f"the twin does not apply {why}"}
     return found
 
 

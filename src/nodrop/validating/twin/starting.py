@@ -76,21 +76,6 @@ def _told(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
     if made:
         yield f"frr.conf is made from what the files of {len(made)} devices say in other words"
     yield from (f"{name}: {what}" for name, conf in confs.items() for what in conf.missing)
-    yield from _unapplied(reading)
-
-
-def _unapplied(reading: Reading) -> Iterator[str]:
-    """Yield which access lists act on the switches and not in the twin, each with some of its switches."""
-    devices: defaultdict[str, list[str]] = defaultdict(list)
-    for device in reading.fabric.devices:
-        if isinstance(device.access_lists, Unknown):
-            continue
-        for rules in device.access_lists:
-            if rules.bindings:
-                devices[rules.name].append(device.name)
-    for name, at in sorted(devices.items()):
-        more = f" and {len(at) - _PLACES} more switches" if len(at) > _PLACES else ""
-        yield f"not applied in the twin: access list {name} ({', '.join(at[:_PLACES])}{more})"
 
 
 def _left_out(confs: Mapping[str, FrrConf], left: Mapping[str, tuple[int, ...]]) -> Iterator[str]:

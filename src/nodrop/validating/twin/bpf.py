@@ -1,0 +1,132 @@
+"""Programs of classic BPF (linux/filter.h), assembled from operations, jumps and labels.
+
+`tc` hands them to the kernel, which runs them on a packet from its Ethernet header on. A load beyond the packet's end
+ends a program with 0.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+MOST_ROWS: Final = 2_000
+"""Rows of a program: one message of `tc` holds 16 KiB, at 8 bytes a row (iproute2, tc/tc_filter.c, MAX_MSG)."""
+LOAD_WORD, LOAD_HALF, LOAD_BYTE = 0x20, 0x28, 0x30
+"""Load what is at a place of the packet into the accumulator."""
+INDEXED_HALF, INDEXED_BYTE = 0x48, 0x50
+"""The same, with the index register added to the place."""
+LOAD_LENGTH: Final = 0xB1
+"""Load into the index register four times the low half of a byte: how long an IPv4 header is."""
+AND, RETURN, JUMP = 0x54, 0x06, 0x05
+EQUAL, GREATER, AT_LEAST, ANY_BIT = 0x15, 0x25, 0x35, 0x45
+"""Jumps that compare the accumulator with a number."""
+_FAR: Final = 255
+"""Over how many rows a comparison can jump; a plain jump has no such limit."""
+
+
+class Row(NamedTuple):
+    """A row of a program, as the kernel has it."""
+
+    code: int
+    if_so: int
+    if_not: int
+    value: int
+
+
+class Label:
+    """A place in a program to jump to, put there by `Program.put`."""
+
+
+class _Operation(NamedTuple):
+    code: int
+    value: int
+
+
+class _Branch(NamedTuple):
+    """A comparison; None goes on with the next row."""
+
+    code: int
+    value: int
+    if_so: Label | None
+    if_not: Label | None
+
+
+class _Jump(NamedTuple):
+    """A jump that is always made."""
+
+    to: Label
+
+
+class Program:
+    """A program that is being written, from its first operation to its last."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Operation | _Branch | _Jump | Label] = []
+
+    def add(self, code: int, value: int = 0) -> None:
+        """Add an operation."""
+        self._parts.append(_Operation(code, value))
+
+    def branch(self, code: int, value: int, *, so: Label | None = None, otherwise: Label | None = None) -> None:
+        """Add a comparison that jumps to a label if it holds, and to another if not."""
+        self._parts.append(_Branch(code, value, so, otherwise))
+
+    def jump(self, to: Label) -> None:
+        """Add a jump to a label."""
+        self._parts.append(_Jump(to))
+
+    def put(self, label: Label) -> None:
+        """Put a label at the next row."""
+        self._parts.append(label)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return the rows; comparisons whose labels are far away jump over plain jumps."""
+        long: set[int] = set()
+        while True:
+            starts, places = self._places(long)
+            more = {
+                number
+                for number in range(len(self._parts))
+                if number not in long and self._is_far(number, starts, places)
+            }
+            if not more:
+                return tuple(self._rows(long, starts, places))
+            long |= more
+
+    def _places(self, long: set[int]) -> tuple[list[int], dict[Label, int]]:
+        """Return the row at which each part begins, and those of labels."""
+        at, starts, places = 0, [], {}
+        for number, part in enumerate(self._parts):
+            starts.append(at)
+            if isinstance(part, Label):
+                places[part] = at
+            else:
+                at += 3 if number in long else 1
+        return starts, places
+
+    def _is_far(self, number: int, starts: list[int], places: dict[Label, int]) -> bool:
+        part = self._parts[number]
+        if not isinstance(part, _Branch):
+            return False
+        labels = [label for label in (part.if_so, part.if_not) if label is not None]
+        return any(places[label] - starts[number] - 1 > _FAR for label in labels)
+
+    def _rows(self, long: set[int], starts: list[int], places: dict[Label, int]) -> Sequence[Row]:
+        made: list[Row] = []
+        for number, part in enumerate(self._parts):
+            if isinstance(part, _Operation):
+                made.append(Row(part.code, 0, 0, part.value))
+            elif isinstance(part, _Jump):
+                made.append(Row(JUMP, 0, 0, places[part.to] - starts[number] - 1))
+            elif isinstance(part, _Branch):
+                after = starts[number] + (3 if number in long else 1)
+                both = [after if label is None else places[label] for label in (part.if_so, part.if_not)]
+                if number not in long:
+                    made.append(Row(part.code, both[0] - after, both[1] - after, part.value))
+                else:
+                    made.append(Row(part.code, 0, 1, part.value))
+                    made += [Row(JUMP, 0, 0, to - starts[number] - 2 - place) for place, to in enumerate(both)]
+        return made
+
+
+def bytecode(rows: Sequence[Row]) -> str:
+    """Return a program as `tc` takes it."""
+    return f"{len(rows)}," + "".join(f"{row.code} {row.if_so} {row.if_not} {row.value}," for row in rows)

@@ -1,0 +1,219 @@
+"""Access lists as programs of classic BPF, which drop what the lists deny.
+
+A program is for one list at one interface and one way. It runs on Ethernet frames without tags, ends with DROP or
+with PASS, after which the next list decides, and takes fragments without ports as a switch does: they match no port.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from nodrop.model.access import AccessEntry, AccessList, PortRange, Stage
+from nodrop.model.states import Unknown
+from nodrop.routing.filtering import prefixes_of
+from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix
+from nodrop.validating.twin import bpf
+from nodrop.validating.twin.bpf import Label, Program, Row
+
+DROP, PASS = 2, 0xFFFFFFFF
+"""TC_ACT_SHOT and TC_ACT_UNSPEC of linux/pkt_cls.h: the packet is dropped; the next program decides."""
+_TYPE_AT, _HEADER_AT = 12, 14
+_TYPES: Final[dict[Family, int]] = {"ipv4": 0x0800, "ipv6": 0x86DD}
+
+
+class _Places(NamedTuple):
+    """Where a header has what entries match: bytes from the beginning of the frame."""
+
+    protocol: int
+    source: int
+    destination: int
+
+
+_PLACES: Final[dict[Family, _Places]] = {"ipv4": _Places(23, 26, 30), "ipv6": _Places(20, 22, 38)}
+_FRAGMENT_AT, _OFFSET = 20, 0x1FFF
+"""Of IPv4: which part of a packet it is, in units of 8 bytes (RFC 791)."""
+_DSCP: Final[dict[Family, tuple[int, int]]] = {"ipv4": (0x00FC, 2), "ipv6": (0x0FC0, 6)}
+"""The bits of DSCP among the first two bytes of a header, and how far they are from the right end."""
+_IPV6_BYTES: Final = 40
+_FLAGS_AT: Final = 13
+"""Where TCP has its flags (RFC 9293)."""
+_TCP, _UDP = 6, 17
+_WORD: Final = 32
+_ALL_BITS: Final = 0xFFFFFFFF
+_GROUPS: Final = {
+    "ipv4": (Prefix("ipv4", 0xE0000000, 4), Prefix("ipv4", 0xFFFFFFFF, 32)),
+    "ipv6": (Prefix("ipv6", 0xFF << 120, 8), Prefix("ipv6", 0xFE80 << 112, 10)),
+}
+"""What is for a switch itself besides its addresses: groups, the broadcast address, link-local addresses."""
+_NOWHERE: Final = {"ipv4": (), "ipv6": (Prefix("ipv6", 0xFE80 << 112, 10), Prefix("ipv6", 0, 128))}
+"""What a switch sends from besides its addresses: link-local addresses, and none while it looks for duplicates."""
+
+
+class Inexpressible(Exception):
+    """A program cannot do what the list does; the text says why."""
+
+
+def compile_list(
+    rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own: Iterable[Address]
+) -> tuple[Row, ...]:
+    """Return the program of a list at a stage, of those of its entries that are for the interface.
+
+    `own` are the addresses of the switch, which tell its own packets from others. Raise Inexpressible where an entry
+    has conditions that the model lacks, or the last action is not known.
+    """
+    for entry in entries:
+        if entry.others and entry.action != "next" and entry.refused is None:
+            raise Inexpressible(f"entry {entry.name} has conditions that the twin lacks: {', '.join(entry.others)}")
+    if isinstance(rules.otherwise, Unknown):
+        raise Inexpressible("its action without a match is not known")
+    rows = _Compiler(rules, entries, stage, tuple(own)).program.rows()
+    if len(rows) > bpf.MOST_ROWS:
+        raise Inexpressible(f"it makes {len(rows)} rows of BPF, and {bpf.MOST_ROWS} are possible")
+    return rows
+
+
+class _Compiler:
+    """One program, written family by family."""
+
+    def __init__(
+        self, rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own: tuple[Address, ...]
+    ) -> None:
+        self.program, self._rules, self._stage, self._own = Program(), rules, stage, own
+        self._passes, self._drops = Label(), Label()
+        starts = {family: Label() for family in FAMILIES}
+        self.program.add(bpf.LOAD_HALF, _TYPE_AT)
+        for family in FAMILIES:
+            self.program.branch(bpf.EQUAL, _TYPES[family], so=starts[family])
+        self.program.jump(self._passes)
+        for family in FAMILIES:
+            self.program.put(starts[family])
+            self._family(family, [one for one in entries if self._is_for(one, family)])
+        self.program.put(self._drops)
+        self.program.add(bpf.RETURN, DROP)
+        self.program.put(self._passes)
+        self.program.add(bpf.RETURN, PASS)
+
+    def _is_for(self, entry: AccessEntry, family: Family) -> bool:
+        """Whether an entry may match packets of a family; one that states none is for the list's."""
+        return entry.refused is None and (entry.family or self._rules.family) in (None, family)
+
+    def _family(self, family: Family, entries: Sequence[AccessEntry]) -> None:
+        applies = self._rules.family in (None, family)
+        last = self._drops if applies and self._rules.otherwise == "deny" else self._passes
+        if entries or last is self._drops:
+            self._gate(family)
+        if family == "ipv4":
+            self.program.add(bpf.LOAD_LENGTH, _HEADER_AT)
+        for entry in entries:
+            after = Label()
+            self._conditions(entry, family, after)
+            if entry.action != "next":
+                self.program.jump(self._drops if entry.action == "deny" else self._passes)
+            self.program.put(after)
+        self.program.jump(last)
+
+    def _gate(self, family: Family) -> None:
+        """Let pass what a list does not act on at this stage, by whether it is for the switch itself, or from it."""
+        places, own = _PLACES[family], [one for one in self._own if one.family == family]
+        alone = tuple(Prefix(family, one.number, BITS[family]) for one in own)
+        inside = Label()
+        match self._stage:
+            case "transit":
+                self._among(places.destination, (*alone, *_GROUPS[family]), self._passes, inside)
+            case "control-plane":
+                self._among(places.destination, (*alone, *_GROUPS[family]), inside, self._passes)
+            case "transit-out":
+                self._among(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
+            case "control-plane-out":
+                self._among(places.source, (*alone, *_NOWHERE[family]), inside, self._passes)
+            case "egress" if self._rules.own_packets is not True:
+                self._among(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
+            case "services":
+                raise Inexpressible("the twin has no connection tracking, by which the switch accepts answers")
+            case _:
+                pass
+        self.program.put(inside)
+
+    def _conditions(self, entry: AccessEntry, family: Family, after: Label) -> None:
+        """Write the conditions of an entry, which lead to the next one where one does not hold."""
+        places = _PLACES[family]
+        with_ports = bool(entry.source_ports or entry.destination_ports)
+        if entry.protocol is not None:
+            self.program.add(bpf.LOAD_BYTE, places.protocol)
+            self.program.branch(bpf.EQUAL, entry.protocol, otherwise=after)
+        for texts, at in ((entry.sources, places.source), (entry.destinations, places.destination)):
+            if texts:
+                there = Label()
+                self._among(at, [one for one in prefixes_of(texts) if one.family == family], there, after)
+                self.program.put(there)
+        if entry.dscps:
+            mask, right = _DSCP[family]
+            self.program.add(bpf.LOAD_HALF, _HEADER_AT)
+            self.program.add(bpf.AND, mask)
+            self._any_of([self._equal(dscp << right) for dscp in entry.dscps], after)
+        if with_ports or entry.tcp_flags is not None:
+            self._has_layer_4(entry, family, after)
+        for ranges, at in ((entry.source_ports, 0), (entry.destination_ports, 2)):
+            if ranges:
+                self._layer_4(family, at, bpf.LOAD_HALF)
+                self._any_of([self._within(one) for one in ranges], after)
+        if entry.tcp_flags is not None:
+            self._layer_4(family, _FLAGS_AT, bpf.LOAD_BYTE)
+            self.program.add(bpf.AND, entry.tcp_flags.mask)
+            self.program.branch(bpf.EQUAL, entry.tcp_flags.number & entry.tcp_flags.mask, otherwise=after)
+
+    def _has_layer_4(self, entry: AccessEntry, family: Family, after: Label) -> None:
+        """Go on with the next entry where a packet is neither TCP nor UDP, or is a later fragment."""
+        there = Label()
+        self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
+        if entry.tcp_flags is None:
+            self.program.branch(bpf.EQUAL, _UDP, so=there)
+        self.program.branch(bpf.EQUAL, _TCP, otherwise=after)
+        self.program.put(there)
+        if family == "ipv4":
+            self.program.add(bpf.LOAD_HALF, _FRAGMENT_AT)
+            self.program.branch(bpf.ANY_BIT, _OFFSET, so=after)
+
+    def _layer_4(self, family: Family, at: int, code: int) -> None:
+        """Load what is at a place behind the header of IP."""
+        if family == "ipv6":
+            self.program.add(code, _HEADER_AT + _IPV6_BYTES + at)
+        else:
+            self.program.add(bpf.INDEXED_HALF if code == bpf.LOAD_HALF else bpf.INDEXED_BYTE, _HEADER_AT + at)
+
+    def _any_of(self, tests: Sequence[Callable[[Label], None]], after: Label) -> None:
+        """Write tests of which one has to hold; each jumps to the label that it is given where it does."""
+        there = Label()
+        for test in tests:
+            test(there)
+        self.program.jump(after)
+        self.program.put(there)
+
+    def _equal(self, number: int) -> Callable[[Label], None]:
+        return lambda there: self.program.branch(bpf.EQUAL, number, so=there)
+
+    def _within(self, ports: PortRange) -> Callable[[Label], None]:
+        def test(there: Label) -> None:
+            beyond = Label()
+            self.program.branch(bpf.AT_LEAST, ports.first, otherwise=beyond)
+            self.program.branch(bpf.GREATER, ports.last, otherwise=there)
+            self.program.put(beyond)
+
+        return test
+
+    def _among(self, at: int, prefixes: Iterable[Prefix], so: Label, otherwise: Label) -> None:
+        """Jump by whether the address at a place is in one of some prefixes."""
+        for one in prefixes:
+            beyond = Label()
+            words = BITS[one.family] // _WORD
+            for number in range(words):
+                length = min(max(one.length - number * _WORD, 0), _WORD)
+                if length:
+                    mask = _ALL_BITS << _WORD - length & _ALL_BITS
+                    wanted = one.first >> (words - 1 - number) * _WORD & mask
+                    self.program.add(bpf.LOAD_WORD, at + number * _WORD // 8)
+                    if mask != _ALL_BITS:
+                        self.program.add(bpf.AND, mask)
+                    self.program.branch(bpf.EQUAL, wanted, otherwise=beyond)
+            self.program.jump(so)
+            self.program.put(beyond)
+        self.program.jump(otherwise)

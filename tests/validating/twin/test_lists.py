@@ -1,0 +1,170 @@
+"""At which interfaces of a twin access lists act, and what of them is not applied and why."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.model.access import AccessEntry, AccessList, Binding, Stage
+from nodrop.model.bridging import PortChannel, Vlan, VlanMember
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
+from nodrop.validating.twin.list_programs import DROP, PASS
+from nodrop.validating.twin.lists import Filters, filters
+from nodrop.validating.twin.plan import plan
+from support.bpf_machine import interpreted
+from support.frames import Frame
+from validating.twin.test_list_programs import FOUR, at
+
+DENY = AccessEntry(name="1", action="deny")
+PERMIT = AccessEntry(name="0", action="permit", sources=("10.2.1.0/24",))
+PORTS = tuple(Interface(name=f"p{number}", addresses=(f"10.0.{number}.0/31",)) for number in (1, 2))
+VLAN = Vlan(id=5, members=(VlanMember(interface="p2", tagged=False),), addresses=("10.5.0.1/24",))
+
+
+def site(*entries: AccessEntry, ports: tuple[str | None, ...] = ("p1",), stage: Stage = "ingress", **more: Any) -> Any:
+    bindings = tuple(Binding(interface=port, stage=stage) for port in ports)
+    return AccessList(name="A", entries=entries, bindings=bindings, **more)
+
+
+def applied(*lists: AccessList, **device: Any) -> Filters:
+    """Return what applies lists of switch a, whose ports p1 and p2 lead to switch b."""
+    made = {"interfaces": PORTS, **device}
+    devices = (
+        Device(name="a", platform="sonic", access_lists=lists, **made),
+        Device(name="b", platform="sonic", **made),
+    )
+    links = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
+    fabric = Fabric(name="pair", mode="lossless", devices=devices, links=links)
+    return filters(fabric, plan(fabric))
+
+
+def where(found: Filters) -> dict[str, list[str]]:
+    """Return the ways by the interfaces at which programs run, all of switch a."""
+    assert {space.node for space, _ in found.programs} <= {"a"}
+    return {name: [way for way, _ in rows] for (_, name), rows in found.programs.items()}
+
+
+def verdicts(found: Filters, name: str, frame: Frame) -> list[bool]:
+    """Return of each program at an interface whether it drops a frame."""
+    rows = next(rows for (_, at_name), rows in found.programs.items() if at_name == name)
+    ends = [interpreted(program, frame.raw()) for _, program in rows]
+    assert set(ends) <= {DROP, PASS}
+    return [end == DROP for end in ends]
+
+
+@pytest.mark.parametrize(
+    ("ports", "stage", "expected"),
+    [
+        (("p1",), "ingress", {"p1": ["ingress"]}),
+        (("p1", "p2"), "egress", {"p1": ["egress"], "p2": ["egress"]}),
+        ((None,), "transit", {"p1": ["ingress"], "p2": ["ingress"]}),
+        ((None,), "control-plane-out", {"p1": ["egress"], "p2": ["egress"]}),
+        (("p9",), "ingress", {}),
+    ],
+)
+def test_a_list_acts_at_its_ports(ports: tuple[str | None, ...], stage: Stage, expected: dict[str, list[str]]) -> None:
+    assert where(applied(site(DENY, ports=ports, stage=stage, own_packets=True))) == expected
+
+
+def test_lists_are_asked_in_their_order_and_each_by_itself() -> None:
+    found = applied(site(PERMIT, DENY), changed(site(DENY), name="B"))
+    assert where(found) == {"p1": ["ingress", "ingress"]}
+    assert verdicts(found, "p1", FOUR) == [False, True]
+    assert verdicts(found, "p1", FOUR._replace(source=at("10.9.9.9"))) == [True, True]
+    space = next(iter(found.programs))[0]
+    lines = list(found.commands(space))
+    assert lines[0] == "qdisc add dev p1 clsact"
+    assert [line.split(' bytecode "')[0] for line in lines[1:]] == [
+        "filter add dev p1 ingress pref 1 bpf da", "filter add dev p1 ingress pref 2 bpf da",
+    ]  # fmt: skip
+    assert list(found.told) == []
+    assert found.lacking == []
+
+
+def test_entries_for_some_ports_act_there_alone() -> None:
+    found = applied(site(changed(DENY, interfaces=("p2",)), ports=(None,)))
+    assert (verdicts(found, "p1", FOUR), verdicts(found, "p2", FOUR)) == ([False], [True])
+
+
+def test_a_vlan_is_its_interface_and_its_members_are_ports() -> None:
+    routed = {"interfaces": (PORTS[0], Interface(name="p2")), "vlans": (VLAN,)}
+    assert where(applied(site(DENY, ports=("VLAN 5",)), **routed)) == {"Vlan5": ["ingress"]}
+    member = where(applied(site(DENY, ports=("p2",)), **routed))
+    assert list(member.values()) == [["ingress"]]
+    assert "Vlan5" not in member
+    named = applied(site(changed(DENY, interfaces=("VLAN 5", "p2")), ports=(None,)), **routed)
+    assert verdicts(named, "Vlan5", FOUR) == [True]
+    assert verdicts(named, "p1", FOUR) == [False]
+
+
+BUNDLE = {
+    "interfaces": (Interface(name="p1"), Interface(name="p2")),
+    "port_channels": (PortChannel(name="po1", members=("p1", "p2"), addresses=("10.0.0.0/31",)),),
+}
+
+
+def test_a_bundle_is_one_interface_for_lists_at_it_or_at_all_of_its_members() -> None:
+    assert where(applied(site(DENY, ports=("po1",)), **BUNDLE)) == {"po1": ["ingress"]}
+    assert where(applied(site(DENY, ports=("p1", "p2")), **BUNDLE)) == {"po1": ["ingress"]}
+    some = applied(site(DENY, ports=("p1",)), **BUNDLE)
+    assert where(some) == {}
+    why = "access list A, for it acts at some members of po1, which is one interface in the twin"
+    assert list(some.told) == [f"not applied in the twin: {why} (a)"]
+    assert some.lacking == [f"{why} of a"]
+    entry = applied(site(changed(DENY, interfaces=("p1",)), ports=(None,)), **BUNDLE)
+    assert where(entry) == {}
+    assert entry.lacking
+
+
+def test_own_addresses_tell_packets_of_the_switch_itself() -> None:
+    found = applied(site(DENY, ports=(None,), stage="control-plane"))
+    assert verdicts(found, "p2", FOUR._replace(destination=at("10.0.1.0"))) == [True]
+    assert verdicts(found, "p2", FOUR._replace(destination=at("10.0.1.1"))) == [False]
+
+
+@pytest.mark.parametrize(
+    ("rules", "note", "lacks"),
+    [
+        (changed(site(), entries=UNKNOWN), "access list A, whose entries are not known", True),
+        (site(otherwise=UNKNOWN), "access list A, for its action without a match is not known", True),
+        (
+            site(changed(DENY, others=("VLAN_ID 5",))),
+            "access list A, for entry 1 has conditions that the twin lacks: VLAN_ID 5", True,
+        ),
+        (site(changed(PERMIT, polices=True)), "its policers, access list A", False),
+        (site(changed(PERMIT, redirects="p2")), "its redirects, access list A", False),
+        (site(changed(PERMIT, dscp=0)), "the DSCPs that it sets, access list A", False),
+        (site(changed(PERMIT, traffic_class=0)), "the traffic classes that it sets, access list A", False),
+        (
+            site(DENY, stage="services", ports=(None,)),
+            "access list A of the control plane, which lets BGP pass", False,
+        ),
+        (site(DENY, ports=("VLAN 9",)), "access list A at VLAN 9, which the twin does not have", False),
+        (
+            site(DENY, stage="egress"),
+            "access list A at egress to what the switch itself sends, for it is not known whether it is", False,
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_applied_is_named(rules: AccessList, note: str, lacks: bool) -> None:
+    found = applied(rules)
+    assert list(found.told) == [f"not applied in the twin: {note} (a)"]
+    assert bool(found.lacking) is lacks
+
+
+def test_notes_name_some_switches() -> None:
+    devices = tuple(
+        Device(name=f"s{number}", platform="sonic", access_lists=(changed(site(), entries=UNKNOWN),))
+        for number in range(10)
+    )
+    fabric = Fabric(name="ten", mode="lossless", devices=devices)
+    (told,) = filters(fabric, plan(fabric)).told
+    assert told.endswith("(s0, s1, s2, s3, s4, s5, s6, s7 and 2 more switches)")
+
+
+def test_lists_that_act_nowhere_or_are_not_known_make_no_note() -> None:
+    assert list(applied(site(DENY, ports=())).told) == []
+    devices = (Device(name="a", platform="sonic", access_lists=UNKNOWN),)
+    fabric = Fabric(name="one", mode="lossless", devices=devices)
+    assert list(filters(fabric, plan(fabric)).told) == []
