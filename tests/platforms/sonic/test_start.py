@@ -113,6 +113,15 @@ def test_the_mode_is_that_of_the_files_that_db_migrator_reads(
     assert peers(reading) == ([] if taken else ["10.0.0.1"])
 
 
+@pytest.mark.parametrize("version", ["version_3_1_2", "version_2_0_0"])
+def test_how_another_distribution_or_an_old_release_starts_is_not_known(version: str) -> None:
+    """Broadcom's Enterprise SONiC runs frr.conf in mode split; releases before 202106 know no modes."""
+    tables: dict[str, Any] = stock(VERSIONS={"DATABASE": {"VERSION": version}})
+    tables["DEVICE_METADATA"]["localhost"][MODE] = "split"
+    reading = read_bundle({"config_db.json": json.dumps(tables), "frr.conf": FRR})
+    assert (peers(reading), facts(reading, "frr-file-not-kept")) == (["10.0.0.1"], [])
+
+
 def test_secrets_of_a_file_that_is_not_kept_are_remarked() -> None:
     reading = started({MODE: "unified"}, frr_conf=FRR + " neighbor 10.0.0.1 password s3cret\n")
     assert [one.place and (one.place.file, one.place.span.line) for one in reading.remarks if one.secret] == [

@@ -18,6 +18,9 @@ SINCE = {
 """The first version that writes something: references as bare names (migrate_qos_fieldval_reference_format), and
 `pfcwd_sw_enable`, which is a copy of pfc_enable on a switch that comes from an older one (version_3_0_4)."""
 
+_FIRST_YEAR = 2023
+"""What begins with more is the number of a release, as 202305."""
+
 MODELLED_SINCE = SINCE["names without brackets"]
 """Databases before it are of 202106 and older: no release whose YANG models are known takes their tables."""
 
@@ -36,6 +39,14 @@ class Database:
         return self._numbers is None or self._numbers >= SINCE[what]
 
     @property
-    def is_modelled(self) -> bool:
-        """Whether the YANG models that are known can be asked about the database."""
-        return self._numbers is None or self._numbers >= MODELLED_SINCE
+    def unmodelled(self) -> str | None:
+        """Why the YANG models and start scripts of the community say nothing of the database; None where they do.
+
+        The community's db_migrator has no version whose second of three numbers is above 0; Broadcom's Enterprise SONiC
+        has (version_3_1_2 of 3.1.2), and it has further tables.
+        """
+        if self._numbers is None or self._numbers[0] >= _FIRST_YEAR:
+            return None
+        if self._numbers[1] > 0:
+            return "is of another distribution than the community's"
+        return "is older than all YANG models known" if self._numbers < MODELLED_SINCE else None

@@ -365,8 +365,9 @@ class _Device:
         return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", ENABLED) is True
 
     def _note_unknown(self) -> None:
-        if not (database := self._config.database).is_modelled:
-            message = f"a database of {database.text} is older than all YANG models known: its fields were not checked"
+        database = self._config.database
+        if database.unmodelled:
+            message = f"a database of {database.text} {database.unmodelled}: its fields were not checked"
             self._note("not-checked", message, self._config.place(("VERSIONS", "DATABASE", "VERSION")))
         lines = [(table, table, self._config.place((table,))) for table in unknown_tables(self._config)]
         columns = [*unfollowed_columns(self._config, () if framework(self._localhost) else SESSIONS)]

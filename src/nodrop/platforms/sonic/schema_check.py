@@ -31,9 +31,10 @@ _MAX_TABLES = 8
 def check(config: Config) -> None:
     """Remark all that the release of a configuration does not take, save where something is remarked already.
 
-    A database older than all releases whose models are known is not checked; the reader says so in a note.
+    A database older than all releases whose models are known, or of another distribution, is not checked; the reader
+    says so in a note.
     """
-    if not config.database.is_modelled:
+    if config.database.unmodelled:
         return
     said: set[Path] | None = None
     for fault in _faults(config.data):

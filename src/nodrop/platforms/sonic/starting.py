@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.formats.shapes import mapping_at, value_at
+from nodrop.platforms.sonic.database import Database
 from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, LOCALHOST, MODE, Document, merged
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.schema import release_of
@@ -48,11 +49,12 @@ def migrated_from(release: str) -> list[str]:
 def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | None:
     """Return how the bgp container starts; None where no table says what a switch is, as with a part of one.
 
-    A release that no table names is taken for the newest.
+    So too for a database older than the modes (sonic-buildimage pull request 7307, 2021) or of another distribution. A
+    release that no table names is taken for the newest.
     """
     tables = merged(documents)
     row = value_at(tables, *LOCALHOST)
-    if not isinstance(row, Mapping):
+    if not isinstance(row, Mapping) or Database(tables).unmodelled:
         return None
     release = release_of(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(RELEASES)
     own = str(row.get(MODE) or "")
