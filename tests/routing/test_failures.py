@@ -10,8 +10,8 @@ from clos import three_tier
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
-from nodrop.routing.control_plane import Routes
 from nodrop.routing.failures import Failures, Outcome
+from nodrop.routing.routes import Routes
 from support.random_routed import routed
 
 Lost = set[tuple[str, str]]

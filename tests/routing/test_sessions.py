@@ -35,7 +35,7 @@ def up(found: ControlPlane) -> list[tuple[str, str, str, str, tuple[str, ...]]]:
     """The sessions: router and leg at both ends, and the families."""
     return [
         (found.routers[a.router].name, a.leg.name, found.routers[b.router].name, b.leg.name, families)
-        for a, b, families in found.sessions
+        for a, b, families, _ in found.sessions
     ]
 
 

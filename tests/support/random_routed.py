@@ -86,9 +86,9 @@ class _Maker:
         for place, end in enumerate(ends):
             far, own = pair[1 - place], pair[place]
             self.ways[end.node] += [far[0].partition("/")[0], end.port] if kind == "ipv4" else [end.port]
-            asn: Any = chance.choice([self.asn[ends[1 - place].node], "external"])
-            same = self.asn[ends[0].node] == self.asn[ends[1].node]  # iBGP is not computed
-            if chance.random() < 0.96 and not same:
+            same = self.asn[ends[0].node] == self.asn[ends[1].node]
+            asn: Any = chance.choice([self.asn[ends[1 - place].node], "internal" if same else "external"])
+            if chance.random() < 0.96:
                 self.neighbors[end.node].append(
                     BgpNeighbor(
                         address=far[0].partition("/")[0] if far else None,

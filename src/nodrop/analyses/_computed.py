@@ -15,12 +15,12 @@ from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link as link_subject
 from nodrop.routing import ControlPlane
-from nodrop.routing.control_plane import Route, Routes
 from nodrop.routing.failures import Failures, Loss
 from nodrop.routing.legs import Leg
 from nodrop.routing.observation import FATES, Check, Fate, Observation, address_item, failure_item, route_item
 from nodrop.routing.prefixes import FAMILIES, Address
 from nodrop.routing.routers import Router
+from nodrop.routing.routes import Route, Routes
 from nodrop.routing.static_routes import statics
 
 BY: Final = "nodrop"

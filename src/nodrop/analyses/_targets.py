@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
-from nodrop.routing.control_plane import Routes
 from nodrop.routing.legs import Leg
 from nodrop.routing.prefixes import BITS, Prefix, cut, prefix
 from nodrop.routing.routers import Router
+from nodrop.routing.routes import Routes
 
 MANAGEMENT_VRFS = ("mgmt", "management")
 

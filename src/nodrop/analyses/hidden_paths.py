@@ -8,10 +8,10 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute
 from nodrop.model.states import those_known
-from nodrop.routing.control_plane import Route
 from nodrop.routing.paths import Start, Walk
 from nodrop.routing.prefixes import Address, Prefix, prefix
 from nodrop.routing.routers import Router
+from nodrop.routing.routes import Route
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True

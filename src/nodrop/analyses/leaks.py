@@ -9,9 +9,9 @@ from nodrop.analyses._targets import networks
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.routing.adverts import INCOMPLETE
+from nodrop.routing.originating import redistributed
 from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.speakers import redistributed
 from nodrop.routing.words import Reader
 
 RESTS_ON = frozenset({"cables"})

@@ -6,8 +6,8 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
+from nodrop.routing.peerings import internal
 from nodrop.routing.routers import Side
-from nodrop.routing.speakers import internal
 from nodrop.routing.words import of_family
 
 ROUTED = True

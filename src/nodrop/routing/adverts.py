@@ -8,6 +8,8 @@ different leaves are then one value, and one set of destinations.
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from nodrop.routing.prefixes import Address
+
 ORIGIN = 0
 """The AS number of whoever originates a destination; no router has 0 (RFC 7607)."""
 DEFAULT_PREFERENCE = 100
@@ -15,6 +17,21 @@ DEFAULT_PREFERENCE = 100
 IGP, EGP, INCOMPLETE = 0, 1, 2
 NOT_PASSED_ON = frozenset({"no-export", "no-advertise", "local-AS"})
 """Communities with which a route goes to no other AS (RFC 1997)."""
+
+
+class Learned(NamedTuple):
+    """How a route was learned that is not of another AS at the far end of a link; in an advert, what goes with it."""
+
+    internal: bool = True
+    """Whether a router of the own AS told it."""
+    client: bool = False
+    """Whether that router is a client of this one, a route reflector (RFC 4456)."""
+    hop: Address | None = None
+    """Its next hop; None is the address of the router that told it, at the far end of a link."""
+    originator: int | None = None
+    """The router id of the router that brought a reflected route into the AS."""
+    clusters: tuple[int, ...] = ()
+    """The clusters that a reflected route went through."""
 
 
 class Attributes(NamedTuple):
@@ -29,6 +46,8 @@ class Attributes(NamedTuple):
     tag: int = 0
     interface: str = ""
     """The leg over which a connected route goes, while its redistribution is decided."""
+    learned: Learned | None = None
+    """None if it was learned from another AS at the far end of a link, or is originated."""
 
 
 class Part(NamedTuple):

@@ -6,7 +6,7 @@ from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.routing.prefixes import FAMILIES, Family, Prefix, prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.speakers import World
-from nodrop.routing.static_routes import distance_of_bgp, statics
+from nodrop.routing.static_routes import Source, distance_of_bgp, statics
 
 
 def contested(router: Router, bgp: Bgp, world: Callable[[Family], World]) -> Iterator[tuple[StaticRoute, str]]:
@@ -17,7 +17,7 @@ def contested(router: Router, bgp: Bgp, world: Callable[[Family], World]) -> Ite
     there only while zebra uses the static one (bgpd/bgp_nht.c, bgp_process_nexthop_update; zebra/redistribute.c).
     """
     for family in FAMILIES:
-        ours = {distance_of_bgp(bgp, family, aggregate) for aggregate in (False, True)}
+        ours = {distance_of_bgp(bgp, family, source) for source in _sources(router, bgp)}
         for route, found in statics(router, family):
             if route.distance < min(ours) or not world(family).is_offered(found, router.number):
                 continue
@@ -31,3 +31,10 @@ def _is_announced(bgp: Bgp, family: Family, found: Prefix) -> bool:
     """Whether a router announces a prefix only while its static route is used."""
     told = any(one.source == "static" and one.family == family for one in bgp.redistributions)
     return told or (bgp.import_check is not False and any(prefix(one) == found for one in bgp.networks))
+
+
+def _sources(router: Router, bgp: Bgp) -> Iterator[Source]:
+    """Yield where routes of BGP may come from: from the own AS only where a neighbor may be in it."""
+    yield from ("external", "aggregate")
+    if any(one.remote_asn in (None, "internal", bgp.asn) for one in router.neighbors):
+        yield "internal"

@@ -1,17 +1,16 @@
 """The control plane of a fabric, computed from the model: sessions, what every router learns, and where it sends.
 
-Everything is exact for eBGP between switches of the fabric, in the default VRF and others, for IPv4 and IPv6. What is
+Everything is exact for BGP between switches of the fabric, in the default VRF and others, for IPv4 and IPv6. What is
 not computed is named in `ControlPlane.gaps`: a route through it is not known to be there or not to be.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from nodrop.limits import MAX_DISTANCE
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import adds_nothing, may_use_hops_of_ipv4
@@ -19,30 +18,16 @@ from nodrop.routing.contested import contested
 from nodrop.routing.convergence import State, converge
 from nodrop.routing.far_sessions import carries_unfollowed, settle
 from nodrop.routing.legs import Cabling
+from nodrop.routing.peerings import internal
 from nodrop.routing.policy import uncomputed
 from nodrop.routing.prefix_limits import limit, over_limit
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
+from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 from nodrop.routing.routers import Down, Router, Session, Side, routers
+from nodrop.routing.routes import Routes
 from nodrop.routing.sessions import Sessions
-from nodrop.routing.speakers import World, internal
-from nodrop.routing.static_routes import discards, distance_of_bgp, outlet, statics
-
-
-class Hop(NamedTuple):
-    """One of the next hops of a route: the leg that a packet leaves by, and the router that gets it, if one does."""
-
-    leg: str
-    router: int | None
-    session: int | None = None
-
-
-class Route(NamedTuple):
-    """What a router does with packets to a prefix: `local` ones have arrived, `discard` drops them."""
-
-    prefix: Prefix
-    source: Literal["connected", "static", "bgp"]
-    hops: tuple[Hop, ...] = ()
-    discard: bool = False
+from nodrop.routing.speakers import World
+from nodrop.routing.static_routes import discards, outlet, statics
+from nodrop.routing.words import of_family
 
 
 class Gap(NamedTuple):
@@ -50,155 +35,6 @@ class Gap(NamedTuple):
 
     subject: Subject
     what: str
-
-
-class Routes:
-    """The routes of one family, after convergence."""
-
-    def __init__(self, plane: "ControlPlane", family: Family, state: State) -> None:
-        self.plane, self.family, self.state = plane, family, state
-        self.world = state.world
-        self._local: dict[int, dict[Prefix, Route]] = {}
-        self._lengths: dict[int, tuple[int, ...]] = {}
-
-    @cached_property
-    def lengths(self) -> tuple[int, ...]:
-        """The lengths of the prefixes that BGP carries, the longest first."""
-        return tuple(sorted({one.length for one in self.world.destinations.prefixes}, reverse=True))
-
-    def own(self, number: int) -> Mapping[Prefix, Route]:
-        """Return the connected and static routes that a router uses, by prefix.
-
-        A connected one goes before all others, then the one of the least distance (FRR, zebra/zebra_rib.c,
-        rib_choose_best).
-        """
-        if number not in self._local:
-            found: dict[Prefix, Route] = {}
-            router = self.plane.routers[number]
-            up = self.plane.up[number]
-            for leg in router.legs:
-                for subnet in leg.subnets if up[leg.name] else ():
-                    if subnet.family == self.family:
-                        found.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
-            several: dict[Prefix, dict[int, list[Route]]] = {}
-            behind: dict[Prefix, dict[int, list[Address]]] = {}
-            for route, prefix in statics(router, self.family):
-                if prefix in found or self._is_overridden(number, prefix, route.distance):
-                    continue
-                row = self._static(router, prefix, route)
-                if row is not None:
-                    several.setdefault(prefix, {}).setdefault(route.distance, []).append(row)
-                elif (far := address(route.next_hop)) is not None:
-                    behind.setdefault(prefix, {}).setdefault(route.distance, []).append(far)
-            for prefix, by_distance in several.items():
-                rows = by_distance[min(by_distance)]
-                found[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
-            self._local[number] = found
-            least = {prefix: min(hops) for prefix, hops in behind.items()}
-            self._resolve(
-                number,
-                {
-                    prefix: behind[prefix][distance]
-                    for prefix, distance in least.items()
-                    if distance < min(several.get(prefix, (MAX_DISTANCE,)))
-                },
-            )
-        return self._local[number]
-
-    def _is_overridden(self, number: int, prefix: Prefix, distance: int) -> bool:
-        """Whether a router uses a route of BGP rather than a static one of a distance."""
-        if distance <= 1 or (learned := self._learned(number, prefix)) is None:
-            return False
-        return distance_of_bgp(self.world.speakers[number].bgp, self.family, learned.discard) < distance
-
-    def _resolve(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
-        """Add static routes whose next hops are behind other routes, which they follow.
-
-        These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
-        """
-        found = self._local[number]
-        while waiting:
-            added = {}
-            for prefix, addresses in waiting.items():
-                over = [way for one in addresses if (way := self._over(number, one)) is not None]
-                if over:
-                    hops = tuple(dict.fromkeys(hop for way in over for hop in way.hops))
-                    added[prefix] = Route(prefix, "static", hops, discard=not hops)
-            if not added:
-                return
-            found.update(added)
-            self._lengths.pop(number, None)
-            waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
-
-    def _over(self, number: int, to: Address) -> Route | None:
-        """Return the route to an address; None where there is none but a default route."""
-        way = self.towards(number, to)
-        return None if way is None or way.prefix.length == 0 else way
-
-    def own_lengths(self, number: int) -> tuple[int, ...]:
-        """Return the lengths of the prefixes of a router's connected and static routes, the longest first."""
-        if number not in self._lengths:
-            self._lengths[number] = tuple(sorted({one.length for one in self.own(number)}, reverse=True))
-        return self._lengths[number]
-
-    def _static(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
-        if discards(route):
-            return Route(prefix, "static", discard=True)
-        leg = outlet(router, route)
-        if leg is None or not self.plane.up[router.number][leg.name]:
-            return None
-        far = address(route.next_hop)
-        holder = None if far is None else self.plane.holder(far, router)
-        return Route(prefix, "static", (Hop(leg.name, holder),))
-
-    def route(self, number: int, prefix: Prefix) -> Route | None:
-        """Return the route of a router to exactly this prefix."""
-        own = self.own(number).get(prefix)
-        return self._learned(number, prefix) if own is None else own
-
-    def _learned(self, number: int, prefix: Prefix) -> Route | None:
-        """Return the route that BGP has to exactly this prefix, if it is one to install."""
-        found = self.world.destinations.class_of.get(prefix)
-        if found is None or number not in self.world.speakers:
-            return None
-        speaker = self.world.speakers[number]
-        if self.state.summed(number) >> found & 1:
-            return Route(prefix, "bgp", discard=True) if speaker.installs_sums >> found & 1 else None
-        entry = self.state.table(number).entry(found)
-        if (
-            entry is None
-            or not speaker.installs >> found & 1
-            or any(part.bits >> found & 1 for part in self.state.local(number))
-        ):
-            return None
-        return Route(prefix, "bgp", self.hops(number, entry.hops))
-
-    def hops(self, number: int, positions: Sequence[int]) -> tuple[Hop, ...]:
-        """Return the next hops at positions among a router's links."""
-        links = self.world.speakers[number].links
-        made = []
-        for position in positions:
-            link = links[position]
-            side = self.plane.side(number, link.session)
-            made.append(Hop(side.leg.name, link.far, link.session))
-        return tuple(made)
-
-    def towards(self, number: int, to: Address) -> Route | None:
-        """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
-        for length in sorted({*self.own_lengths(number), *self.lengths}, reverse=True):
-            route = self.route(number, Prefix(to.family, cut(to.family, to.number, length), length))
-            if route is not None:
-                return route
-        return None
-
-    def routes(self, number: int) -> Iterator[Route]:
-        """All routes of a router, sorted by prefix."""
-        own = self.own(number)
-        yield from (
-            found
-            for prefix in sorted({*own, *self.world.destinations.prefixes})
-            if (found := self.route(number, prefix)) is not None
-        )
 
 
 class ControlPlane:
@@ -323,11 +159,33 @@ class ControlPlane:
             if carries_unfollowed(session):
                 side = session.a
                 yield Gap(self.routers[side.router].at(side.neighbor), "routes over a session of several hops")
-            elif internal(self.routers, session):
-                yield Gap(self.routers[session.a.router].at(session.a.neighbor), "routes between routers of one AS")
             elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not adds_nothing(session, self.sessions):
                 where = self.routers[session.a.router].at(session.a.neighbor)
                 yield Gap(where, "IPv4 over IPv6 without extended next hops")
+            elif internal(self.routers, session):
+                for side in (session.a, session.b):
+                    yield from self._told_inside(self.routers[side.router], side)
+        for family in self.families:
+            if self.of(family).world.keeps:
+                yield from self._apart(self.of(family))
+
+    def _told_inside(self, router: Router, side: Side) -> Iterator[Gap]:
+        """Yield what a router tells its AS and is not followed: redistributed static routes with their next hops."""
+        bgp = router.bgp
+        for row in () if bgp is None else bgp.redistributions:
+            kept = row.source == "static" and not of_family(side.neighbor, row.family).next_hop_self
+            if kept and any(address(route.next_hop) is not None for route, _ in statics(router, row.family)):
+                where = (*router.subject, "redistributions", row.key)
+                yield Gap(where, "static routes told to the own AS with their next hops")
+
+    def _apart(self, routes: Routes) -> Iterator[Gap]:
+        """Yield routers with routes over other legs than those of the sessions that told them, which valleys follow."""
+        for number, speaker in routes.world.speakers.items():
+            for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
+                told = {hop.leg for hop in routes.hops(number, entry.hops)}
+                if entry.vias and not {hop.leg for hop in routes.hops_over(number, entry, None) or ()} <= told:
+                    yield Gap(speaker.router.subject, "valleys over next hops that are behind other routers")
+                    break
 
     def _unfollowed(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what a router announces that is not followed: routes of the kernel, and static ones to next hops."""

@@ -15,14 +15,18 @@ from nodrop.routing.adverts import (
     Advert,
     Adverts,
     Attributes,
+    Learned,
     Part,
     limited,
     passed_on,
     together,
 )
 from nodrop.routing.decision import Heard, Table, decide
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy
-from nodrop.routing.speakers import LOCAL_WEIGHT, Link, Speaker, World
+from nodrop.routing.inside import admitted, decide_inside, told_inside
+from nodrop.routing.originating import LOCAL_WEIGHT
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy, marked
+from nodrop.routing.prefixes import Prefix
+from nodrop.routing.speakers import Link, Speaker, World
 from nodrop.routing.tiers import rank
 
 _MOST_TURNS: Final = 400
@@ -64,7 +68,8 @@ class Makers:
                 tuple(self.accepted(link, advert, own, drained=drained) for advert in pieces)
                 for link, pieces in zip(speaker.links, heard, strict=True)
             ]
-            found = self._tables[key] = decide(accepted, speaker.limits)
+            made = decide_inside(speaker, accepted) if speaker.peers else decide(accepted, speaker.limits)
+            found = self._tables[key] = made
         return found
 
     def accepted(self, link: Link, advert: Advert, asn: int, *, drained: bool) -> Advert:
@@ -75,8 +80,11 @@ class Makers:
             parts = advert.parts
             if asn:
                 parts = tuple([one for one in parts if one.attributes.path.count(asn) <= link.repeats])
+            peering = link.inbound.peering
+            if peering is not None:
+                parts = tuple(admitted(parts, peering, self._host))
             left = link.inbound.parts(parts, advert.bits)
-            if drained or any(one.communities for one, _ in left):
+            if (drained or any(one.communities for one, _ in left)) and not (peering is not None and peering.internal):
                 left = [Part(_avoided(attributes, drained=drained), bits) for attributes, bits in left]
             found = self._imports[key] = self._heard.of(left)
         return found
@@ -95,6 +103,8 @@ class Makers:
             default = outbound.default.offered(own | table.bits)
             hidden |= 1 << self.world.destinations.class_of[self.world.default]
         hides = (own | speaker.unnamed | hidden) & table.bits
+        if outbound.peering is not None:
+            return self._told_inside(speaker, (*limited(local, ~hidden), *summed), table, hides, default, outbound)
         given = tuple([part for part in local if passed_on(part.attributes)])
         if hidden:
             given = limited(given, ~hidden)
@@ -110,9 +120,34 @@ class Makers:
         pieces = [piece for piece in (first, rest) if piece.bits]
         if default is not None:
             bit = 1 << self.world.destinations.class_of[self.world.default]
-            attributes = _marked(default) if bgp.graceful_shutdown else default
+            attributes = marked(default) if bgp.graceful_shutdown else default
             pieces.append(self.adverts.of(self._named([Part(attributes, bit)], bgp)))
         return tuple(pieces)
+
+    def _told_inside(
+        self,
+        speaker: Speaker,
+        own: tuple[Part, ...],
+        table: Table,
+        hides: int,
+        default: Attributes | None,
+        outbound: Policy,
+    ) -> Heard:
+        """Return the adverts for a neighbor of the same AS, which are made for each router by itself."""
+        bgp = speaker.bgp
+        parts = [*told_inside(speaker, own, table, hides, outbound, drained=bgp.graceful_shutdown)]
+        if default is not None:
+            given = marked(default) if bgp.graceful_shutdown else default
+            bit = 1 << self.world.destinations.class_of[self.world.default]
+            parts.append(Part(given._replace(learned=Learned()), bit))
+        if bgp.maximum_med is not None:
+            parts = [Part(attributes._replace(med=bgp.maximum_med), bits) for attributes, bits in parts]
+        advert = self.adverts.of(parts)
+        return (advert,) if advert.bits else ()
+
+    def _host(self, prefix: Prefix) -> int:
+        """Return the class of a prefix, as a set."""
+        return self.world.destinations.bits((prefix,))
 
     def summed(self, speaker: Speaker, local: tuple[Part, ...], table: Table) -> tuple[tuple[Part, ...], int]:
         """Return the aggregates that a router originates, and the destinations that it does not announce for them.
@@ -136,7 +171,7 @@ class Makers:
         if found is None:
             left = outbound.parts(parts, bits)
             if speaker.bgp.graceful_shutdown:
-                left = [Part(_marked(attributes), own) for attributes, own in left]
+                left = [Part(marked(attributes), own) for attributes, own in left]
             found = self.adverts.of(self._named(left, speaker.bgp))
             self._exports[(*key, outbound.number)] = found
         return found
@@ -159,10 +194,6 @@ def _sent(attributes: Attributes, path: tuple[int, ...]) -> Attributes:
     return Attributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
 
 
-def _marked(attributes: Attributes) -> Attributes:
-    return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN})
-
-
 def _avoided(attributes: Attributes, *, drained: bool) -> Attributes:
     """Return the preference of a route with GRACEFUL_SHUTDOWN after import, or of any route of a drained router.
 
@@ -170,7 +201,7 @@ def _avoided(attributes: Attributes, *, drained: bool) -> Attributes:
     """
     if GRACEFUL_SHUTDOWN in attributes.communities:
         return attributes._replace(preference=0)
-    return _marked(attributes)._replace(preference=0) if drained else attributes
+    return marked(attributes)._replace(preference=0) if drained else attributes
 
 
 class State:

@@ -8,20 +8,29 @@ file can say, and which changes no next hop here.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from nodrop.routing.adverts import Advert, Attributes, Part, passed_on
+from nodrop.routing.prefixes import Address
 
 
 class Entry(NamedTuple):
     """Destinations that a router reaches in one way: the attributes of the best route, and over which neighbors.
 
-    `hops` are positions among the router's links.
+    `hops` are positions among the router's links, the first that of the best route. `vias` are their next hops where
+    these are not the far ends of the links; it is empty if all are.
     """
 
     attributes: Attributes
     bits: int
     hops: tuple[int, ...]
+    vias: tuple[Address | None, ...] = ()
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether the own AS told it."""
+        learned = self.attributes.learned
+        return learned is not None and learned.internal
 
 
 class Table:
@@ -37,7 +46,9 @@ class Table:
         for entry in entries:
             self.bits |= entry.bits
         self.passed = tuple(
-            Part(one if one.med is None else one._replace(med=None), bits) for one, bits, _ in entries if passed_on(one)
+            Part(one if one.med is None else one._replace(med=None), bits)
+            for one, bits, *_ in entries
+            if passed_on(one)
         )
         """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
 
@@ -54,9 +65,11 @@ class Limits(NamedTuple):
     always_med: bool = False
     neighbors: tuple[int, ...] = ()
     """The AS numbers of the neighbors by link, where only routes of one neighboring AS are used together."""
+    most_internal: int | None = None
+    """How many routes from the own AS are used together."""
 
 
-class _Offer(NamedTuple):
+class Offer(NamedTuple):
     """What some links offer alike, all of one rank: destinations, and the attributes of each part of them."""
 
     parts: tuple[Part, ...]
@@ -67,7 +80,19 @@ Heard = tuple[Advert, ...]
 """What is heard over a link, in pieces that do not overlap; nothing over one that is down."""
 
 
-def decide(heard: Sequence[Heard], limits: Limits) -> Table:
+class Choice(Protocol):
+    """Chooses among routes of which not all are of other ASes at the far ends of links."""
+
+    def reached(self, advert: Advert) -> tuple[Part, ...]:
+        """Return the parts of an advert whose next hops can be reached."""
+        ...
+
+    def chosen(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
+        """Return the best of offers of one part each, and the links and next hops that are used together."""
+        ...
+
+
+def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None) -> Table:
     """Return the table of a router that heard these adverts, after import, in the order of its links.
 
     Links come in the order in which their neighbors win a tie.
@@ -78,38 +103,49 @@ def decide(heard: Sequence[Heard], limits: Limits) -> Table:
         for advert in pieces:
             adverts[advert.number] = advert
             positions.setdefault(advert.number, []).append(position)
-    ranks: dict[tuple[int, int, int, int], list[_Offer]] = {}
+    ranks: dict[tuple[int, int, int, int], list[Offer]] = {}
     for number, advert in adverts.items():
         links = tuple(positions[number])
         own: dict[tuple[int, int, int, int], list[Part]] = {}
-        for part in advert.parts:
+        for part in advert.parts if choice is None else choice.reached(advert):
             one = part.attributes
             own.setdefault((-one.weight, -one.preference, len(one.path), one.origin), []).append(part)
         for rank, alike in own.items():
-            ranks.setdefault(rank, []).append(_Offer(tuple(alike), links))
+            ranks.setdefault(rank, []).append(Offer(tuple(alike), links))
     covered = 0
     worse: dict[int, int] = {}
-    for part in (part for advert in adverts.values() for part in advert.parts):
+    for part in (part for offers in ranks.values() for offer in offers for part in offer.parts):
         if part.attributes.origin:
             worse[part.attributes.origin] = worse.get(part.attributes.origin, 0) | part.bits
-    merged: dict[tuple[Attributes, tuple[int, ...]], int] = {}
+    merged: dict[tuple[Attributes, tuple[int, ...], tuple[Address | None, ...]], int] = {}
     for rank in sorted(ranks):
         offers = ranks[rank]
-        plain = limits.relaxed and all(part.attributes.med is None for offer in offers for part in offer.parts)
+        plain = (
+            choice is None
+            and limits.relaxed
+            and all(part.attributes.med is None for offer in offers for part in offer.parts)
+        )
         if not plain:
-            offers = [_Offer((part,), offer.links) for offer in offers for part in offer.parts]
-        for bits, rivals in _atoms(offers, covered):
+            offers = [Offer((part,), offer.links) for offer in offers for part in offer.parts]
+        for bits, rivals in atoms(offers, covered):
             covered |= bits
-            parts, hops = _chosen(rivals, limits)
+            parts: tuple[Part, ...]
+            vias: tuple[Address | None, ...] = ()
+            if choice is None:
+                parts, hops = _chosen(rivals, limits)
+            else:
+                best, hops, vias = choice.chosen(rivals)
+                parts = (best,)
             for attributes, own_bits in parts:
                 if both := own_bits & bits:
-                    merged[attributes, hops] = merged.get((attributes, hops), 0) | both
-    return Table(tuple(Entry(attributes, bits, hops) for (attributes, hops), bits in merged.items()), worse)
+                    key = (attributes, hops, vias)
+                    merged[key] = merged.get(key, 0) | both
+    return Table(tuple(Entry(one, bits, hops, vias) for (one, hops, vias), bits in merged.items()), worse)
 
 
-def _atoms(offers: Iterable[_Offer], covered: int) -> list[tuple[int, list[_Offer]]]:
+def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]]:
     """Destinations that are not covered yet, by who offers them, in sets that do not overlap."""
-    atoms: list[tuple[int, list[_Offer]]] = []
+    found: list[tuple[int, list[Offer]]] = []
     union = 0
     for offer in offers:
         bits = 0
@@ -120,8 +156,8 @@ def _atoms(offers: Iterable[_Offer], covered: int) -> list[tuple[int, list[_Offe
         union |= bits
         bits ^= overlap
         if overlap:
-            parted: list[tuple[int, list[_Offer]]] = []
-            for own, others in atoms:
+            parted: list[tuple[int, list[Offer]]] = []
+            for own, others in found:
                 both = own & overlap
                 if not both:
                     parted.append((own, others))
@@ -129,13 +165,13 @@ def _atoms(offers: Iterable[_Offer], covered: int) -> list[tuple[int, list[_Offe
                 parted.append((both, [*others, offer]))
                 if both != own:
                     parted.append((own ^ both, others))
-            atoms = parted
+            found = parted
         if bits:
-            atoms.append((bits, [offer]))
-    return atoms
+            found.append((bits, [offer]))
+    return found
 
 
-def _chosen(offers: list[_Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
+def _chosen(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
     """Return what is offered by the neighbor that wins a tie, and the links that are used together."""
     if len(offers) > 1:
         offers = _least_med(offers, always=limits.always_med)
@@ -147,7 +183,7 @@ def _chosen(offers: list[_Offer], limits: Limits) -> tuple[tuple[Part, ...], tup
     return best.parts, tuple(hops if limits.most is None else hops[: limits.most])
 
 
-def _least_med(offers: list[_Offer], *, always: bool) -> list[_Offer]:
+def _least_med(offers: list[Offer], *, always: bool) -> list[Offer]:
     """Offers without those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
     firsts = [offer.parts[0].attributes for offer in offers]
     if all(one.med is None for one in firsts):

@@ -11,11 +11,13 @@ from typing import Final, NamedTuple
 
 from nodrop.model.fabric import End, Link
 from nodrop.routing.adverts import Attributes, Part, together
-from nodrop.routing.control_plane import ControlPlane, Routes
+from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.convergence import Makers
 from nodrop.routing.decision import Heard, Table
 from nodrop.routing.failed import Change, Failed, Known, change
 from nodrop.routing.legs import Cabling
+from nodrop.routing.recomputed import after, changes
+from nodrop.routing.routes import Routes
 from nodrop.routing.speakers import Speaker
 from nodrop.routing.static_routes import outlet, statics
 from nodrop.routing.tiers import Tiers
@@ -53,7 +55,7 @@ class Failures:
     """The failures of a control plane in one family."""
 
     def __init__(self, plane: ControlPlane, routes: Routes) -> None:
-        self._plane = plane
+        self._plane, self._routes = plane, routes
         self._world, self._state = routes.world, routes.state
         self._cabling = Cabling(plane.index)
         self._tiers = Tiers(routes.world)
@@ -125,6 +127,8 @@ class Failures:
     def of_link(self, *links: Link) -> Outcome:
         """Return what becomes of the fabric without these cables."""
         ends = frozenset(end for link in links for end in (link.a, link.b))
+        if self._world.keeps:
+            return self._recomputed(ends, frozenset())
         dead = {number for end in ends for number in self._sessions.get(end, ()) if not self._works(number, ends)}
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
@@ -136,8 +140,23 @@ class Failures:
     def of_device(self, name: str) -> Outcome:
         """Return what becomes of the fabric without a device; what it originates itself is not missed."""
         gone = frozenset(number for number in self._numbers[name] if number in self._world.speakers)
+        if self._world.keeps:
+            ports = self._plane.index.devices[name].interfaces
+            return self._recomputed(frozenset(End(name, port.name) for port in ports), gone)
         dead = frozenset(link.session for number in gone for link in self._world.speakers[number].links)
         return self._outcome(dead, dict.fromkeys(gone, ()), gone)
+
+    def _recomputed(self, ends: frozenset[End], gone: frozenset[int]) -> Outcome:
+        """Return what becomes of a fabric without some ports where routes follow others; valleys are not looked for."""
+        now = after(self._routes, ends)
+        lost: dict[int, int] = {}
+        weaker = []
+        for number, bits, left, then in changes(self._routes, now, gone):
+            if left:
+                weaker.append(Weaker(number, bits, left, then))
+            else:
+                lost[number] = lost.get(number, 0) | bits
+        return Outcome(_losses(lost), (), tuple(weaker), now.state.unstable)
 
     def _works(self, number: int, ends: frozenset[End]) -> bool:
         session = self._plane.sessions[number]

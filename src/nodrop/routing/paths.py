@@ -5,8 +5,9 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from nodrop.model.fabric import End
-from nodrop.routing.control_plane import ControlPlane, Hop, Route, Routes
+from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.prefixes import Address
+from nodrop.routing.routes import Hop, Route, Routes
 
 Outcome = Literal["delivered", "no route", "discarded", "loop"]
 MOST_PATHS = 1000

@@ -57,6 +57,7 @@ class Policy:
     def __init__(self, number: int, words: Words, destinations: Destinations) -> None:
         self.number = number
         self._words = words
+        self.peering = words.peering
         self._listed = None if words.listed is None else destinations.permitted(words.listed)
         self._prefix_lists: Mapping[str, int] = {
             name: 0 if shape is None else destinations.permitted(shape) for name, shape in words.prefix_lists
@@ -383,3 +384,8 @@ def _change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
     if kind == "local-preference" and (preference := values.change(value)) is not None:
         return lambda old: old._replace(preference=preference.of(old.preference))
     return lambda old: old
+
+
+def marked(attributes: Attributes) -> Attributes:
+    """Return attributes with the community of routes that are about to go away."""
+    return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN})

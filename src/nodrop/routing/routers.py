@@ -125,6 +125,8 @@ class Session(NamedTuple):
     a: Side
     b: Side
     families: tuple[Family, ...]
+    far: bool = False
+    """Whether it is to an address that is in no subnet of both ends."""
 
 
 class Down(NamedTuple):

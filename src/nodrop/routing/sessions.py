@@ -114,7 +114,7 @@ class Sessions:
         """Return the access list that drops a session's packets."""
         halves = []
         for (router, neighbor, leg), (_, back, far_leg) in ((own, far), (far, own)):
-            named = _wanted(back, far_leg)
+            named = address_over(back, far_leg)
             own_address = LINK_LOCAL if named is None else atom(named)
             halves.append(Half(router.device, (leg,), own_address, opens(router, neighbor, back)))
         return find_stop(self.index, *halves)
@@ -154,7 +154,7 @@ class Sessions:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
         at_ends = [found for end in ends for found in self._by_port.get(end, ())]
-        wanted = _wanted(neighbor, leg)
+        wanted = address_over(neighbor, leg)
         if wanted is None:
             if at_ends:
                 return (*at_ends[0], True)
@@ -190,7 +190,7 @@ class Sessions:
 
     def _back(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
         """Return what the other end says of this one: of the same kind, or over the interface."""
-        wanted = _wanted(neighbor, leg)
+        wanted = address_over(neighbor, leg)
         found = (far.by_address.get(one) for one in leg.addresses if wanted is None or one.family == wanted.family)
         return next((one for one in found if one is not None), far.by_interface.get(far_leg.name))
 
@@ -210,8 +210,8 @@ def _unmodelled(router: Router, neighbor: BgpNeighbor) -> str:
     return "" if is_complete else "interface.enabled"
 
 
-def _wanted(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
-    """Return the address of the other end: as stated, or as a /31 or /30 leaves it; None for a link-local one."""
+def address_over(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
+    """Return the address of a session's other end: as stated, or as a /31 or /30 leaves it; None for link-local."""
     if neighbor.address is not None:
         return address(neighbor.address)
     for own, subnet in zip(leg.addresses, leg.subnets, strict=True):

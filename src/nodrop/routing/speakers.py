@@ -6,18 +6,17 @@ from typing import NamedTuple
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
-from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
-from nodrop.routing.decision import Limits
+from nodrop.routing.adverts import Attributes, Part, together
+from nodrop.routing.decision import Entry, Limits
 from nodrop.routing.destinations import Destinations, Shape
 from nodrop.routing.legs import Leg
+from nodrop.routing.originating import announced, legs_under
+from nodrop.routing.peerings import kept_hops, next_hop, peering
 from nodrop.routing.policy import Policy
 from nodrop.routing.prefixes import BITS, Address, Family, Prefix, address, prefix
+from nodrop.routing.resolving import Resolver
 from nodrop.routing.routers import Router, Session, Side
-from nodrop.routing.static_routes import outlet, statics, usable
 from nodrop.routing.words import Reader, Words, of_family, shapes
-
-LOCAL_WEIGHT = 32768
-"""Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
 
 _LAST = 1 << 128
 """Behind all addresses."""
@@ -33,6 +32,10 @@ class Link(NamedTuple):
     outbound: Policy
     repeats: int
     """How often the own AS number may be in a path (allowas-in)."""
+    tie: tuple[int, int] = (0, 0)
+    """The router id and the address by which the neighbor wins a tie."""
+    hop: Address | None = None
+    """The next hop of its routes as others see it, where the router tells any to its own AS; None for link-local."""
 
 
 class Summary(NamedTuple):
@@ -42,6 +45,17 @@ class Summary(NamedTuple):
     inside: int
     only: bool
     """Whether those inside it are not announced."""
+
+
+class _Joined(NamedTuple):
+    """One end of a session, sorted by the tie that its neighbor wins."""
+
+    tie: tuple[int, int]
+    session: int
+    own: Side
+    far: Side
+    words: tuple[Words, Words]
+    hop: Address | None
 
 
 class Speaker:
@@ -68,85 +82,16 @@ class Speaker:
         """The destinations of which it installs a route that it has learned, or an aggregate; -1 is all."""
         self.unnamed = 0
         """The destinations at whose paths' end its AS number stands unnamed: it hears none of them from others."""
+        self.installs_internal = -1
+        """The destinations of which it installs a route from its own AS; -1 is all."""
+        self.peers = False
+        """Whether it has sessions in its AS, or over several hops."""
+        self.resolver: Resolver | None = None
+        """Finds next hops that are not at the far end of a link, where it can hear any."""
 
-
-def announced(
-    router: Router,
-    reader: Reader,
-    family: Family,
-    up: Mapping[str, bool],
-    origins: dict[Prefix, int] | None = None,
-) -> dict[Prefix, Attributes]:
-    """Return the routes that a router originates: its networks, if it has a route to them, and redistributed ones.
-
-    `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
-    bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off. It goes before redistribution,
-    unless the route map of that sets a better weight, preference or MED (bgpd/bgp_route.c, bgp_path_info_cmp).
-    Where not all legs are known, what may be one of them counts as there. `origins` gets the origins of redistributed
-    routes, also of those behind a network statement: an aggregate has the worst of all.
-    """
-    bgp = router.bgp
-    if bgp is None:
-        return {}
-    connected = {
-        subnet: leg.name
-        for leg in reversed(router.legs)
-        if up[leg.name]
-        for subnet in leg.subnets
-        if subnet.family == family and not subnet.link_local
-    }
-    static = {found: "" for route, found in statics(router, family) if usable(router, route, up)}
-    rows: dict[Prefix, Attributes] = {}
-    for text in bgp.networks:
-        found = prefix(text)
-        if found is None or found.family != family:
-            continue
-        if bgp.import_check is not True or found in connected or found in static or router.unsaid:
-            rows[found] = Attributes(weight=LOCAL_WEIGHT)
-    for row in bgp.redistributions:
-        if row.family == family and row.source != "kernel":
-            taken = dict(sorted((connected if row.source == "connected" else static).items()))
-            for found, attributes in redistributed(taken, reader.of(row.policy, external=False), family):
-                if found not in rows or _rank(attributes) < _rank(rows[found]):
-                    rows[found] = attributes
-                if origins is not None:
-                    origins[found] = max(attributes.origin, origins.get(found, 0))
-    return rows
-
-
-def _rank(own: Attributes) -> tuple[int, int, int, int, int]:
-    """Return by what one of a router's own routes wins against another of the same prefix, the least first."""
-    return -own.weight, -own.preference, len(own.path), own.origin, own.med or 0
-
-
-def redistributed(taken: Mapping[Prefix, str], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
-    """Yield what is left of routes of another protocol, by prefix with the leg of connected ones, after the route map.
-
-    `match interface` is asked of that leg (FRR, bgpd/bgp_routemap.c, route_match_interface).
-    """
-    attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE)
-    if words.rules is None:
-        yield from ((one, attributes) for one in taken)
-        return
-    destinations = Destinations(family, {one: (one,) for one in taken}, shapes(words))
-    policy = Policy(0, words, destinations)
-    over: defaultdict[str, list[Prefix]] = defaultdict(list)
-    for one, leg in taken.items():
-        over[leg if words.reads_legs else ""].append(one)
-    for leg, prefixes in over.items():
-        whole = Part(attributes._replace(interface=leg), destinations.bits(prefixes))
-        for changed, bits in policy.parts((whole,), whole.bits):
-            told = changed._replace(interface="")
-            yield from ((one, told) for one in prefixes if bits >> destinations.class_of[one] & 1)
-
-
-def _over(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:
-    """On which legs it depends whether a router has a prefix, of those that can be down."""
-    found = {subnet: [leg] for subnet, leg in router.by_subnet.items()}
-    for route, to in statics(router, family):
-        if (leg := outlet(router, route)) is not None:
-            found.setdefault(to, []).append(leg)
-    return {prefix: tuple(legs) for prefix, legs in found.items()}
+    def installed(self, entry: Entry) -> int:
+        """Return the destinations of which it installs a route that it learned like this one; -1 is all."""
+        return self.installs_internal if entry.is_internal else self.installs
 
 
 class World:
@@ -158,15 +103,29 @@ class World:
         self.family = family
         self._policies: dict[Words, Policy] = {}
         readers = self._readers = {one.number: Reader(one.bgp, family) for one in own if one.bgp is not None}
-        sides = list(_sides(own, sessions, family))
+        sides = list(_sides(sessions, family))
         asn_of = {one.number: one.bgp.asn for one in own if one.bgp is not None}
-        words = [
-            (
-                readers[near.router].inbound(near.neighbor),
-                readers[near.router].outbound(near.neighbor, asn_of[far.router]),
+        words = []
+        for number, near, far in sides:
+            inside = asn_of[near.router] == asn_of[far.router]
+            session = sessions[number]
+            far_away = session.far
+            peer = peering(own[near.router], near, family, inside=inside, far=far_away) if inside or far_away else None
+            reader = readers[near.router]
+            words.append(
+                (reader.inbound(near.neighbor, peer), reader.outbound(near.neighbor, asn_of[far.router], peer))
             )
-            for _, near, far in sides
-        ]
+        peered = {near.router for (_, near, _), (inbound, _) in zip(sides, words, strict=True) if inbound.peering}
+        hops = [next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
+        kept = (
+            kept_hops(
+                (near.router, out.peering, hop) for (_, near, _), (_, out), hop in zip(sides, words, hops, strict=True)
+            )
+            if peered
+            else set()
+        )
+        self.keeps = bool(kept)
+        """Whether any router can hear of next hops that are not at the far ends of its links."""
         worse: dict[int, dict[Prefix, int]] = {one.number: {} for one in own}
         rows = {
             one.number: announced(one, readers[one.number], family, up[one.number], worse[one.number])
@@ -190,9 +149,10 @@ class World:
             if one.bgp is not None
         }
         named |= {_inside(found): None for rows_of in summaries.values() for _, found in rows_of}
+        named |= {_host(hop): None for hop in sorted(kept)}
         origins: defaultdict[Prefix, list[tuple[int, Attributes, tuple[Leg, ...]]]] = defaultdict(list)
         for router in own:
-            over = _over(router, family) if router.number in rows else {}
+            over = legs_under(router, family) if router.number in rows else {}
             for found, attributes in rows.get(router.number, {}).items():
                 origins[found].append((router.number, attributes, over.get(found, ())))
         self.origins = {found: tuple(rows) for found, rows in origins.items()}
@@ -205,7 +165,7 @@ class World:
         if told_default:
             made[self.default] += (("default",),)
         self._made = dict(made)
-        self.tied = made.keys() != self.origins.keys() or told_default or any(summaries.values())
+        self.tied = made.keys() != self.origins.keys() or told_default or any(summaries.values()) or self.keeps
         """Whether a router's choice for one destination can hang on another."""
         self.destinations = Destinations(family, made, named)
         self.speakers = {one.number: Speaker(one, one.bgp) for one in own if one.bgp is not None}
@@ -219,18 +179,23 @@ class World:
             if speaker.summaries:
                 bits = self.destinations.bits
                 speaker.worse = tuple((origin, bits((found,))) for found, origin in worse[number].items())
-            speaker.installs, speaker.installs_sums = self._installed(speaker.bgp, installs.get(number))
-        self._join(sides, words)
+            speaker.installs, speaker.installs_internal, speaker.installs_sums = self._installed(
+                speaker.bgp, installs.get(number)
+            )
+        self._join(sides, words, hops)
+        for number in peered if self.keeps else ():
+            speaker = self.speakers[number]
+            speaker.resolver = Resolver(speaker.router, family, up[number], self.destinations)
 
-    def _installed(self, bgp: Bgp, words: Words | None) -> tuple[int, int]:
-        """Return what a router installs of routes that it has learned, and of aggregates."""
+    def _installed(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
+        """Return what a router installs of routes from other ASes, from its own, and of aggregates."""
         passed = -1
         if words is not None:
             passed = together(Policy(-1, words, self.destinations).parts((Part(Attributes(), self.every),), self.every))
         distances = bgp.distances if self.family == "ipv4" else bgp.distances_ipv6
         if distances is None:
-            return passed, passed
-        return (0 if distances[0] == MAX_DISTANCE else passed), (0 if distances[2] == MAX_DISTANCE else passed)
+            return passed, passed, passed
+        return tuple([0 if distance == MAX_DISTANCE else passed for distance in distances])
 
     def _summary(self, row: Aggregate, found: Prefix) -> Summary:
         inside = self.destinations.permitted(_inside(found))
@@ -272,15 +237,17 @@ class World:
             found = self._policies[words] = Policy(len(self._policies), words, self.destinations)
         return found
 
-    def _join(self, sides: list[tuple[int, Side, Side]], words: list[tuple[Words, Words]]) -> None:
+    def _join(
+        self, sides: list[tuple[int, Side, Side]], words: list[tuple[Words, Words]], hops: list[Address | None]
+    ) -> None:
         """Give every speaker its links, in the order in which their neighbors win a tie."""
-        rows: defaultdict[int, list[tuple[tuple[int, int], int, Side, Side, tuple[Words, Words]]]] = defaultdict(list)
-        for (session, own, far), pair in zip(sides, words, strict=True):
-            rows[own.router].append((self._tie(own, far), session, own, far, pair))
+        rows: defaultdict[int, list[_Joined]] = defaultdict(list)
+        for (session, own, far), pair, hop in zip(sides, words, hops, strict=True):
+            rows[own.router].append(_Joined(self._tie(own, far), session, own, far, pair, hop))
         position: dict[tuple[int, int], int] = {}
         for number, found in rows.items():
-            found.sort(key=lambda row: (row[0], row[1]))
-            position.update({(number, row[1]): place for place, row in enumerate(found)})
+            found.sort(key=lambda row: (row.tie, row.session))
+            position.update({(number, row.session): place for place, row in enumerate(found)})
         kinds: dict[object, int] = {}
         for number, found in rows.items():
             speaker = self.speakers[number]
@@ -292,9 +259,12 @@ class World:
                     self.policy(inbound),
                     self.policy(outbound),
                     _repeats(own, self.family),
+                    tie,
+                    hop,
                 )
-                for _, session, own, far, (inbound, outbound) in found
+                for tie, session, own, far, (inbound, outbound), hop in found
             )
+            speaker.peers = any(link.inbound.peering is not None for link in speaker.links)
             speaker.sessions = frozenset(link.session for link in speaker.links)
             for link in speaker.links:
                 speaker.reach |= link.outbound.reach
@@ -303,7 +273,8 @@ class World:
             if not speaker.limits.relaxed:
                 asns = tuple(self.speakers[link.far].bgp.asn for link in speaker.links)
                 speaker.limits = speaker.limits._replace(neighbors=asns)
-            kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links))
+            alone = number if speaker.peers else None
+            kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links), alone)
             speaker.shape = kinds.setdefault(kind, len(kinds))
         for speaker in self.speakers.values():
             speaker.hears = tuple(
@@ -322,15 +293,9 @@ class World:
         return (0 if named is None else named.number, _LAST if peer is None else peer.number)
 
 
-def internal(own: Sequence[Router], session: Session) -> bool:
-    """Whether a session is between routers of one AS, over which routes go by other rules than are computed here."""
-    a, b = own[session.a.router].bgp, own[session.b.router].bgp
-    return a is not None and b is not None and a.asn == b.asn
-
-
-def _sides(own: Sequence[Router], sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, Side, Side]]:
+def _sides(sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, Side, Side]]:
     for number, session in enumerate(sessions):
-        if family in session.families and not internal(own, session):
+        if family in session.families:
             yield number, session.a, session.b
             yield number, session.b, session.a
 
@@ -349,6 +314,12 @@ def _inside(found: Prefix) -> Shape:
     if found.length == longest:
         return (PrefixRule(sequence=5, action="deny", prefix="any"),)
     return (PrefixRule(sequence=5, action="permit", prefix=str(found), ge=found.length + 1, le=longest),)
+
+
+def _host(hop: Address) -> Shape:
+    """Return a list that permits the host route of a next hop."""
+    prefix = Prefix(hop.family, hop.number, BITS[hop.family])
+    return (PrefixRule(sequence=5, action="permit", prefix=str(prefix)),)
 
 
 def _limits(bgp: Bgp, family: Family) -> Limits:

@@ -1,6 +1,7 @@
 """The static routes of a router: where they lead, and whether they are in its routing table."""
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
@@ -39,11 +40,12 @@ def usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
     return discards(route) or (leg is not None and up[leg.name])
 
 
-_DISTANCES = (20, 200, 200)
+Source = Literal["external", "internal", "aggregate"]
+_DISTANCES: Mapping[Source, int] = {"external": 20, "internal": 200, "aggregate": 200}
 """Of routes from other ASes, of those from the own AS and of aggregates (FRR, zebra/zebra_router.h)."""
 
 
-def distance_of_bgp(bgp: Bgp, family: Family, aggregate: bool) -> int:
-    """Return the administrative distance of a route of BGP: from another AS, or an aggregate."""
+def distance_of_bgp(bgp: Bgp, family: Family, source: Source) -> int:
+    """Return the administrative distance of a route of BGP."""
     stated = bgp.distances if family == "ipv4" else bgp.distances_ipv6
-    return (stated or _DISTANCES)[2 if aggregate else 0]
+    return _DISTANCES[source] if stated is None else stated[list(_DISTANCES).index(source)]

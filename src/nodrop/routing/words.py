@@ -14,7 +14,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.values import changed
 from nodrop.routing.destinations import Shape
-from nodrop.routing.prefixes import Family
+from nodrop.routing.prefixes import Address, Family
 
 
 class Words(NamedTuple):
@@ -40,6 +40,8 @@ class Words(NamedTuple):
     """The route map of a default route that is announced; without rules, it always is."""
     rewrite: "Rewrite | None" = None
     """How the AS numbers of announced paths change."""
+    peering: "Peering | None" = None
+    """How the session differs from one with another AS at the far end of a link."""
 
     @property
     def reads_paths(self) -> bool:
@@ -56,6 +58,24 @@ class Words(NamedTuple):
         """Whether it asks over which leg a connected route goes."""
         every = (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
         return any(kind == "interface" for rule in every for kind, _ in rule.matches)
+
+
+class Peering(NamedTuple):
+    """What one end of a session in an AS, or over several hops, says of the routes that it hears and tells."""
+
+    internal: bool
+    """Whether both ends are in one AS."""
+    client: bool
+    """Whether the other end is a client of this one, a route reflector (RFC 4456)."""
+    self_hop: bool
+    """Whether the router announces routes with its address as their next hop; reflected ones only if `forced`."""
+    forced: bool
+    over_ipv6: bool
+    """Whether next hops are addresses of IPv6."""
+    router_id: int
+    cluster: int
+    behind: Address | None
+    """The address of a neighbor that is several hops away, which is the next hop of routes that it originates."""
 
 
 class Rewrite(NamedTuple):
@@ -147,18 +167,22 @@ class Reader:
     def _prefix_kind(self) -> str:
         return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
 
-    def inbound(self, neighbor: BgpNeighbor) -> Words:
+    def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None) -> Words:
         """Return the import policy of a neighbor statement."""
         said = of_family(neighbor, self._family)
-        words = self.of(said.import_policy, said.import_prefix_list, said.import_path_list)
-        return _from_peer(words, neighbor)._replace(weight=said.weight or 0)
+        external = peering is None or not peering.internal
+        words = self.of(said.import_policy, said.import_prefix_list, said.import_path_list, external=external)
+        return _from_peer(words, neighbor)._replace(weight=said.weight or 0, peering=peering)
 
-    def outbound(self, neighbor: BgpNeighbor, far: int) -> Words:
+    def outbound(self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None) -> Words:
         """Return the export policy of a neighbor statement, for a neighbor with this AS number."""
         said = of_family(neighbor, self._family)
-        words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list)
+        inside = peering is not None and peering.internal
+        words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list, external=not inside)
         if said.default_originate:
             words = words._replace(default=self.of(said.default_policy, external=False))
+        if inside:
+            return words._replace(peering=peering)
         if said.private_asns is None and not said.as_override:
             return words
         return words._replace(rewrite=Rewrite(said.private_asns, said.as_override, self._asn, far))

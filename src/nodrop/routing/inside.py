@@ -1,0 +1,186 @@
+"""What routers of one AS tell one another, and how a router chooses among routes of that AS and of others.
+
+Of a route from the own AS the AS path, LOCAL_PREF, MED and next hop stay as they are. It goes to no other router of the
+AS, unless one of the two is a client of a route reflector (FRR, bgpd/bgp_route.c, subgroup_announce_check).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from nodrop.routing.adverts import Advert, Attributes, Learned, Part, together
+from nodrop.routing.decision import Entry, Heard, Limits, Offer, Table, decide
+from nodrop.routing.policy import Policy, marked
+from nodrop.routing.prefixes import BITS, Address, Prefix
+from nodrop.routing.speakers import Link, Speaker
+from nodrop.routing.words import Peering
+
+_MOST_ROUNDS = 50
+"""After how many rounds next hops that depend on one another are taken as they are."""
+
+
+def admitted(parts: Iterable[Part], peering: Peering, host: Callable[[Prefix], int]) -> Iterator[Part]:
+    """Yield the parts of an advert that a router takes over a session inside its AS, or over several hops.
+
+    What it has reflected or originated itself is refused, and a host route whose next hop is that host, but from a
+    client (FRR, bgpd/bgp_route.c, bgp_update; bgpd/bgp_nht.c, bgp_find_or_add_nexthop). `host` returns the class of a
+    prefix, as a set.
+    """
+    for attributes, bits in parts:
+        learned = attributes.learned or Learned()
+        if learned.originator == peering.router_id or peering.cluster in learned.clusters:
+            continue
+        hop = learned.hop or peering.behind
+        if hop is not None and not peering.client:
+            bits &= ~host(Prefix(hop.family, hop.number, BITS[hop.family]))
+        learned = learned._replace(internal=peering.internal, client=peering.client, hop=hop)
+        yield Part(attributes._replace(learned=learned), bits)
+
+
+def told_inside(
+    speaker: Speaker, own: tuple[Part, ...], table: Table, hidden: int, outbound: Policy, *, drained: bool
+) -> Iterator[Part]:
+    """Yield what a router tells a neighbor of its AS: what it originates, and its best routes but the `hidden` ones.
+
+    What a drained router originates has GRACEFUL_SHUTDOWN for all (FRR, bgpd/bgp_route.c, bgp_static_update).
+    """
+    peering = outbound.peering
+    assert peering is not None
+    if drained:
+        own = tuple([Part(marked(attributes), bits) for attributes, bits in own])
+    for part in outbound.parts(tuple([one for one in own if _may_go(one.attributes)]), together(own)):
+        yield _sent(part, Learned(), drained=drained)
+    for entry in table.entries:
+        bits = entry.bits & ~hidden
+        learned = entry.attributes.learned
+        reflected = entry.is_internal
+        if not bits or not _may_go(entry.attributes):
+            continue
+        if reflected and not (peering.client or (learned is not None and learned.client)):
+            continue
+        hop = _next_hop(speaker.links, entry, peering, reflected=reflected)
+        whole = Part(entry.attributes, bits)
+        passed = outbound.parts((whole,), bits)
+        if not reflected or learned is None:
+            yield from (_sent(part, Learned(hop=hop), drained=drained) for part in passed)
+            continue
+        originator = speaker.links[entry.hops[0]].tie[0] if learned.originator is None else learned.originator
+        said = Learned(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
+        yield _sent(Part(entry.attributes, together(passed)), said, drained=drained)
+
+
+def _may_go(attributes: Attributes) -> bool:
+    return "no-advertise" not in attributes.communities
+
+
+def _sent(part: Part, learned: Learned, *, drained: bool) -> Part:
+    """Return what goes to a router of the AS; one that is drained prefers nothing of it (RFC 8326)."""
+    given, bits = part
+    preference = 0 if drained else given.preference
+    return Part(Attributes(given.path, preference, given.origin, given.med, given.communities, learned=learned), bits)
+
+
+def _next_hop(links: Sequence[Link], entry: Entry, peering: Peering, *, reflected: bool) -> Address | None:
+    """Return the next hop that goes with a route; None for the router's own address."""
+    if peering.self_hop and (peering.forced or not reflected):
+        return None
+    via = entry.vias[0] if entry.vias else None
+    hop = links[entry.hops[0]].hop if via is None else via
+    return hop if hop is not None and (hop.family == "ipv6") is peering.over_ipv6 else None
+
+
+class Inside:
+    """Chooses among routes of the own AS and of others, with the metrics of the next hops that are reached."""
+
+    def __init__(self, links: Sequence[Link], limits: Limits, metrics: Mapping[Address, int]) -> None:
+        self._links, self._limits, self._metrics = links, limits, metrics
+
+    def reached(self, advert: Advert) -> tuple[Part, ...]:
+        """Return the parts of an advert whose next hops can be reached."""
+        return tuple([part for part in advert.parts if (hop := _hop(part)) is None or hop in self._metrics])
+
+    def chosen(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
+        """Return the best of offers, and the links and next hops that are used together.
+
+        Behind MED come: from another AS before the own one, the nearest next hop, the lowest router id, the shortest
+        list of clusters, the lowest address (FRR, bgpd/bgp_route.c, bgp_path_info_cmp).
+        """
+        rows = [(offer.parts[0], link) for offer in offers for link in offer.links]
+        rows = _least_med(rows, always=self._limits.always_med)
+        rows = [row for row in rows if not _is_internal(row[0])] or rows
+        least = min(map(self._metric, rows))
+        rows = sorted([row for row in rows if self._metric(row) == least], key=self._tie)
+        best, first = rows[0]
+        limits = self._limits
+        internal = _is_internal(best)
+        if limits.relaxed:
+            equal = rows
+        elif internal:
+            equal = [row for row in rows if row[0].attributes.path == best.attributes.path]
+        else:
+            equal = [row for row in rows if limits.neighbors[row[1]] == limits.neighbors[first]]
+        others = sorted((self._links[link].tie[1], link, part) for part, link in equal if link != first)
+        used: dict[tuple[int, Address | None], None] = {(first, _hop(best)): None}
+        shared = {_hop(best)} - {None}
+        for _, link, part in others:
+            hop = _hop(part)
+            if hop not in shared:
+                used[link, hop] = None
+                shared |= {hop} - {None}
+        taken = list(used)[: limits.most_internal if internal else limits.most]
+        vias = tuple([hop for _, hop in taken])
+        return best, tuple([link for link, _ in taken]), vias if any(vias) else ()
+
+    def _metric(self, row: tuple[Part, int]) -> int:
+        hop = _hop(row[0])
+        return 0 if hop is None else self._metrics[hop]
+
+    def _tie(self, row: tuple[Part, int]) -> tuple[int, int, int, int]:
+        part, link = row
+        router_id, address = self._links[link].tie
+        learned = part.attributes.learned
+        if learned is None:
+            return router_id, 0, address, link
+        first = router_id if learned.originator is None else learned.originator
+        return first, len(learned.clusters), address, link
+
+
+def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
+    """Return the table of a router that hears routes of the same AS, or over several hops.
+
+    A next hop can be reached over a route that has another one itself: those that are reached are found in rounds.
+    """
+    links, limits, resolver = speaker.links, speaker.limits, speaker.resolver
+    metrics: dict[Address, int] = {}
+    table = decide(heard, limits, Inside(links, limits, metrics))
+    parts = [part for pieces in heard for advert in pieces for part in advert.parts]
+    hops = {hop for part in parts if (hop := _hop(part)) is not None}
+    if not hops or resolver is None:
+        return table
+    for _ in range(_MOST_ROUNDS):
+        found = resolver.metrics(hops, table, speaker.local, speaker.installed)
+        if found == metrics:
+            break
+        metrics = found
+        table = decide(heard, limits, Inside(links, limits, metrics))
+    return table
+
+
+def _hop(part: Part) -> Address | None:
+    return None if part.attributes.learned is None else part.attributes.learned.hop
+
+
+def _is_internal(part: Part) -> bool:
+    return part.attributes.learned is not None and part.attributes.learned.internal
+
+
+def _least_med(rows: list[tuple[Part, int]], *, always: bool) -> list[tuple[Part, int]]:
+    """Rows without those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
+    least: dict[int | None, int] = {}
+
+    def by(part: Part) -> int | None:
+        path = part.attributes.path
+        return None if always or not path else path[0]
+
+    for part, _ in rows:
+        med = part.attributes.med or 0
+        least[by(part)] = min(least.get(by(part), med), med)
+    return [row for row in rows if (row[0].attributes.med or 0) == least[by(row[0])]]

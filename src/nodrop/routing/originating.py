@@ -1,0 +1,95 @@
+"""What a router originates: its networks and redistributed routes, and the legs that these depend on."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from nodrop.routing.adverts import INCOMPLETE, Attributes, Part
+from nodrop.routing.destinations import Destinations
+from nodrop.routing.legs import Leg
+from nodrop.routing.policy import Policy
+from nodrop.routing.prefixes import Family, Prefix, prefix
+from nodrop.routing.routers import Router
+from nodrop.routing.static_routes import outlet, statics, usable
+from nodrop.routing.words import Reader, Words, shapes
+
+LOCAL_WEIGHT = 32768
+"""Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
+
+
+def announced(
+    router: Router,
+    reader: Reader,
+    family: Family,
+    up: Mapping[str, bool],
+    origins: dict[Prefix, int] | None = None,
+) -> dict[Prefix, Attributes]:
+    """Return the routes that a router originates: its networks, if it has a route to them, and redistributed ones.
+
+    `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
+    bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off. It goes before redistribution,
+    unless the route map of that sets a better weight, preference or MED (bgpd/bgp_route.c, bgp_path_info_cmp).
+    Where not all legs are known, what may be one of them counts as there. `origins` gets the origins of redistributed
+    routes, also of those behind a network statement: an aggregate has the worst of all.
+    """
+    bgp = router.bgp
+    if bgp is None:
+        return {}
+    connected = {
+        subnet: leg.name
+        for leg in reversed(router.legs)
+        if up[leg.name]
+        for subnet in leg.subnets
+        if subnet.family == family and not subnet.link_local
+    }
+    static = {found: "" for route, found in statics(router, family) if usable(router, route, up)}
+    rows: dict[Prefix, Attributes] = {}
+    for text in bgp.networks:
+        found = prefix(text)
+        if found is None or found.family != family:
+            continue
+        if bgp.import_check is not True or found in connected or found in static or router.unsaid:
+            rows[found] = Attributes(weight=LOCAL_WEIGHT)
+    for row in bgp.redistributions:
+        if row.family == family and row.source != "kernel":
+            taken = dict(sorted((connected if row.source == "connected" else static).items()))
+            for found, attributes in redistributed(taken, reader.of(row.policy, external=False), family):
+                if found not in rows or _rank(attributes) < _rank(rows[found]):
+                    rows[found] = attributes
+                if origins is not None:
+                    origins[found] = max(attributes.origin, origins.get(found, 0))
+    return rows
+
+
+def _rank(own: Attributes) -> tuple[int, int, int, int, int]:
+    """Return by what one of a router's own routes wins against another of the same prefix, the least first."""
+    return -own.weight, -own.preference, len(own.path), own.origin, own.med or 0
+
+
+def redistributed(taken: Mapping[Prefix, str], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
+    """Yield what is left of routes of another protocol, by prefix with the leg of connected ones, after the route map.
+
+    `match interface` is asked of that leg (FRR, bgpd/bgp_routemap.c, route_match_interface).
+    """
+    attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE)
+    if words.rules is None:
+        yield from ((one, attributes) for one in taken)
+        return
+    destinations = Destinations(family, {one: (one,) for one in taken}, shapes(words))
+    policy = Policy(0, words, destinations)
+    over: defaultdict[str, list[Prefix]] = defaultdict(list)
+    for one, leg in taken.items():
+        over[leg if words.reads_legs else ""].append(one)
+    for leg, prefixes in over.items():
+        whole = Part(attributes._replace(interface=leg), destinations.bits(prefixes))
+        for changed, bits in policy.parts((whole,), whole.bits):
+            told = changed._replace(interface="")
+            yield from ((one, told) for one in prefixes if bits >> destinations.class_of[one] & 1)
+
+
+def legs_under(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:
+    """On which legs it depends whether a router has a prefix, of those that can be down."""
+    found = {subnet: [leg] for subnet, leg in router.by_subnet.items()}
+    for route, to in statics(router, family):
+        if (leg := outlet(router, route)) is not None:
+            found.setdefault(to, []).append(leg)
+    return {prefix: tuple(legs) for prefix, legs in found.items()}

@@ -1,0 +1,84 @@
+"""How routers exchange routes with neighbors in the same AS, and with those that are several hops away."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from nodrop.routing.prefixes import Address, Family, address
+from nodrop.routing.routers import Router, Session, Side
+from nodrop.routing.sessions import address_over
+from nodrop.routing.words import Peering, of_family
+
+
+def internal(own: Sequence[Router], session: Session) -> bool:
+    """Whether a session is between routers of one AS."""
+    a, b = own[session.a.router].bgp, own[session.b.router].bgp
+    return a is not None and b is not None and a.asn == b.asn
+
+
+def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bool) -> Peering:
+    """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
+    said = of_family(side.neighbor, family)
+    own = router_id(router)
+    return Peering(
+        internal=inside,
+        client=False,
+        self_hop=said.next_hop_self,
+        forced=False,
+        over_ipv6=family == "ipv6" or has_hops_of_ipv6(side),
+        router_id=own,
+        cluster=own,
+        behind=address(side.neighbor.address or "") if far else None,
+    )
+
+
+def router_id(router: Router) -> int:
+    """Return the router id as a number: as stated, else the highest IPv4 address of a loopback, else of any interface.
+
+    That is FRR's choice (zebra/router-id.c, router_id_get). One without any has a number that no other router has.
+    """
+    bgp = router.bgp
+    stated = None if bgp is None else address(bgp.router_id or "")
+    if stated is not None:
+        return stated.number
+    own = [(not leg.ports, one.number) for leg in router.legs for one in leg.addresses if one.family == "ipv4"]
+    return max(own)[1] if own else -1 - router.number
+
+
+def has_hops_of_ipv6(side: Side) -> bool:
+    """Whether IPv4 routes over a session have next hops of IPv6 (RFC 8950): always where it is over an interface."""
+    neighbor = side.neighbor
+    return neighbor.interface is not None or neighbor.extended_next_hop
+
+
+def next_hop(side: Side, far: Side, family: Family) -> Address | None:
+    """Return the next hop that routes over a session have as others see it; None where it means nothing to others.
+
+    That is a link-local address, of which a router tells its own instead (FRR, bgpd/bgp_route.c,
+    subgroup_announce_check).
+    """
+    if family == "ipv6" or has_hops_of_ipv6(side):
+        own = (one for one in far.leg.addresses if one.family == "ipv6" and not one.link_local)
+        return next(own, None)
+    found = address_over(side.neighbor, side.leg)
+    return None if found is None or found.family != "ipv4" else found
+
+
+def kept_hops(rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set[Address]:
+    """Return the next hops that a router can hear of and that are not at the far end of its link.
+
+    Of each router and session, `rows` have how the router tells routes, and the next hop of those that it hears.
+    """
+    of_router: defaultdict[int, list[tuple[Peering | None, Address | None]]] = defaultdict(list)
+    for router, out, hop in rows:
+        of_router[router].append((out, hop))
+    found: set[Address] = set()
+    for sessions in of_router.values():
+        peers = [out for out, _ in sessions if out is not None]
+        reflects = any(out.client for out in peers)
+        told = {hop for out, hop in sessions if hop is not None and (reflects or out is None or not out.internal)}
+        for out in peers:
+            if out.behind is not None:
+                found.add(out.behind)
+            if out.internal and not (out.self_hop and (out.forced or not reflects)):
+                found |= {hop for hop in told if (hop.family == "ipv6") is out.over_ipv6}
+    return found

@@ -1,0 +1,40 @@
+"""What becomes of a fabric when something fails, by computing all of it again.
+
+That is for fabrics in which a router uses next hops that are not at the far ends of its links: whether it reaches these
+depends on the routes of all others.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.model.fabric import End
+from nodrop.routing.control_plane import ControlPlane
+from nodrop.routing.routes import Route, Routes
+
+
+def after(routes: Routes, failed: frozenset[End]) -> Routes:
+    """Return the routes of a fabric without some ports more."""
+    plane = routes.plane
+    return ControlPlane(plane.index, failed | plane.failed).of(routes.family)
+
+
+def changes(before: Routes, now: Routes, gone: frozenset[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (router, class as a set, next hops now, next hops before) where a router that is left has fewer.
+
+    Prefixes that a router which is `gone` originates are not missed, nor those that are no longer a matter of BGP.
+    """
+    destinations = before.world.destinations
+    theirs = {found for found, rows in before.world.origins.items() if any(row[0] in gone for row in rows)}
+    for number in before.world.speakers:
+        for found in destinations.prefixes if number not in gone else ():
+            if found in theirs:
+                continue
+            then, left = _hops(before.route(number, found)), _hops(now.route(number, found))
+            if then is not None and left is not None and left < then:
+                yield number, 1 << destinations.class_of[found], left, then
+
+
+def _hops(route: Route | None) -> int | None:
+    """Return how many next hops a route of BGP has, 0 without a route; None for one of another source."""
+    if route is None:
+        return 0
+    return len(route.hops) if route.source == "bgp" and not route.discard else None

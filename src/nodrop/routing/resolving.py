@@ -1,0 +1,62 @@
+"""Next hops that are not at the far end of a link: which of them a router can reach, by its routes and those of BGP.
+
+A next hop is reached over the longest prefix that it is in, of a connected, static or BGP route that is installed, but
+not over a default route (FRR, zebra/zebra_rnh.c, zebra_rnh_resolve_nexthop_entry). Its distance is the metric of that
+route: 0, or the MED of a route of BGP (bgpd/bgp_zebra.c, bgp_zebra_announce).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from nodrop.routing.adverts import Part, together
+from nodrop.routing.decision import Entry, Table
+from nodrop.routing.destinations import Destinations
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, cut
+from nodrop.routing.routers import Router
+from nodrop.routing.static_routes import statics, usable
+
+
+class Resolver:
+    """The routes of a router that lead to next hops."""
+
+    def __init__(self, router: Router, family: Family, up: Mapping[str, bool], destinations: Destinations) -> None:
+        self._destinations = destinations
+        self._itself = {one for leg in router.legs for one in leg.addresses}
+        subnets = {one for leg in router.legs if up[leg.name] for one in leg.subnets}
+        self._own = subnets | {to for route, to in statics(router, family) if usable(router, route, up)}
+        self._lengths = {
+            of: sorted(
+                {one.length for one in (*self._own, *destinations.prefixes) if one.family == of} - {0}, reverse=True
+            )
+            for of in FAMILIES
+        }
+
+    def metrics(
+        self, hops: Iterable[Address], table: Table, local: tuple[Part, ...], installed: Callable[[Entry], int]
+    ) -> dict[Address, int]:
+        """Return the metrics of those next hops that are reached with a table; its own addresses are none."""
+        own = together(local)
+
+        def entry_of(prefix: Prefix) -> Entry | None:
+            number = self._destinations.class_of.get(prefix)
+            found = None if number is None or own >> number & 1 else table.entry(number)
+            return None if found is None or number is None or not installed(found) >> number & 1 else found
+
+        def metric(hop: Address, above: int) -> int | None:
+            for length in self._lengths[hop.family]:
+                if length <= above:
+                    return None
+                prefix = Prefix(hop.family, cut(hop.family, hop.number, length), length)
+                if prefix in self._own:
+                    return 0
+                entry = entry_of(prefix)
+                if entry is not None and is_active(prefix, entry):
+                    return entry.attributes.med or 0
+            return None
+
+        def is_active(prefix: Prefix, entry: Entry) -> bool:
+            """Whether zebra uses a route: not one to its next hop (FRR, zebra/zebra_nhg.c, nexthop_active)."""
+            ways = (via is None or not prefix.has(via) or metric(via, prefix.length) is not None for via in entry.vias)
+            return not entry.vias or any(ways)
+
+        found = ((hop, metric(hop, 0)) for hop in hops if hop not in self._itself)
+        return {hop: number for hop, number in found if number is not None}

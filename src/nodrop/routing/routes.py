@@ -1,0 +1,227 @@
+"""The routes of a router: connected, static and of BGP, with the legs that packets leave by."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from nodrop.limits import MAX_DISTANCE
+from nodrop.model.routing import StaticRoute
+from nodrop.routing.convergence import State
+from nodrop.routing.decision import Entry
+from nodrop.routing.prefixes import Address, Family, Prefix, address, cut
+from nodrop.routing.routers import Router
+from nodrop.routing.static_routes import Source, discards, distance_of_bgp, outlet, statics
+
+if TYPE_CHECKING:
+    from nodrop.routing.control_plane import ControlPlane
+
+
+class Hop(NamedTuple):
+    """One of the next hops of a route: the leg that a packet leaves by, and the router that gets it, if one does."""
+
+    leg: str
+    router: int | None
+    session: int | None = None
+
+
+class Route(NamedTuple):
+    """What a router does with packets to a prefix: `local` ones have arrived, `discard` drops them."""
+
+    prefix: Prefix
+    source: Literal["connected", "static", "bgp"]
+    hops: tuple[Hop, ...] = ()
+    discard: bool = False
+
+
+class Routes:
+    """The routes of one family, after convergence."""
+
+    def __init__(self, plane: "ControlPlane", family: Family, state: State) -> None:
+        self.plane, self.family, self.state = plane, family, state
+        self.world = state.world
+        self._local: dict[int, dict[Prefix, Route]] = {}
+        self._lengths: dict[int, tuple[int, ...]] = {}
+        self._followed: set[tuple[int, Prefix | None]] = set()
+        """Routes whose next hops are being looked up."""
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The lengths of the prefixes that BGP carries, the longest first."""
+        return tuple(sorted({one.length for one in self.world.destinations.prefixes}, reverse=True))
+
+    def own(self, number: int) -> Mapping[Prefix, Route]:
+        """Return the connected and static routes that a router uses, by prefix.
+
+        A connected one goes before all others, then the one of the least distance (FRR, zebra/zebra_rib.c,
+        rib_choose_best).
+        """
+        if number not in self._local:
+            found: dict[Prefix, Route] = {}
+            router = self.plane.routers[number]
+            up = self.plane.up[number]
+            for leg in router.legs:
+                for subnet in leg.subnets if up[leg.name] else ():
+                    if subnet.family == self.family:
+                        found.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
+            several: dict[Prefix, dict[int, list[Route]]] = {}
+            behind: dict[Prefix, dict[int, list[Address]]] = {}
+            for route, prefix in statics(router, self.family):
+                if prefix in found or self._is_overridden(number, prefix, route.distance):
+                    continue
+                row = self._static(router, prefix, route)
+                if row is not None:
+                    several.setdefault(prefix, {}).setdefault(route.distance, []).append(row)
+                elif (far := address(route.next_hop)) is not None:
+                    behind.setdefault(prefix, {}).setdefault(route.distance, []).append(far)
+            for prefix, by_distance in several.items():
+                rows = by_distance[min(by_distance)]
+                found[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
+            self._local[number] = found
+            least = {prefix: min(hops) for prefix, hops in behind.items()}
+            self._resolve(
+                number,
+                {
+                    prefix: behind[prefix][distance]
+                    for prefix, distance in least.items()
+                    if distance < min(several.get(prefix, (MAX_DISTANCE,)))
+                },
+            )
+        return self._local[number]
+
+    def _is_overridden(self, number: int, prefix: Prefix, distance: int) -> bool:
+        """Whether a router uses a route of BGP rather than a static one of a distance."""
+        if distance <= 1 or (entry := self._entry(number, prefix)) is None:
+            return False
+        source: Source = "aggregate" if entry == "aggregate" else "internal" if entry.is_internal else "external"
+        return distance_of_bgp(self.world.speakers[number].bgp, self.family, source) < distance
+
+    def _resolve(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
+        """Add static routes whose next hops are behind other routes, which they follow.
+
+        These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
+        """
+        found = self._local[number]
+        while waiting:
+            added = {}
+            for prefix, addresses in waiting.items():
+                over = [way for one in addresses if (way := self._over(number, one)) is not None]
+                if over:
+                    hops = tuple(dict.fromkeys(hop for way in over for hop in way.hops))
+                    added[prefix] = Route(prefix, "static", hops, discard=not hops)
+            if not added:
+                return
+            found.update(added)
+            self._lengths.pop(number, None)
+            waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
+
+    def _over(self, number: int, to: Address) -> Route | None:
+        """Return the route to an address; None where there is none but a default route."""
+        way = self.towards(number, to)
+        return None if way is None or way.prefix.length == 0 else way
+
+    def _way_to(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
+        """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
+        way = self.plane.of(via.family)._over(number, via)
+        if way is None or prefix is None or not prefix.has(via):
+            return way
+        return way if way.prefix.length > prefix.length else None
+
+    def own_lengths(self, number: int) -> tuple[int, ...]:
+        """Return the lengths of the prefixes of a router's connected and static routes, the longest first."""
+        if number not in self._lengths:
+            self._lengths[number] = tuple(sorted({one.length for one in self.own(number)}, reverse=True))
+        return self._lengths[number]
+
+    def _static(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
+        if discards(route):
+            return Route(prefix, "static", discard=True)
+        leg = outlet(router, route)
+        if leg is None or not self.plane.up[router.number][leg.name]:
+            return None
+        far = address(route.next_hop)
+        holder = None if far is None else self.plane.holder(far, router)
+        return Route(prefix, "static", (Hop(leg.name, holder),))
+
+    def route(self, number: int, prefix: Prefix) -> Route | None:
+        """Return the route of a router to exactly this prefix."""
+        own = self.own(number).get(prefix)
+        return self._learned(number, prefix) if own is None else own
+
+    def _learned(self, number: int, prefix: Prefix) -> Route | None:
+        """Return the route that BGP has to exactly this prefix, if it is one to install."""
+        entry = self._entry(number, prefix)
+        if entry is None or entry == "aggregate":
+            return None if entry is None else Route(prefix, "bgp", discard=True)
+        if not entry.vias:
+            return Route(prefix, "bgp", self.hops(number, entry.hops))
+        hops = self.hops_over(number, entry, prefix)
+        return None if hops is None else Route(prefix, "bgp", hops, discard=not hops)
+
+    def _entry(self, number: int, prefix: Prefix) -> Entry | Literal["aggregate"] | None:
+        """Return what BGP has to install for exactly this prefix: a route that it learned, or that it aggregates."""
+        found = self.world.destinations.class_of.get(prefix)
+        if found is None or number not in self.world.speakers:
+            return None
+        speaker = self.world.speakers[number]
+        if self.state.summed(number) >> found & 1:
+            return "aggregate" if speaker.installs_sums >> found & 1 else None
+        entry = self.state.table(number).entry(found)
+        if (
+            entry is None
+            or not speaker.installed(entry) >> found & 1
+            or any(part.bits >> found & 1 for part in self.state.local(number))
+        ):
+            return None
+        return entry
+
+    def hops(self, number: int, positions: Sequence[int]) -> tuple[Hop, ...]:
+        """Return the next hops at positions among a router's links."""
+        links = self.world.speakers[number].links
+        made = []
+        for position in positions:
+            link = links[position]
+            side = self.plane.side(number, link.session)
+            made.append(Hop(side.leg.name, link.far, link.session))
+        return tuple(made)
+
+    def hops_over(self, number: int, entry: Entry, prefix: Prefix | None) -> tuple[Hop, ...] | None:
+        """Return the next hops of a route that follows others, none if those drop packets; None if no other is there.
+
+        A route does not follow itself, nor a wider one to a next hop in it (FRR, zebra/zebra_nhg.c, nexthop_active).
+        """
+        if (number, prefix) in self._followed:
+            return None
+        self._followed.add((number, prefix))
+        try:
+            found: dict[Hop, None] = {}
+            active = False
+            for position, via in zip(entry.hops, entry.vias, strict=True):
+                way = None if via is None else self._way_to(number, via, prefix)
+                active = active or via is None or way is not None
+                if via is None:
+                    found.update(dict.fromkeys(self.hops(number, (position,))))
+                elif way is not None and way.source == "connected":
+                    holder = self.plane.holder(via, self.plane.routers[number])
+                    found.update({hop._replace(router=holder): None for hop in way.hops})
+                elif way is not None:
+                    found.update(dict.fromkeys(way.hops))
+        finally:
+            self._followed.discard((number, prefix))
+        return tuple(found) if active else None
+
+    def towards(self, number: int, to: Address) -> Route | None:
+        """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
+        for length in sorted({*self.own_lengths(number), *self.lengths}, reverse=True):
+            route = self.route(number, Prefix(to.family, cut(to.family, to.number, length), length))
+            if route is not None:
+                return route
+        return None
+
+    def routes(self, number: int) -> Iterator[Route]:
+        """All routes of a router, sorted by prefix."""
+        own = self.own(number)
+        yield from (
+            found
+            for prefix in sorted({*own, *self.world.destinations.prefixes})
+            if (found := self.route(number, prefix)) is not None
+        )
