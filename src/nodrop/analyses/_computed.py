@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import Lookup, aims, leaf, wanted
+from nodrop.analyses._aims import aims, leaf
 from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._fates import fates, lists_on_data
 from nodrop.analyses._plane import of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
 from nodrop.model.fabric import End, Interface, Link
@@ -17,10 +18,10 @@ from nodrop.model.subject import link as link_subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.failures import Failures, Loss
 from nodrop.routing.legs import Leg
-from nodrop.routing.observation import FATES, Check, Fate, Observation, address_item, failure_item, route_item
+from nodrop.routing.observation import Check, Observation, address_item, failure_item, route_item
 from nodrop.routing.prefixes import FAMILIES, Address
 from nodrop.routing.routers import Router
-from nodrop.routing.routes import Route, Routes
+from nodrop.routing.routes import Routes
 from nodrop.routing.static_routes import statics
 
 BY: Final = "nodrop"
@@ -74,6 +75,8 @@ class _Computed:
         self._reach()
         lost = self.seen["failures"] = dict(_failures(self.index))
         self.seen["recoveries"] = dict.fromkeys(lost, "as before")
+        if doubt := lists_on_data(self.index):
+            self.unseen["failures"][()] = self.unseen["recoveries"][()] = doubt
         for gap in self.plane.gaps:
             for check in ("routes", "reach", "failures", "recoveries"):
                 self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
@@ -81,10 +84,12 @@ class _Computed:
 
     def _reach(self) -> None:
         self.seen["reach"] = {}
-        for item, fate, to in _reach(self.index, self.plane):
+        for item, fate, to, doubt in fates(self.index, self.plane):
             self.seen["reach"][item] = fate
             if fate != "delivered":
                 self.said["reach", item] = f"to {to}"
+            if doubt:
+                self.unseen["reach"][item] = doubt
 
     def _links(self) -> None:
         links: dict[Subject, Hashable] = {}
@@ -239,39 +244,6 @@ def _routes(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, froz
             if route.source != "connected":
                 hops = frozenset({"discard"}) if route.discard else frozenset(hop.leg for hop in route.hops)
                 yield route_item(router.device, str(route.prefix), router.vrf), hops
-
-
-def _reach(index: Index, plane: ControlPlane) -> Iterator[tuple[Subject, Fate, Address]]:
-    """Yield what becomes of packets to every target: the worst of all addresses and equal paths, with that address."""
-    tables: dict[tuple[int, str], Lookup] = {}
-
-    def table(number: int, family: str) -> Lookup:
-        if (number, family) not in tables:
-            routes = plane.ipv4 if family == "ipv4" else plane.ipv6
-            tables[number, family] = Lookup({route.prefix: route for route in routes.routes(number)})
-        return tables[number, family]
-
-    fates: dict[tuple[int, Address], Fate] = {}
-
-    def fate(number: int, to: Address, behind: frozenset[int]) -> Fate:
-        if number in behind:
-            return "loop"
-        if (number, to) not in fates:
-            found = table(number, to.family)(to)
-            route = found[1] if found else None
-            if not isinstance(route, Route) or route.discard:
-                fates[number, to] = "no route"
-            elif route.source == "connected" or any(hop.router is None for hop in route.hops):
-                fates[number, to] = "delivered"
-            else:
-                after = {fate(hop.router, to, behind | {number}) for hop in route.hops if hop.router is not None}
-                fates[number, to] = next((one for one in FATES if one in after), "delivered")
-        return fates[number, to]
-
-    for router, aim in wanted(index, plane):
-        fates_of = [(fate(router.number, to, frozenset()), to) for to in aim.samples]
-        worst, to = min(fates_of, key=lambda row: FATES.index(row[0]))
-        yield route_item(router.device, str(aim.prefix), router.vrf, "reach"), worst, to
 
 
 def destinations(index: Index) -> Mapping[str, frozenset[str]]:

@@ -1,10 +1,9 @@
 """Which entries of access lists decide about a packet where it enters a router and where it leaves it."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, Binding, PortRange
-from nodrop.model.fabric import Device
 from nodrop.model.states import those_known
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.filtering import Atom, Decision, Packets, decide
@@ -39,16 +38,32 @@ def roce_packet(source: Address | None, to: Address, dscp: int) -> Packets:
 
 def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[Filtered]:
     """Yield what the access lists of a router do where a packet may enter and leave it."""
-    router = plane.routers[stage.router]
+    yield from at_legs(plane, stage.router, "ingress", stage.arrive, packet)
+    yield from at_legs(plane, stage.router, "egress", stage.leave, packet)
+
+
+def at_legs(
+    plane: ControlPlane,
+    number: int,
+    way: Literal["ingress", "egress"],
+    legs: Sequence[str],
+    packet: Packets,
+    *,
+    port: str = "",
+) -> Iterator[Filtered]:
+    """Yield what the access lists of a router do to a packet at some of its legs, of whose ports it passes one.
+
+    Without a `port` it may be any.
+    """
+    router = plane.routers[number]
     for rules in those_known(router.device.access_lists):
-        for way, legs in (("ingress", stage.arrive), ("egress", stage.leave)):
-            for name in dict.fromkeys(legs):
-                leg = router.by_name.get(name)
-                own = (name, *(leg.ports if leg is not None else ()))
-                bound = _bound(router.device, rules.bindings, way, own)
-                for interface in bound:
-                    for one in decide(rules, interface, packet):
-                        yield Filtered(interface, way, rules, one.entry, one)
+        for name in dict.fromkeys(legs):
+            leg = router.by_name.get(name)
+            ports = leg.ports if leg is not None else ()
+            own = (name, *(one for one in ports if port in ("", one)))
+            for interface in _bound(rules.bindings, way, own):
+                for one in decide(rules, interface, packet):
+                    yield Filtered(interface, way, rules, one.entry, one)
 
 
 def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None:
@@ -57,7 +72,7 @@ def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None
     return next((one for one in every if one.action == "deny"), None)
 
 
-def _bound(device: Device, bindings: Sequence[Binding], way: str, names: Sequence[str]) -> Iterator[str]:
+def _bound(bindings: Sequence[Binding], way: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the interfaces among some at which a list acts."""
     for binding in bindings:
         acts = binding.stage in FORWARDING and (binding.stage in ENTERING) == (way == "ingress")

@@ -1,0 +1,219 @@
+"""What becomes of RoCE packets from each leaf to each destination, by routes and by access lists."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from nodrop.analyses._aims import Aim, Lookup, wanted
+from nodrop.analyses._hosts import cabled_hosts
+from nodrop.model.access import FORWARDING
+from nodrop.model.effects import roce_dscps
+from nodrop.model.index import Index
+from nodrop.model.states import those_known
+from nodrop.model.subject import Subject
+from nodrop.routing import ControlPlane
+from nodrop.routing.filtering import Atom, Decision, Packets, decide, prefixes_of
+from nodrop.routing.hop_filters import Filtered, at_legs, roce_packet
+from nodrop.routing.observation import FATES, Fate, route_item
+from nodrop.routing.prefixes import FAMILIES, Address, Prefix, address
+from nodrop.routing.routers import Router
+from nodrop.routing.routes import Hop, Route
+
+_USUAL_DSCP: Final = 26
+"""The DSCP of the packets that are sent in the twin."""
+_ANYWHERE: Final = tuple((Address(family, 0), Atom(Prefix(family, 0, 0))) for family in FAMILIES)
+_Way = Literal["ingress", "egress"]
+
+
+class Ending(NamedTuple):
+    """What becomes of packets to an address; `doubt` names the access list that drops some of them, or may."""
+
+    fate: Fate
+    doubt: str = ""
+
+
+class Row(NamedTuple):
+    """An item of the check `reach`: the worst fate of all addresses and equal paths, with the address that has it."""
+
+    item: Subject
+    fate: Fate
+    to: Address
+    doubt: str
+
+
+def fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
+    """Yield what becomes of packets to every destination."""
+    found = _Fates(index, plane)
+    for router, aim in wanted(index, plane):
+        rows = [(found.of(router.number, to, frozenset()), to) for to in found.samples(aim)]
+        worst, to = min(rows, key=lambda row: FATES.index(row[0].fate))
+        doubts = (ending.doubt for ending, _ in rows if ending.doubt)
+        doubt = next(doubts, "") or found.of_hosts(router, rows[0][1])
+        yield Row(route_item(router.device, str(aim.prefix), router.vrf, "reach"), worst.fate, to, doubt)
+
+
+def lists_on_data(index: Index) -> str:
+    """Return a doubt about what failures lose; "" where no list acts on forwarded RoCE packets."""
+    return index.keep("lists on data", lambda: next(_doubts(index), ""))
+
+
+def _doubts(index: Index) -> Iterator[str]:
+    dscps = _dscps(index)
+    for device in index.fabric.devices:
+        for rules in those_known(device.access_lists):
+            ports = {port for one in those_known(rules.entries) for port in one.interfaces}
+            bound = {one.interface for one in rules.bindings if one.stage in FORWARDING}
+            at = {*(name for name in bound if name), *(ports | {""} if None in bound else ())}
+            packets = [
+                roce_packet(None, to, _USUAL_DSCP)._replace(dscps=dscps, destinations=(to_any,))
+                for to, to_any in _ANYWHERE
+            ]
+            if any(_acts(one) for port in at for each in packets for one in decide(rules, port, each)):
+                yield f"what access list {rules.name} of {device.name} drops after a failure is not computed"
+
+
+def _dscps(index: Index) -> frozenset[int]:
+    return frozenset(roce_dscps(index.fabric)) | {_USUAL_DSCP}
+
+
+def _acts(one: Decision) -> bool:
+    """Whether a list does anything but let packets pass by the way that they have."""
+    return one.action != "permit" or one.marks.redirects is not None
+
+
+class _Fates:
+    """The fates of packets from each router to each address, each computed once."""
+
+    def __init__(self, index: Index, plane: ControlPlane) -> None:
+        self._index, self._plane = index, plane
+        self._tables: dict[tuple[int, str], Lookup] = {}
+        self._fates: dict[tuple[int, Address], Ending] = {}
+        self._filtered = bool(lists_on_data(index))
+        self._dscps = _dscps(index)
+        self._ports = dict(_host_ports(index)) if self._filtered else {}
+        """The switch port of each address of a host."""
+
+    def samples(self, aim: Aim) -> Sequence[Address]:
+        """Return addresses of a destination, one of each kind that routes and access lists treat alike."""
+        if not self._filtered:
+            return aim.samples
+        kinds: dict[tuple[object, ...], Address] = {}
+        for to in aim.to:
+            inside = tuple(number for number, one in enumerate(self._wanted) if one.has(to))
+            kinds.setdefault((inside, self._ports.get(to)), to)
+        return tuple(dict.fromkeys((*aim.samples, *kinds.values())))
+
+    @property
+    def _wanted(self) -> tuple[Prefix, ...]:
+        """The destinations that entries of access lists name."""
+
+        def named() -> tuple[Prefix, ...]:
+            lists = [one for device in self._index.fabric.devices for one in those_known(device.access_lists)]
+            entries = [entry for one in lists for entry in those_known(one.entries)]
+            return prefixes_of(tuple(sorted({text for entry in entries for text in entry.destinations})))
+
+        return self._index.keep("destinations of access lists", named)
+
+    def of(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
+        """Return what becomes of packets at a router, which came over others."""
+        if number in behind:
+            return Ending("loop")
+        if (number, to) not in self._fates:
+            self._fates[number, to] = self._of(number, to, behind)
+        return self._fates[number, to]
+
+    def _of(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
+        found = self._table(number, to)(to)
+        route = found[1] if found else None
+        if not isinstance(route, Route) or route.discard:
+            return Ending("no route")
+        if route.source == "connected" or any(hop.router is None for hop in route.hops):
+            return self._arrived(number, route, to)
+        ends: list[Ending] = []
+        for hop in route.hops:
+            if hop.router is None:
+                continue
+            leaves = self._at(number, (hop.leg,), "egress", to)
+            enters = self._entering(hop, to)
+            onward = self.of(hop.router, to, behind | {number})
+            doubt = leaves.doubt or enters.doubt or onward.doubt
+            if leaves.fate == "denied":  # probes of validators that the switch sends itself may pass
+                doubt = doubt or self._said(number, (hop.leg,), "egress", to)
+            denied = "denied" in (leaves.fate, enters.fate)
+            ends.append(Ending("denied" if denied else onward.fate, doubt))
+        worst = min(ends, key=lambda one: FATES.index(one.fate), default=Ending("delivered"))
+        return Ending(worst.fate, next((one.doubt for one in ends if one.doubt), ""))
+
+    def _table(self, number: int, to: Address) -> Lookup:
+        if (number, to.family) not in self._tables:
+            routes = self._plane.of(to.family)
+            self._tables[number, to.family] = Lookup({route.prefix: route for route in routes.routes(number)})
+        return self._tables[number, to.family]
+
+    def _arrived(self, number: int, route: Route, to: Address) -> Ending:
+        """Return what becomes of packets on their last leg; those to the switch itself do not leave it."""
+        router = self._plane.routers[number]
+        if not self._filtered or any(to in leg.addresses for leg in router.legs):
+            return Ending("delivered")
+        legs = tuple(hop.leg for hop in route.hops)
+        ending = self._at(number, legs, "egress", to)
+        if (
+            ending.fate == "denied"
+            and to not in self._ports
+            and any(len(router.by_name[leg].ports) > 1 for leg in legs)
+        ):
+            return Ending("delivered", self._said(number, legs, "egress", to))
+        return ending
+
+    def _entering(self, hop: Hop, to: Address) -> Ending:
+        """Return what lists do where packets enter the next router."""
+        if not self._filtered or hop.router is None:
+            return Ending("delivered")
+        if hop.session is None:
+            lists = those_known(self._plane.routers[hop.router].device.access_lists)
+            doubtful = next((one for one in lists if one.bindings), None)
+            return Ending("delivered", "" if doubtful is None else self._words(hop.router, doubtful.name))
+        return self._at(hop.router, (self._plane.side(hop.router, hop.session).leg.name,), "ingress", to)
+
+    def of_hosts(self, router: Router, to: Address) -> str:
+        """Return a doubt where a list acts on what hosts at a router send: it is not the router that sends it."""
+        for end in dict.fromkeys(self._ports.values()):
+            if end[0] == router.device.name:
+                legs = tuple(leg.name for leg in router.legs if end[1] in leg.ports)
+                if legs and self._decisions(router.number, legs, "ingress", to, end[1]):
+                    return self._said(router.number, legs, "ingress", to, end[1])
+        return ""
+
+    def _at(self, number: int, legs: tuple[str, ...], way: _Way, to: Address) -> Ending:
+        """Return what the lists at legs of a router do to packets to an address."""
+        found = self._decisions(number, legs, way, to)
+        if not found:
+            return Ending("delivered")
+        packet = self._packet(to)
+        whole = any(one.action == "deny" and one.decision.packets == packet for one in found)
+        return Ending("denied") if whole else Ending("delivered", self._words(number, found[0].rules.name))
+
+    def _said(self, number: int, legs: tuple[str, ...], way: _Way, to: Address, port: str = "") -> str:
+        found = self._decisions(number, legs, way, to, port)
+        return self._words(number, found[0].rules.name) if found else ""
+
+    def _words(self, number: int, name: str) -> str:
+        return f"access list {name} of {self._plane.routers[number].device.name} drops some of the packets, or may"
+
+    def _decisions(self, number: int, legs: tuple[str, ...], way: _Way, to: Address, port: str = "") -> list[Filtered]:
+        """Return what lists do to packets other than to let them pass."""
+        if not self._filtered:
+            return []
+        at_host = port or (self._ports[to][1] if way == "egress" and to in self._ports else "")
+        every = at_legs(self._plane, number, way, legs, self._packet(to), port=at_host)
+        return [one for one in every if one.action != "permit" or _acts(one.decision)]
+
+    def _packet(self, to: Address) -> Packets:
+        return roce_packet(None, to, _USUAL_DSCP)._replace(dscps=self._dscps)
+
+
+def _host_ports(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:
+    for _, ports in cabled_hosts(index):
+        for one in ports:
+            for text in one.port.addresses:
+                if (own := address(text)) is not None:
+                    yield own, (one.far.node, one.far.port)

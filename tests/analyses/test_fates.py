@@ -1,0 +1,140 @@
+"""Packets from leaves to destinations, where access lists drop them: held against validators, or not."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from nodrop.analyses._computed import computed
+from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import changed
+from nodrop.routing.observation import Observation
+from support.designs import build, shipped
+
+ROCE = (PortRange(4791, 4791),)
+DROP = AccessEntry(name="1", action="deny", protocol=17, destination_ports=ROCE)
+HOSTS, UPLINKS = ("Ethernet0", "Ethernet8", "Ethernet16"), ("Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248")
+TO_LEAF2, TO_LEAF1 = ("leaf1", "@reach", "", "10.2.2.0/24"), ("leaf2", "@reach", "", "10.2.1.0/24")
+SELF1, SELF2 = ("leaf1", "@reach", "", "10.0.0.2/32"), ("leaf2", "@reach", "", "10.0.0.1/32")
+
+
+ALL = {TO_LEAF1, TO_LEAF2, SELF1, SELF2}
+"""Destinations at leaves; loopbacks of spines are not looked at here."""
+
+
+@cache
+def fabric() -> Fabric:
+    return build(shipped("two-by-two"))
+
+
+def having(
+    *entries: AccessEntry,
+    device: str = "leaf1",
+    ports: tuple[str | None, ...] = UPLINKS,
+    stage: Stage = "ingress",
+    **more: Any,
+) -> Observation:
+    """Return what is computed of a fabric with a list at ports of a switch."""
+    bindings = tuple(Binding(interface=port, stage=stage) for port in ports)
+    rules = AccessList(name="A", entries=entries, bindings=bindings, **more)
+    devices = tuple(changed(one, access_lists=(rules,)) if one.name == device else one for one in fabric().devices)
+    return computed(Index(changed(fabric(), devices=devices)))
+
+
+def denied(seen: Observation) -> set[tuple[str, ...]]:
+    assert set(seen.seen["reach"].values()) <= {"delivered", "denied"}
+    return {item for item, fate in seen.seen["reach"].items() if fate == "denied" and item in ALL}
+
+
+def doubts(seen: Observation) -> Mapping[tuple[str, ...], str]:
+    return {item: why for item, why in seen.unseen.get("reach", {}).items() if item in ALL}
+
+
+def test_a_list_of_a_leaf_drops_what_comes_from_spines() -> None:
+    seen = having(DROP)
+    assert denied(seen) == {TO_LEAF1, SELF2}
+    assert doubts(seen) == {}
+    assert seen.said["reach", TO_LEAF1].startswith("to 10.2.1.")
+    assert seen.unseen["failures"] == {(): "what access list A of leaf1 drops after a failure is not computed"}
+
+
+def test_a_spine_drops_on_some_of_the_equal_paths() -> None:
+    seen = having(DROP, device="spine1", ports=("Ethernet0", "Ethernet8", "Ethernet128", "Ethernet136"))
+    assert denied(seen) == {TO_LEAF1, TO_LEAF2, SELF1, SELF2}
+    assert doubts(seen) == {}
+    one_way = having(DROP, device="spine1", ports=("Ethernet0", "Ethernet8"))
+    assert denied(one_way) == {TO_LEAF2, SELF1}
+
+
+def test_a_destination_is_denied_if_one_of_its_addresses_is() -> None:
+    to_host = changed(DROP, destinations=("10.2.2.9/32",))
+    to_others = changed(DROP, destinations=("10.2.99.0/24",))
+    at = {"device": "leaf2", "ports": UPLINKS}
+    assert denied(having(to_host, **at)) == {TO_LEAF2}  # type: ignore[arg-type]
+    assert denied(having(to_others, **at)) == set()  # type: ignore[arg-type]
+
+
+def test_a_list_where_packets_leave_for_hosts_drops_what_is_for_them() -> None:
+    seen = having(DROP, device="leaf2", ports=HOSTS, stage="egress")
+    assert denied(seen) == {TO_LEAF2}
+    assert doubts(seen) == {}
+    one_port = having(DROP, device="leaf2", ports=HOSTS[2:], stage="egress")
+    assert denied(one_port) == {TO_LEAF2}
+
+
+def test_what_leaves_for_other_switches_may_be_the_switchs_own_and_is_held_against_nobody() -> None:
+    seen = having(DROP, stage="egress")
+    assert denied(seen) == {TO_LEAF2, SELF1}
+    assert set(doubts(seen)) == {TO_LEAF2, SELF1}
+
+
+def test_lists_at_ports_of_hosts_are_a_doubt_about_what_leaves_the_leaf() -> None:
+    seen = having(DROP, ports=HOSTS)
+    assert denied(seen) == set()
+    why = "access list A of leaf1 drops some of the packets, or may"
+    assert doubts(seen) == {TO_LEAF2: why, SELF1: why}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(changed(DROP, sources=("10.2.2.0/31",)), id="some sources"),
+        pytest.param(changed(DROP, dscps=(26,), others=("TTL 5",)), id="a condition that is not modelled"),
+        pytest.param(changed(DROP, source_ports=(PortRange(50_000, 60_000),)), id="some source ports"),
+        pytest.param(AccessEntry(name="1", protocol=17, redirects="Ethernet0"), id="a redirect"),
+    ],
+)
+def test_a_list_that_drops_some_packets_is_a_doubt(entry: AccessEntry) -> None:
+    seen = having(entry)
+    assert denied(seen) == set()
+    assert {TO_LEAF1, SELF2} <= set(doubts(seen))
+    assert seen.unseen["failures"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "more"),
+    [
+        pytest.param((changed(DROP, action="permit"),), {}, id="a permit"),
+        pytest.param((), {}, id="no entries"),
+        pytest.param((changed(DROP, destination_ports=(PortRange(4789, 4789),)),), {}, id="VXLAN"),
+        pytest.param((changed(DROP, protocol=6),), {}, id="TCP"),
+        pytest.param((DROP,), {"ports": ()}, id="a list that is not bound"),
+        pytest.param((DROP,), {"stage": "control-plane", "ports": (None,)}, id="the control plane"),
+        pytest.param((changed(DROP, family="ipv6"),), {"family": "ipv6"}, id="IPv6"),
+    ],
+)
+def test_lists_that_let_data_pass_change_nothing(entries: tuple[AccessEntry, ...], more: dict[str, Any]) -> None:
+    seen, before = having(*entries, **more), computed(Index(fabric()))
+    assert seen.seen["reach"] == before.seen["reach"]
+    assert doubts(seen) == {}
+    if "family" not in more:
+        assert () not in seen.unseen.get("failures", {})
+
+
+def test_an_unknown_last_action_is_a_doubt() -> None:
+    permit = AccessEntry(name="1", protocol=6)
+    assert set(doubts(having(permit, otherwise=UNKNOWN))) == {TO_LEAF1, SELF2}
