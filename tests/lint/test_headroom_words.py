@@ -4,10 +4,10 @@ import pytest
 
 from nodrop.hardware.bounds import row_xoff
 from nodrop.lint.unknowns import advice
-from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
+from nodrop.lint.vocabulary.headroom import headroom_for_peer_bytes, headroom_needed_bytes, model_of_peer
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.states import UnknownFact
+from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.values import changed
 from support.designs import build, port, shipped
 
@@ -59,3 +59,39 @@ def test_the_reason_is_what_is_missing(device: Device, missing: str, settled: st
         headroom_needed_bytes(device, far, index=Index(FABRIC))
     assert str(raised.value) == missing
     assert advice(missing) == settled
+
+
+def facing(model: object, speed_mbps: object) -> int | None:
+    """Return what a port of leaf1 needs in front of spine1, if that is of this model."""
+    devices = tuple(changed(one, model=model) if one.name == "spine1" else one for one in FABRIC.devices)
+    index = Index(changed(FABRIC, devices=devices))
+    return headroom_for_peer_bytes(LEAF, changed(PORT, speed_mbps=speed_mbps), index=index)
+
+
+@pytest.mark.parametrize("model", ["SN4700", "Z9332F", "Other", UNKNOWN])
+@pytest.mark.parametrize("speed_mbps", [100_000, 400_000, UNKNOWN])
+def test_a_peer_of_which_no_source_says_that_it_pauses_slowly_asks_for_nothing(
+    model: object, speed_mbps: object
+) -> None:
+    assert facing(model, speed_mbps) is None
+
+
+def test_a_port_in_front_of_a_chip_that_pauses_slowly_needs_the_published_headroom() -> None:
+    assert facing("8102-64H", 100_000) == 160_000
+
+
+@pytest.mark.parametrize(
+    ("speed_mbps", "missing"),
+    [(400_000, "pause response of silicon-one-q200 at 400G"), (UNKNOWN, "interface.speed_mbps")],
+)
+def test_what_no_source_says_of_a_slow_chip_is_unknown(speed_mbps: object, missing: str) -> None:
+    with pytest.raises(UnknownFact) as raised:
+        facing("8102-64H", speed_mbps)
+    assert str(raised.value) == missing
+
+
+def test_a_port_without_a_cable_has_no_peer() -> None:
+    index = Index(changed(FABRIC, links=()))
+    assert headroom_for_peer_bytes(LEAF, PORT, index=index) is None
+    assert model_of_peer(LEAF, PORT, index=index) == ""
+    assert model_of_peer(LEAF, PORT, index=Index(FABRIC)) == FABRIC.device("spine1").model

@@ -92,6 +92,7 @@ policies = st.builds(
     rdma_mtu_bytes=unknown_or(st.integers(256, 4096)),
     max_oversubscription=unknown_or(st.integers(1, 100_000).map(lambda hundredths: hundredths / 100)),
     lossless_pool_percent=unknown_or(st.integers(1, 100)),
+    rails=unknown_or(st.sampled_from(["joined", "isolated"])),
     drained=st.lists(names, unique=True, max_size=2).map(tuple),
 )
 

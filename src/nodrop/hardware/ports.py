@@ -14,6 +14,19 @@ def _each(read: Any) -> Any:
     return lambda values: tuple(read(value) for value in values)
 
 
+def _bytes_by_speed(table: dict[str, Any]) -> dict[int, int]:
+    return {units.speed_mbps(speed): int(size) for speed, size in table.items()}
+
+
+def _lanes_by_speed(table: dict[str, Any]) -> dict[int, tuple[int, ...]]:
+    lists = {speed: lanes if isinstance(lanes, list) else [lanes] for speed, lanes in table.items()}
+    return {units.speed_mbps(speed): tuple(map(int, lanes)) for speed, lanes in lists.items()}
+
+
+BytesBySpeed = Annotated[dict[int, int], BeforeValidator(_bytes_by_speed)]
+"""Bytes by speed: `{100G: 160000}`."""
+LanesBySpeed = Annotated[dict[int, tuple[int, ...]], BeforeValidator(_lanes_by_speed)]
+"""Numbers of lanes by speed: `{400G: 4, 200G: [2, 4]}`."""
 Speeds = Annotated[tuple[int, ...], BeforeValidator(_each(units.speed_mbps))]
 Ids = Annotated[tuple[int, ...], BeforeValidator(units.ids)]
 _LETTERS = "abcdefghijklmnop"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field, model_validator
 
 from nodrop import units
-from nodrop.hardware.ports import Facts, PortGroup, SonicPort, Speeds, Split, Ways, common
+from nodrop.hardware.ports import BytesBySpeed, Facts, LanesBySpeed, PortGroup, SonicPort, Speeds, Split, Ways, common
 from nodrop.model.fabric import SampledKind
 
 
@@ -72,6 +72,9 @@ class Asic(Facts):
     tile_bytes_per_gbps: float = 0
     """Bytes held in the port's tile per Gb/s: 120 / 8 on Spectrum-4 and -5, else 0."""
     extra_headroom_bytes: int = 0
+    headroom_before_bytes: BytesBySpeed = Field(default_factory=dict)
+    """The xoff that ports in front of the chip need, by speed in Mb/s, where it stops later after a pause than IEEE
+    802.3 allows (31B.3.7); empty where no source says so."""
     private_headroom_bytes: int = 10240
     egress_mirror_bytes: int = 10240
     management_pool_bytes: int = 262144
@@ -307,18 +310,12 @@ class Switch(Facts):
         return [group for group in groups if not group.panels_set.isdisjoint(panels)] or groups[:1]
 
 
-def _counts(table: dict[str, Any]) -> dict[int, tuple[int, ...]]:
-    """Read lanes by speed: `{400G: 4, 200G: [2, 4]}`."""
-    lists = {speed: lanes if isinstance(lanes, list) else [lanes] for speed, lanes in table.items()}
-    return {units.speed_mbps(speed): tuple(map(int, lanes)) for speed, lanes in lists.items()}
-
-
 class Nic(Facts):
     """A network adapter: on how many electrical lanes it runs each speed."""
 
     name: str
     vendor: str
-    lanes: Annotated[dict[int, tuple[int, ...]], BeforeValidator(_counts)]
+    lanes: LanesBySpeed
     """By speed, the numbers of lanes; the first is used where the cable does not decide."""
     ports_per_gpu: int | None = None
     """Ports that leave the server, of each accelerator that has the NIC in it; None for a separate adapter."""

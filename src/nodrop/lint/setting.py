@@ -182,7 +182,10 @@ def _name(platform: str, model: str, interface: Interface) -> str:
     port = interface.port
     if not isinstance(port, Port) or switch(model).group(port.panel) is None:
         return interface.name
-    return port_name(platform, model, port)
+    try:
+        return port_name(platform, model, port)
+    except KeyError:  # no source has the port map of the model
+        return interface.name
 
 
 def renamed(fabric: Fabric, table: Names) -> Fabric:

@@ -8,6 +8,7 @@ from typing import Any
 from nodrop.formats.places import Span
 from nodrop.hardware.bounds import ROW_OF
 from nodrop.hardware.commitment import MEMORY_OF
+from nodrop.hardware.pausing import RESPONSE_OF
 from nodrop.lint.finding import Located, UnknownVerdict
 from nodrop.lint.scopes import SCOPES
 from nodrop.model.fabric import Fabric, Host, HostPort, Policy
@@ -119,7 +120,7 @@ def advice(path: str) -> str:
     """
     if path.startswith(ROW_OF):
         return "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them"
-    if path.startswith(MEMORY_OF):
+    if path.startswith((MEMORY_OF, RESPONSE_OF)):
         return "nothing that an owner can state: the catalogue has no source for it"
     _, bracket, given = path.partition("(")
     if bracket:

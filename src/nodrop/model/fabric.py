@@ -370,6 +370,8 @@ class Policy:
     max_oversubscription: float | Unknown = UNKNOWN
     lossless_pool_percent: int | Unknown = UNKNOWN
     """The share of the memory to be shared that lossless traffic is to have."""
+    rails: Literal["joined", "isolated"] | Unknown = UNKNOWN
+    """Whether switches join the rails, or the GPUs of a host forward between them (NVLink)."""
     drained: tuple[str, ...] = ()
     """The switches that the owner has drained, by name."""
 

@@ -56,6 +56,8 @@ class Nic:
     mtu_bytes: int | Unknown = UNKNOWN
     roce_version: int | Unknown = UNKNOWN
     gid_index: int | Unknown = UNKNOWN
+    gid_family: Literal["ipv4", "ipv6"] | Unknown = UNKNOWN
+    """The family of addresses among whose GIDs NCCL chooses, where no index chooses one."""
     storm_guard: bool | Unknown = UNKNOWN
     """Whether the NIC stops sending pause by itself when its receiver has stalled."""
     loopback: bool | Unknown = UNKNOWN
@@ -71,6 +73,10 @@ class Nic:
     """Whether NCCL sends data so that it may take several paths."""
     queue_pairs: int | Unknown = UNKNOWN
     """Queue pairs that NCCL opens for a connection between two GPUs: to a switch's hash, each is a separate flow."""
+    cross_nic: bool | Unknown = UNKNOWN
+    """Whether NCCL may connect NICs of different rails."""
+    pxn: bool | Unknown = UNKNOWN
+    """Whether NCCL may reach a rail by NVLink and the NIC of another GPU (PXN)."""
     gin_traffic_class: int | Unknown = UNKNOWN
     """ToS byte of what GPUs send through NCCL without the CPU (GIN)."""
     nvshmem_traffic_class: int | Unknown = UNKNOWN

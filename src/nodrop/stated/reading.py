@@ -136,6 +136,7 @@ def _policy(policy: Policy) -> fabric.Policy:
         rdma_mtu_bytes=_known(policy.rdma_mtu),
         max_oversubscription=_known(policy.max_oversubscription),
         lossless_pool_percent=_known(policy.lossless_pool),
+        rails=_known(policy.rails),
         drained=policy.drained,
     )
 

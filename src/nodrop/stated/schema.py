@@ -112,6 +112,9 @@ class Policy(Part):
     lossless_pool: Annotated[int, percentage(1, 100)] | None = Field(
         None, description="share of the packet memory to be shared that lossless traffic has, at least: 90%"
     )
+    rails: Literal["joined", "isolated"] | None = Field(
+        None, description="whether switches join the rails, or the GPUs of a host forward between them (NVLink)"
+    )
     drained: tuple[Name, ...] = Field((), description="switches that are drained for maintenance, such as spine2")
 
 

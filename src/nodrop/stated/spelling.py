@@ -142,6 +142,8 @@ def _policy(policy: Policy) -> Iterator[str]:
         yield f"max_oversubscription: {repr(policy.max_oversubscription).removesuffix('.0')}"
     if not isinstance(policy.lossless_pool_percent, Unknown):
         yield f"lossless_pool: {policy.lossless_pool_percent}%"
+    if not isinstance(policy.rails, Unknown):
+        yield f"rails: {policy.rails}"
     if policy.drained:
         yield f"drained: [{', '.join(map(_text, policy.drained))}]"
 

@@ -1,7 +1,9 @@
 """Words about headroom: what a port's cable needs, by the rule that holds for its switch."""
 
+from nodrop.hardware import asic_of
 from nodrop.hardware.bounds import bounds, missing_row, row_xoff
 from nodrop.hardware.dynamic import budget
+from nodrop.hardware.pausing import headroom_before
 from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
@@ -55,3 +57,26 @@ def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: In
     if published is None:
         raise UnknownFact("interface.speed_mbps")
     return published
+
+
+@word("function", rests_on=("cables", "models"))
+def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Index) -> int | None:
+    """Return the xoff that a port needs for the chip at its far end, None if no source says that it pauses slowly."""
+    peer = _peer(device, interface, index)
+    chip = None if peer is None else asic_of(peer.model)
+    if chip is None or not chip.headroom_before_bytes:
+        return None
+    speed = known(interface.speed_mbps, "interface.speed_mbps")
+    return None if speed is None else headroom_before(chip, speed)
+
+
+@word("function", rests_on=("cables", "models"))
+def model_of_peer(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return the model of the switch at the far end of a port's cable; "" if there is none or its model is unknown."""
+    peer = _peer(device, interface, index)
+    return "" if peer is None or isinstance(peer.model, Unknown) else peer.model
+
+
+def _peer(device: Device, interface: Interface, index: Index) -> Device | None:
+    end = index.far_end(device.name, interface.name)
+    return None if end is None else index.devices.get(end.node)

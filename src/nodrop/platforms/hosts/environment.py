@@ -49,8 +49,11 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "NCCL_IB_GID_INDEX": ("gid_index", number),
     "UCX_IB_GID_INDEX": ("gid_index", number),
     "NVSHMEM_IB_GID_INDEX": ("gid_index", number),
+    "NCCL_IB_ADDR_FAMILY": ("gid_family", {"AF_INET": "ipv4", "AF_INET6": "ipv6"}.get),
     "NCCL_IB_ROCE_VERSION_NUM": ("roce_version", number),
     "NCCL_IB_QPS_PER_CONNECTION": ("queue_pairs", number),
+    "NCCL_CROSS_NIC": ("cross_nic", {"0": False, "1": True, "2": True}.get),
+    "NCCL_PXN_DISABLE": ("pxn", {"0": True, "1": False}.get),
     "NCCL_IB_ADAPTIVE_ROUTING": ("nccl_adaptive_routing", _flag),
 }
 

@@ -1,0 +1,121 @@
+"""GIDs of another address family than the switch routes at the ports of a host.
+
+The GID decides whether RoCE version 2 travels in IPv4 or IPv6 (NVIDIA, RDMA over Converged Ethernet, GID Table). NCCL
+takes the GID that NCCL_IB_GID_INDEX numbers, else one of NCCL_IB_ADDR_FAMILY, which is AF_INET unless stated
+(NVIDIA/nccl, src/transport/net_ib). Drivers list link-local GIDs first, as 0 and 1, then those of configured addresses.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.analyses._hosts import cabled
+from nodrop.analyses._link_layers import is_roce
+from nodrop.model.fabric import End, HostPort
+from nodrop.model.index import Index
+from nodrop.model.nics import Nic, stated
+from nodrop.model.states import Unknown, those_known
+from nodrop.routing.legs import legs, unsaid
+from nodrop.routing.prefixes import Family, address
+
+RESTS_ON = frozenset({"cables", "hosts"})
+_FIRST_CONFIGURED = 2
+_WORDS: dict[Family, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
+
+
+class _Chosen(NamedTuple):
+    """The family of a GID, and what chooses it: a field of the file, and its words."""
+
+    family: Family
+    field: str
+    by: str
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the files by which NCCL takes GIDs of a family that a switch does not route at a port of their hosts.
+
+    Once each, with the first such port. A switch without an address there routes the host elsewhere, and decides
+    nothing. Facts: family, by, expected and port.
+    """
+    hosts, unsettled = hosts_of(index), set[str]()
+    for nic in index.fabric.nics:
+        if is_roce(index, nic) is False:
+            continue
+        by_default = _is_by_default(index, nic, hosts)
+        for far, own in _ends(index, nic, hosts):
+            chosen = _chosen(nic, own, by_default=by_default)
+            if chosen is None:
+                continue
+            if missing := unsaid(index.devices[far.node]):
+                if far.node not in unsettled:
+                    unsettled.add(far.node)
+                    yield Unsettled(subject=(far.node,), missing=missing)
+                continue
+            routed = _routed(index, far)
+            if routed and chosen.family not in routed:
+                yield _hit(nic, chosen, routed, far)
+                break
+
+
+def _hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
+    return Hit(
+        subject=nic.subject,
+        at=(*nic.subject, chosen.field),
+        facts={
+            "family": _WORDS[chosen.family],
+            "by": chosen.by,
+            "expected": " or ".join(_WORDS[one] for one in sorted(routed)),
+            "port": f"{far.node} {far.port}",
+        },
+        related=((tuple(far), "the port that it faces"),),
+    )
+
+
+def _chosen(nic: Nic, own: HostPort | None, *, by_default: bool) -> _Chosen | None:
+    gid_index = stated(nic, "gid_index")
+    if gid_index is not None:
+        families = {
+            found.family
+            for text in (own.addresses if own else ())
+            if (found := address(text)) is not None and not found.link_local
+        }
+        if gid_index < _FIRST_CONFIGURED or len(families) != 1:
+            return None
+        return _Chosen(families.pop(), "gid_index", f"GID index {gid_index}")
+    if (family := stated(nic, "gid_family")) is not None:
+        return _Chosen(family, "gid_family", "NCCL_IB_ADDR_FAMILY")
+    return _Chosen("ipv4", "traffic_class", "NCCL's default") if by_default else None
+
+
+def _is_by_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
+    """Whether NCCL has RDMA by a file, and neither it nor another file for its hosts states which GID."""
+    if stated(nic, "traffic_class") is None:
+        return False
+    own = {host.name for host in hosts.of(nic)}
+    others = [one for one in index.fabric.nics if one is nic or not own or own & {host.name for host in hosts.of(one)}]
+    return all(stated(one, field) is None for one in others for field in ("gid_index", "gid_family"))
+
+
+def _ends(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple[End, HostPort | None]]:
+    """Yield the ports of switches that its NICs face, with the port of the host where that is known."""
+    if not index.fabric.hosts:
+        yield from ((End(*one.subject), None) for one in hosts.facing(nic))
+    for host in hosts.of(nic):
+        yield from ((one.far, one.port) for one in cabled(index, host))
+
+
+def _routed(index: Index, end: End) -> set[Family]:
+    """Return the families of which a switch has a subnet at a port, link-local ones not counted.
+
+    None of a port with a BGP session to the host, which may announce addresses of the other family.
+    """
+    device = index.devices[end.node]
+    own = [leg for leg in legs(device) if end.port in leg.ports]
+    subnets = {subnet for leg in own for subnet in leg.subnets if not subnet.link_local}
+    for process in (device.bgp, *those_known(device.vrf_bgp)):
+        for one in () if process is None or isinstance(process, Unknown) else process.neighbors:
+            far = address(one.key)
+            if one.key in (end.port, *(leg.name for leg in own)) or (far and any(it.has(far) for it in subnets)):
+                return set()
+    return {subnet.family for subnet in subnets}

@@ -1,0 +1,109 @@
+"""Rails that no switch joins: a NIC reaches those of other rails only if GPUs of its host forward (NVLink).
+
+NCCL uses NCCL_CROSS_NIC=0 as the statement that rails cannot reach each other, and PXN to forward; it does not
+guarantee that no connection crosses rails (NVIDIA/nccl issues 836, 2193 and 2345).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._facing import hosts_of
+from nodrop.analyses._hosts import Cabled, cabled_hosts
+from nodrop.analyses._pairs import UNREAD_END
+from nodrop.model.fabric import Host, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.modes import joined
+from nodrop.model.nics import stated
+from nodrop.model.states import Unknown, surely_off
+from nodrop.model.subject import FABRIC, Subject
+
+RESTS_ON = frozenset({"cables", "hosts"})
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield hosts of which no cables in service join the leaves of two rails, once, with the first such two.
+
+    Facts: rail, leaf, other_rail, other_leaf and forwarding, what files of the host state of it. Hosts of which a file
+    states NCCL_CROSS_NIC=0, and none that PXN is off, forward themselves. Switches that were not read, and
+    ports of which no cable is known, may join them.
+    """
+    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is_in_rails(host)]
+    if not hosts:
+        return
+    groups, without_pxn, forwards = _groups(index), _hosts_with(index, "pxn"), _hosts_with(index, "cross_nic")
+    unsettled: set[Subject] = set()
+    for host, ports in hosts:
+        parted = _parted(ports, groups)
+        if parted is None or (host.name in forwards - without_pxn):
+            continue
+        first, other = parted
+        if doubt := _doubt(index, groups, parted):
+            if doubt.subject not in unsettled:
+                unsettled.add(doubt.subject)
+                yield doubt
+            continue
+        yield Hit(
+            subject=(FABRIC, "hosts", host.name),
+            at=tuple(first.far),
+            facts={
+                "rail": first.number + 1,
+                "leaf": first.far.node,
+                "other_rail": other.number + 1,
+                "other_leaf": other.far.node,
+                "forwarding": "off" if host.name in without_pxn else "not stated",
+            },
+            related=((tuple(other.far), "the other rail"),),
+        )
+
+
+def _is_in_rails(host: Host) -> bool:
+    return not isinstance(host.spread, Unknown) and host.spread == "rails"
+
+
+def _groups(index: Index) -> Mapping[str, str]:
+    """Return for each switch one of all that cables in service join to it, those that were not read included."""
+    hosts = index.hosts.keys()
+    links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
+    names = [*index.devices, *(end.node for link in links for end in (link.a, link.b))]
+    return joined(dict.fromkeys(names), [link for link in links if _in_service(index, link)])
+
+
+def _in_service(index: Index, link: Link) -> bool:
+    ports = [index.interface(*end) for end in (link.a, link.b)]
+    return not any(port is not None and surely_off(port.enabled) for port in ports)
+
+
+def _parted(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled, Cabled] | None:
+    """Return the first two ports of a host whose leaves are not joined."""
+    for port in ports[1:]:
+        if groups[port.far.node] != groups[ports[0].far.node]:
+            return ports[0], port
+    return None
+
+
+def _hosts_with(index: Index, field: str) -> set[str]:
+    """Return the hosts of which a file states that a setting of NCCL is off."""
+    hosts = hosts_of(index)
+    files = [nic for nic in index.fabric.nics if stated(nic, field) is False]
+    return {host.name for nic in files for host in hosts.of(nic)}
+
+
+def _doubt(index: Index, groups: Mapping[str, str], parted: tuple[Cabled, Cabled]) -> Unsettled | None:
+    """Return what may join two leaves: switches that were not read, or ports of which no cable is known."""
+    first, other = (one.far.node for one in parted)
+    own = [name for name, group in groups.items() if group in (groups[first], groups[other])]
+    if unread := frozenset(own) - index.devices.keys():
+        return Unsettled(subject=(first,), missing=UNREAD_END, others=unread)
+    unknown = next((name for name in own if _has_unknown_cable(index, name)), None)
+    return None if unknown is None else Unsettled(subject=(unknown,), missing="interface.side")
+
+
+def _has_unknown_cable(index: Index, name: str) -> bool:
+    """Whether a port of a switch may lead to a switch that no known cable names."""
+    return any(
+        _may_be_fabric(port) and index.far_end(name, port.name) is None for port in index.devices[name].interfaces
+    )
+
+
+def _may_be_fabric(port: Interface) -> bool:
+    return (isinstance(port.side, Unknown) or port.side == "fabric") and not surely_off(port.enabled)
