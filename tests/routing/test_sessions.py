@@ -120,7 +120,7 @@ HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
                 "r1 e0.4094": ("unread", {"node": "", "missing": "interface.addresses"}),
                 "r2 10.1.0.0": ("missing-there", {"peer": "r1", "port": "e0"}),
             },
-            id="a sub-interface, which the model does not have",
+            id="a sub-interface at one end, whose addresses the model does not have",
         ),
         pytest.param(
             to("e7.10"), THERE,

@@ -31,11 +31,11 @@ def pair(
 ) -> Fabric:
     """Two leaves of one AS with a session, r1 and r2, below a spine, r3, that has a route of r4; r2's uplink may lack.
 
-    `over` begins the addresses of the link between the leaves; without it they have none.
+    `over` begins the addresses of the link between the leaves, or is the interface of a session without any.
     """
     ends = [(port("e0", f"{over}0/31"), port("e0", f"{over}1/31")), ("10.1.9.1", "10.1.9.0")]
-    if not over:
-        ends = [(port("e0", link_local=True), port("e0", link_local=True)), ("e0", "e0")]
+    if over.startswith("e0"):
+        ends = [(port("e0", link_local=True), port("e0", link_local=True)), (over, over)]
     (one_end, other_end), (one_far, other_far) = ends
     one = router(
         "r1",
@@ -117,7 +117,11 @@ def cases() -> dict[str, tuple[Fabric, dict[tuple[str, str], set[str] | None]]]:
         "without an uplink over the other": (pair(SELF, both=False), {at: {"e0"}, ("r2", "10.8.1.0/24"): {"e0"}}),
         "the next hop is kept and not reached": (pair(both=False), {at: None, ("r2", "10.8.1.0/24"): {"e0"}}),
         "the next hop is kept and announced": (pair(both=False, bgp=kept), {at: {"e0"}}),
-        "link-local next hops are never kept": (pair(both=False, over=""), {at: {"e0"}}),
+        "link-local next hops are never kept": (pair(both=False, over="e0"), {at: {"e0"}}),
+        "the session is over a sub-interface": (
+            pair(SELF, peer2=SELF, both=False, over="e0.4094"),
+            {at: {"e0.4094"}, ("r2", "10.8.1.0/24"): {"e0.4094"}},
+        ),
         "LOCAL_PREF is kept": (pair(SELF, up=PREFERRED, bgp=preferring), {("r1", BLOCK): {"e1"}, at: {"e0"}}),
         "MED is kept": (
             pair(SELF, up2=PREFERRED, bgp2=metrics),

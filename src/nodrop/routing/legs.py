@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nodrop.limits import MAX_VLAN
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import Address, Prefix, address, prefix
+from nodrop.units import whole_number
 
 
 class Leg(NamedTuple):
@@ -25,6 +27,8 @@ class Leg(NamedTuple):
     ports: tuple[str, ...]
     least: int = 1
     enabled: bool = True
+    tag: int = 0
+    """The VLAN of a sub-interface; 0 for all others."""
 
 
 def legs(device: Device) -> Iterator[Leg]:
@@ -48,6 +52,18 @@ def legs(device: Device) -> Iterator[Leg]:
     for loopback in those_known(device.loopbacks):
         subject = (device.name, "@loopbacks", loopback.name)
         yield _leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
+
+
+def tagged(name: str) -> tuple[str, int] | None:
+    """Return the interface below a sub-interface and the VLAN that its name says: `peerlink.4094`."""
+    base, _, text = name.rpartition(".")
+    tag = whole_number(text, MAX_VLAN)
+    return (base, tag) if base and tag else None
+
+
+def sub_interface(base: Leg, tag: int, vrf: str | None) -> Leg:
+    """Return a sub-interface that a session is over; its addresses are not in the model."""
+    return base._replace(name=f"{base.name}.{tag}", vrf=vrf, addresses=(), subnets=(), tag=tag)
 
 
 def is_named(leg: str, word: str) -> bool:

@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, those_known
 from nodrop.model.subject import Subject
-from nodrop.routing.legs import Leg, legs, unsaid
+from nodrop.routing.legs import Leg, legs, sub_interface, tagged, unsaid
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
 
 Reason = Literal[
@@ -154,6 +154,21 @@ def routers(index: Index) -> Iterator[Router]:
             None: None if isinstance(device.bgp, Unknown) else device.bgp,
             **{one.vrf: one for one in those_known(device.vrf_bgp)},
         }
+        named = {leg.name: leg for own in by_vrf.values() for leg in own}
+        for vrf, process in processes.items():
+            by_vrf[vrf] += _sub_interfaces(process, named, vrf)
         for vrf in dict.fromkeys((*processes, *by_vrf)):
             yield Router(number, device, vrf, processes.get(vrf), tuple(by_vrf[vrf]))
             number += 1
+
+
+def _sub_interfaces(process: Bgp | None, named: Mapping[str, Leg], vrf: str | None) -> list[Leg]:
+    """Return the sub-interfaces that sessions of a process are over."""
+    found = []
+    for neighbor in () if process is None else those_known(process.neighbors):
+        if neighbor.interface is not None and neighbor.interface not in named:
+            parts = tagged(neighbor.interface)
+            base = None if parts is None else named.get(parts[0])
+            if parts is not None and base is not None and base.ports:
+                found.append(sub_interface(base, parts[1], vrf))
+    return found

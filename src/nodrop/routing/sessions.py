@@ -72,6 +72,8 @@ class Sessions:
         found = self._far(router, neighbor, leg)
         if isinstance(found, str):
             return down("unread", node=found)
+        if leg.tag and (found is None or found[0].by_interface.get(found[1].name) is None):
+            return down("unread", node="", missing="interface.addresses")
         if found is None:
             return down("nobody", port=leg.name)
         far, far_leg, cabled = found
@@ -153,7 +155,7 @@ class Sessions:
     def _far(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
-        at_ends = [found for end in ends for found in self._by_port.get(end, ())]
+        at_ends = [found for end in ends for found in self._by_port.get(end, ()) if found[1].tag == leg.tag]
         wanted = address_over(neighbor, leg)
         if wanted is None:
             if at_ends:
@@ -198,13 +200,10 @@ class Sessions:
 def _unmodelled(router: Router, neighbor: BgpNeighbor) -> str:
     """Return what is not known of a session whose interface the model does not have; "" for others.
 
-    That is a sub-interface, or an interface of which files say nothing that need not list all that there are.
+    That is an interface of which files say nothing that need not list all that there are.
     """
     if neighbor.interface is None:
         return ""
-    base, dot, tag = neighbor.interface.rpartition(".")
-    if dot and tag.isdecimal() and base in router.by_name:
-        return "interface.addresses"
     held = known_traits(router.device.platform)
     is_complete = held is not None and held.lists_ports and bool(router.device.interfaces)
     return "" if is_complete else "interface.enabled"

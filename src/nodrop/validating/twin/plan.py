@@ -16,6 +16,7 @@ from typing import NamedTuple
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
 from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.platforms.running import runs
+from nodrop.routing.legs import tagged
 
 _NAME = re.compile(r"(?!(?:if|void)\d)[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,14}", re.ASCII)
 """Names that interfaces have in the kernel as in the fabric: of those that Linux takes (net/core/dev.c, dev_valid_name;
@@ -144,7 +145,7 @@ class _Planner:
         return space
 
     def _name(self, node: str, name: str) -> str:
-        """What the kernel is to call an interface."""
+        """Return what the kernel is to call an interface."""
         if _NAME.fullmatch(name) and name not in ("all", "default", "lo"):
             return name
         names = self.made.names[node]
@@ -187,7 +188,7 @@ class _Planner:
                 enabled=not surely_off(channel.enabled),
                 least=channel.min_links or 1,
                 ports=channel.members,
-                lanes=lanes or ((0, None),),
+                lanes=self._lanes(device.name, channel.name, lanes),
             )
             bundled.update(dict.fromkeys(channel.members, point))
         for port in device.interfaces:
@@ -202,8 +203,16 @@ class _Planner:
                 enabled=not surely_off(port.enabled),
                 least=1,
                 ports=(port.name,),
-                lanes=lanes or ((0, None),),
+                lanes=self._lanes(device.name, port.name, lanes),
             )
+
+    def _lanes(
+        self, node: str, leg: str, lanes: tuple[tuple[int, int | None], ...]
+    ) -> tuple[tuple[int, int | None], ...]:
+        """Return the lanes of a port or bundle with those of its sub-interfaces over which BGP is to find somebody."""
+        names = map(tagged, self._speaking.get(node, ()))
+        tags = sorted(parts[1] for parts in names if parts is not None and parts[0] == leg)
+        return (*(lanes or ((0, None),)), *((tag, None) for tag in tags))
 
     def _host(self, host: Host) -> None:
         self._space(host.name)
@@ -238,19 +247,22 @@ class _Planner:
                     self.made.wires.append(Wire(a=_sized(one, size), b=_sized(other, size), links=tuple(links)))
         for point in dict.fromkeys(self.points.values()):
             for tag, vlan in point.lanes:
-                wanted = point.addresses or vlan is not None or point.leg in self._speaking.get(point.node, ())
+                leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
+                wanted = point.addresses or vlan is not None or leg in self._speaking.get(point.node, ())
                 if wanted and (point, tag) not in used:
                     nic = self._nic(point, tag, tuple(End(point.node, port) for port in point.ports))
                     self.made.wires.append(Wire(a=nic))
 
     @cached_property
-    def _speaking(self) -> Mapping[str, frozenset[str]]:
-        """The interfaces of a device over which BGP is to find somebody."""
+    def _speaking(self) -> Mapping[str, Mapping[str, str | None]]:
+        """The interfaces of a device over which BGP is to find somebody, each with the VRF of the process."""
         found = {}
         for device in self.fabric.devices:
             processes = [one for one in (device.bgp, *those_known(device.vrf_bgp)) if not isinstance(one, Unknown)]
-            sessions = [one for process in processes if process for one in those_known(process.neighbors)]
-            found[device.name] = frozenset(one.interface for one in sessions if one.interface)
+            sessions = [
+                (one, process.vrf) for process in processes if process for one in those_known(process.neighbors)
+            ]
+            found[device.name] = {one.interface: vrf for one, vrf in sessions if one.interface}
         return found
 
     def _said(self, links: list[Link], what: str) -> None:
@@ -258,8 +270,10 @@ class _Planner:
 
     def _nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
         vlan = dict(point.lanes)[tag]
+        leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
         if vlan is None:
-            space, name, bridge = self._space(point.node, point.vrf), self._name(point.node, point.leg), None
+            vrf = self._speaking[point.node][leg] if tag else point.vrf
+            space, name, bridge = self._space(point.node, vrf), self._name(point.node, leg), None
         else:
             over = next(one for one in self.made.bridges if one.space.node == point.node and one.leg == f"VLAN {vlan}")
             self.count += 1
@@ -267,8 +281,8 @@ class _Planner:
         return Nic(
             space=space,
             name=name,
-            leg=point.leg,
-            addresses=point.addresses if vlan is None else (),
+            leg=leg,
+            addresses=point.addresses if vlan is None and not tag else (),
             mtu_bytes=point.mtu_bytes,
             enabled=point.enabled,
             bridge=bridge,
@@ -300,7 +314,7 @@ def _size(mtu_bytes: int | None | Unknown) -> int | None:
 
 
 def _sized(nic: Nic, size: int | None) -> Nic:
-    """An interface of which nobody says how large its packets are takes those of the other end."""
+    """Return an interface with the packet size of the other end where none is stated for it."""
     if nic.mtu_bytes is not None:
         return nic
     return Nic(**{name: getattr(nic, name) for name in Nic.__slots__} | {"mtu_bytes": size})
