@@ -40,12 +40,20 @@ def test_words_of_route_maps() -> None:
     rules = (RouteMapRule(sequence=10, action="permit", matches=(("interface", "e0"),), sets=(("src", "10.0.0.1"),)),)
     found = gaps(route_maps=(RouteMap(name="IN", rules=rules),))
     where = ("r1", "@bgp", "route_maps", "IN", "10")
-    assert found == {(where, "interface"), (where, "src")}
+    assert found == {(where, "interface")}
 
     peers = (RouteMapRule(sequence=10, action="permit", matches=(("peer", "10.1.0.1"),)),)
     imports = {"route_maps": (RouteMap(name="IN", rules=peers),)}
     assert gaps([to("10.1.0.1", 65002, import_policy="IN")], **imports) == set()
     assert gaps([to("10.1.0.1", 65002, export_policy="IN")], **imports) == {(where, "peer")}
+
+
+@pytest.mark.parametrize(("source", "is_own"), [("10.1.0.0", True), ("10.1.0.1", False), ("fd00::1", False)])
+def test_the_source_of_packets_is_an_address_of_the_router(source: str, is_own: bool) -> None:
+    rules = (RouteMapRule(sequence=10, action="permit", sets=(("src", source),)),)
+    found = gaps(route_maps=(RouteMap(name="SRC", rules=rules),), installed_policy="SRC")
+    what = ("r1", "@bgp", "route_maps", "SRC", "10"), "set src of an address that the switch does not have"
+    assert found == (set() if is_own else {what})
 
 
 def test_sessions_over_several_hops() -> None:

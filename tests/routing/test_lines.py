@@ -14,7 +14,7 @@ from nodrop.routing.failures import Failures
 from nodrop.routing.prefixes import Prefix
 from support.routed_runs import tables
 from support.twin_runs import Table
-from support.wired_routers import fabric, port, router, to
+from support.wired_routers import doubly_heard, fabric, port, router, to
 
 BLOCKS = ("10.8.1.0/24", "10.8.2.0/24")
 BOTH = {one: ["e0"] for one in BLOCKS}
@@ -285,3 +285,13 @@ def test_it_hangs_on_time_who_wins_at_one_distance_or_where_the_loser_is_announc
         assert compute(Index(floating(250, process))).gaps == ()
     alone = changed(floating(250, told), links=(), devices=floating(250, told).devices[1:])
     assert compute(Index(alone)).gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("default", "given", "used"),
+    [(None, None, ["e0", "e1"]), (200, None, ["e0", "e1"]), (None, "150", ["e0"]), (200, "150", ["e1"])],
+)
+def test_routes_to_which_none_is_given_have_the_default_preference(
+    default: int | None, given: str | None, used: list[str]
+) -> None:
+    assert routes(doubly_heard(default, given), "r1")["10.8.0.0/24"] == used

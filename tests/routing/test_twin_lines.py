@@ -9,7 +9,7 @@ from nodrop.model.routing import PrefixList, PrefixRule, Redistribution, RouteMa
 from nodrop.model.values import changed
 from support.routed_runs import compare
 from support.twin_runs import needed
-from support.wired_routers import fabric, port, router, to
+from support.wired_routers import doubly_heard, fabric, port, router, to
 
 pytestmark = pytest.mark.nightly
 PATIENCE_S = 60.0
@@ -107,3 +107,10 @@ def test_static_routes_go_before_bgp_or_behind_it_by_their_distance(
     first, second = made.devices
     first = changed(first, bgp=changed(first.bgp, distances=distances))
     compare(changed(made, devices=(first, second)), after=(made.links[0],), patience_s=PATIENCE_S)
+
+
+@pytest.mark.parametrize("default", [None, 0, 200])
+@pytest.mark.parametrize("given", [None, "150"])
+def test_the_default_preference_is_that_of_frr(default: int | None, given: str | None) -> None:
+    needed()
+    compare(doubly_heard(default, given), patience_s=PATIENCE_S)

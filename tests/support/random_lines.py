@@ -83,7 +83,9 @@ def _device(device: Device, chance: Random) -> Device:
     assert isinstance(bgp, Bgp)
     families = ["ipv4", *(["ipv6"] if bgp.maximum_paths_ipv6 else [])]
     neighbors = tuple(_neighbor(one, chance) for one in those_known(bgp.neighbors))
-    said: dict[str, Any] = {"neighbors": neighbors, "route_maps": _maps(bgp, chance)}
+    texts = [text for one in those_known(device.loopbacks) for text in one.addresses if "." in text]
+    source = texts[0].partition("/")[0] if texts else None
+    said: dict[str, Any] = {"neighbors": neighbors, "route_maps": _maps(bgp, source, chance)}
     if chance.random() < 0.35:
         said["aggregates"] = tuple(_aggregates(chance, families))
     for field, low in (("distances", "ipv4"), ("distances_ipv6", "ipv6")):
@@ -92,6 +94,8 @@ def _device(device: Device, chance: Random) -> Device:
     for field, mark in (("installed_policy", "4"), ("installed_policy_ipv6", "6")):
         if f"ipv{mark}" in families and chance.random() < 0.15:
             said[field] = chance.choice([f"D{mark}", f"D{mark}", "GONE"])
+    if chance.random() < 0.15:
+        said["default_preference"] = chance.choice([0, 60, 100, 150])
     if chance.random() < 0.1:
         said["maximum_med"] = chance.choice([0, 7, 4294967294])
     if chance.random() < 0.3:
@@ -155,8 +159,11 @@ def _more(chance: Random, mark: str) -> dict[str, Any]:
     return said
 
 
-def _maps(bgp: Bgp, chance: Random) -> tuple[RouteMap, ...]:
-    """The route maps of a process, of which some call others or go on, and two that match prefixes only."""
+def _maps(bgp: Bgp, source: str | None, chance: Random) -> tuple[RouteMap, ...]:
+    """The route maps of a process, of which some call others or go on, and two that match prefixes only.
+
+    `source` is an IPv4 address of the router, if it has one.
+    """
     names = {one.name for one in bgp.route_maps}
     peers = [one.key for one in those_known(bgp.neighbors)]
     made = [
@@ -166,6 +173,8 @@ def _maps(bgp: Bgp, chance: Random) -> tuple[RouteMap, ...]:
     for mark, word in (("4", "ip"), ("6", "ipv6")):
         matches = ((f"{word} address prefix-list", f"P{mark}a"),)
         own = [RouteMapRule(sequence=10, action=chance.choice(["permit", "deny"]), matches=matches)]
+        if mark == "4" and source is not None and chance.random() < 0.5:
+            own[0] = changed(own[0], action="permit", sets=(("src", source),))
         if chance.random() < 0.5:
             own.append(RouteMapRule(sequence=20, action="permit"))
         made.append(RouteMap(name=f"D{mark}", rules=tuple(own)))

@@ -128,6 +128,7 @@ def route_maps(
             ("weight", "5"),
             ("origin", "igp"),
             ("tag", "9"),
+            ("src", "10.0.0.1"),
             *(("call", name) for name in names),
             ("on-match", "next"),
             ("on-match", "goto 65535"),
@@ -273,6 +274,7 @@ def _processes(draw: st.DrawFn, vrf: str | None, shared: dict[str, Any]) -> Bgp:
             for prefixes_of in (PREFIXES, PREFIXES6)
             for one in draw(st.lists(st.sampled_from(sorted(prefixes_of)), max_size=1))
         ),
+        default_preference=draw(maybe(st.sampled_from([0, 50, 4294967295]))),
         maximum_med=draw(maybe(st.integers(0, 4294967295))),
         distances=draw(distances),
         distances_ipv6=draw(distances),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
-from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap, RouteMapRule
 
 
 def port(name: str, *addresses: str, **more: Any) -> Interface:
@@ -35,3 +35,22 @@ def fabric(*devices: Device, cables: Sequence[str] = ()) -> Fabric:
         links.append(Link(a=min(one, other), b=max(one, other)))
     found = tuple(sorted(links, key=lambda link: (link.a, link.b)))
     return Fabric(name="wired", mode="lossless", devices=tuple(devices), links=found)
+
+
+def doubly_heard(default: int | None, given: str | None) -> Fabric:
+    """A router that hears a block from two others, of which it gives the routes of the first a preference."""
+    ends = [("10.1.0.0/31", "10.1.0.1"), ("10.1.1.0/31", "10.1.1.1")]
+    said = {"networks": ("10.8.0.0/24",), "import_check": False}
+    far = [
+        router(f"s{at}", 65008 + at, [port("e0", f"{peer}/31")], [to(own.partition("/")[0])], bgp=said)
+        for at, (own, peer) in enumerate(ends)
+    ]
+    sets = (("local-preference", given),) if given else ()
+    process = {
+        "default_preference": default,
+        "route_maps": (RouteMap(name="IN", rules=(RouteMapRule(sequence=10, action="permit", sets=sets),)),),
+    }
+    ports = [port(f"e{at}", own) for at, (own, _) in enumerate(ends)]
+    sessions = [to(ends[0][1], import_policy="IN"), to(ends[1][1])]
+    near = router("r1", 65001, ports, sessions, bgp=process)
+    return fabric(near, *far, cables=["r1 e0 - s0 e0", "r1 e1 - s1 e0"])

@@ -16,7 +16,8 @@ from nodrop.analyses._expected import Way, towards
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
-from nodrop.routing.adverts import DEFAULT_PREFERENCE, Attributes, together
+from nodrop.routing.adverts import Attributes, together
+from nodrop.routing.originating import preferred
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import Router
@@ -55,8 +56,11 @@ class _Cause(NamedTuple):
     used: bool = False
 
 
-def _cause(used: _Offer, other: _Offer) -> _Cause | None:
-    """Return why one offer is used and not the other, in the order of FRR's decision; None where no attribute is."""
+def _cause(used: _Offer, other: _Offer, usual: int) -> _Cause | None:
+    """Return why one offer is used and not the other, in the order of FRR's decision; None where no attribute is.
+
+    `usual` is the preference of a route to which no policy gives another.
+    """
     a, b = used.taken, other.taken
     if a.weight != b.weight:
         return _Cause("weight", f"weight {a.weight} against {b.weight}", a.weight != 0)
@@ -64,7 +68,7 @@ def _cause(used: _Offer, other: _Offer) -> _Cause | None:
         return _Cause("mark", f"the community {GRACEFUL_SHUTDOWN}")
     if a.preference != b.preference:
         what = f"local preference {a.preference} against {b.preference}"
-        return _Cause("preference", what, a.preference != DEFAULT_PREFERENCE)
+        return _Cause("preference", what, a.preference != usual)
     if len(a.path) != len(b.path):
         return _Cause("path", f"a path of {len(a.path)} AS numbers against {len(b.path)}")
     if a.origin != b.origin:
@@ -105,7 +109,7 @@ class _Unused:
     def hits(self, number: int) -> Iterator[tuple[int, Hit]]:
         """Yield what keeps links of a router unused, with the number of equal paths."""
         reach = self._reach
-        links = reach.world.speakers[number].links
+        links, usual = reach.world.speakers[number].links, preferred(reach.world.speakers[number].bgp)
         should = {link.far: reach.should(link.far, number, 0) for link in links if self._passing[link.far]}
         wanted = reach.wanted & ~reach.own(number) & reduce(or_, should.values(), 0)
         for entry in reach.state.table(number).entries:
@@ -121,7 +125,7 @@ class _Unused:
                 for one in self._offers(number, position):
                     if not (both := one.bits & told):
                         continue
-                    cause = self._refused(number, position, one) or _cause(used, one)
+                    cause = self._refused(number, position, one) or _cause(used, one, usual)
                     if cause is not None and (example := self._equal(number, position, both)):
                         found.append((cause, position, example))
                         break

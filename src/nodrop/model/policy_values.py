@@ -2,7 +2,9 @@
 
 Each is None where FRR takes no such value, or where what it makes of one is not computed. Sources: FRR bgpd/bgp_regex.c
 and bgp_filter.c (AS paths), bgp_clist.c and bgp_community.c (communities), bgp_routemap.c (what is set), lib/asn.c (AS
-numbers with a dot, since FRR 9.0), lib/command.h (words of a command).
+numbers with a dot, since FRR 9.0), lib/command.h (words of a command). `set local-preference +5` is not computed: on a
+route of another AS it counts from 0 in FRR 8.4 to 10.0, and from the default in later releases (bgp_routemap.c,
+route_set_local_pref).
 """
 
 import re
@@ -11,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from nodrop.formats.posix import Expression, compiled
 from nodrop.limits import MAX_32_BITS
+from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import AsPathList, CommunityList
 
 MAX_PREPENDED = 250
@@ -171,6 +174,11 @@ def preferred_next_hop(value: str) -> str | None:
     return value if value == "prefer-global" else None
 
 
+def source(value: str) -> str | None:
+    """Return the address from which a switch sends by a route."""
+    return value if "/" not in value and is_prefix(value) else None
+
+
 def name(value: str) -> str | None:
     """Return the name of a list."""
     return value if len(value.split()) == 1 else None
@@ -216,9 +224,10 @@ _READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("set", "as-path prepend"): prepended,
     ("set", "community"): communities_set,
     ("set", "ipv6 next-hop"): preferred_next_hop,
-    ("set", "local-preference"): change,
+    ("set", "local-preference"): number,
     ("set", "metric"): change,
     ("set", "origin"): origin,
+    ("set", "src"): source,
     ("set", "tag"): tag,
     ("set", "weight"): number,
 }

@@ -224,6 +224,8 @@ class Bgp:
     installed_policy: str | None = None
     """The route map that IPv4 routes of BGP have to pass to be installed in the routing table."""
     installed_policy_ipv6: str | None = None
+    default_preference: int | None = None
+    """LOCAL_PREF of routes to which no other is given; None is the daemon's own choice (FRR: 100)."""
     maximum_med: int | None = None
     """The MED with which every route is announced; None keeps the MED of the route."""
     multipath_relax: bool = False

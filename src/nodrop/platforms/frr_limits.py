@@ -47,6 +47,7 @@ SETS = (
     "weight",
     "origin",
     "tag",
+    "src",
 )
 """What a route map can match and set, as far as the model goes."""
 GOES = ("call", "on-match")

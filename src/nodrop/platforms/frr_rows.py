@@ -322,6 +322,13 @@ _PROCESS: tuple[Row, ...] = (
     _flag("default_ipv4_unicast", "bgp default ipv4-unicast"),
     _flag("requires_policy", "bgp ebgp-requires-policy"),
     _flag("import_check", "bgp network import-check", "bgp network import-check exact"),
+    Binding(
+        field="default_preference",
+        where=("bgp default local-preference *",),
+        decode=lambda said: number(said.values[0]) if said.on else None,
+        encode=lambda value, _: f"bgp default local-preference {value}",
+        refuses=(Within(0, MAX_32_BITS),),
+    ),
     _flag("always_compare_med", "bgp always-compare-med"),
     _flag(
         "multipath_relax",

@@ -22,6 +22,7 @@ from nodrop.routing.peerings import internal
 from nodrop.routing.policy import uncomputed
 from nodrop.routing.prefix_limits import limit, over_limit
 from nodrop.routing.prefixes import FAMILIES, Address, Family, address
+from nodrop.routing.route_sources import foreign_sources
 from nodrop.routing.routers import Down, Router, Session, Side, routers
 from nodrop.routing.routes import Routes
 from nodrop.routing.sessions import Sessions
@@ -226,9 +227,12 @@ class ControlPlane:
 
     def _uninstalled(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what decides whether routes are installed, and is not followed."""
-        for name in (bgp.installed_policy, bgp.installed_policy_ipv6):
+        for family, name in zip(FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
             if name is not None and not self._only_prefixes(bgp, name):
                 yield Gap(router.subject, "ip protocol bgp with a route map of more than prefixes")
+            for rule in foreign_sources(router, bgp, family, name):
+                where = (*router.subject, "route_maps", name or "", str(rule.sequence))
+                yield Gap(where, "set src of an address that the switch does not have")
         for route, what in contested(router, bgp, lambda family: self.of(family).world):
             yield Gap((router.device.name, "@static_routes", route.prefix), what)
         for one in bgp.aggregates:

@@ -23,7 +23,7 @@ from nodrop.routing.adverts import (
 )
 from nodrop.routing.decision import Heard, Table, decide
 from nodrop.routing.inside import admitted, decide_inside, told_inside
-from nodrop.routing.originating import LOCAL_WEIGHT
+from nodrop.routing.originating import LOCAL_WEIGHT, preferred
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy, marked
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.speakers import Link, Speaker, World
@@ -160,7 +160,9 @@ class Makers:
         for own, inside, only in speaker.summaries:
             if has & inside:
                 origin = max((origin for origin, bits in worse if bits & inside), default=IGP)
-                parts.append(Part(Attributes(weight=LOCAL_WEIGHT, origin=origin), own))
+                parts.append(
+                    Part(Attributes(weight=LOCAL_WEIGHT, origin=origin, preference=preferred(speaker.bgp)), own)
+                )
                 hidden |= inside if only else 0
         return tuple(parts), hidden
 

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from nodrop.routing.adverts import INCOMPLETE, Attributes, Part
+from nodrop.model.routing import Bgp
+from nodrop.routing.adverts import DEFAULT_PREFERENCE, INCOMPLETE, Attributes, Part
 from nodrop.routing.destinations import Destinations
 from nodrop.routing.legs import Leg
 from nodrop.routing.policy import Policy
@@ -48,11 +49,12 @@ def announced(
         if found is None or found.family != family:
             continue
         if bgp.import_check is not True or found in connected or found in static or router.unsaid:
-            rows[found] = Attributes(weight=LOCAL_WEIGHT)
+            rows[found] = Attributes(weight=LOCAL_WEIGHT, preference=preferred(bgp))
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
             taken = dict(sorted((connected if row.source == "connected" else static).items()))
-            for found, attributes in redistributed(taken, reader.of(row.policy, external=False), family):
+            words = reader.of(row.policy, external=False)
+            for found, attributes in redistributed(taken, words, family, preferred(bgp)):
                 if found not in rows or _rank(attributes) < _rank(rows[found]):
                     rows[found] = attributes
                 if origins is not None:
@@ -60,17 +62,24 @@ def announced(
     return rows
 
 
+def preferred(bgp: Bgp) -> int:
+    """Return the LOCAL_PREF of a router's routes to which no other is given."""
+    return DEFAULT_PREFERENCE if bgp.default_preference is None else bgp.default_preference
+
+
 def _rank(own: Attributes) -> tuple[int, int, int, int, int]:
     """Return by what one of a router's own routes wins against another of the same prefix, the least first."""
     return -own.weight, -own.preference, len(own.path), own.origin, own.med or 0
 
 
-def redistributed(taken: Mapping[Prefix, str], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
+def redistributed(
+    taken: Mapping[Prefix, str], words: Words, family: Family, preference: int = DEFAULT_PREFERENCE
+) -> Iterator[tuple[Prefix, Attributes]]:
     """Yield what is left of routes of another protocol, by prefix with the leg of connected ones, after the route map.
 
     `match interface` is asked of that leg (FRR, bgpd/bgp_routemap.c, route_match_interface).
     """
-    attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE)
+    attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE, preference=preference)
     if words.rules is None:
         yield from ((one, attributes) for one in taken)
         return

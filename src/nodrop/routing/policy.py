@@ -116,8 +116,9 @@ class Policy:
             left = given if self._listed is None else given & self._listed
             if words.filtered is not None and not _in_paths(attributes.path, words.filtered):
                 continue
-            if words.weight:
-                attributes = attributes._replace(weight=words.weight)
+            if words.weight or words.preference is not None:
+                preference = attributes.preference if words.preference is None else words.preference
+                attributes = attributes._replace(weight=words.weight, preference=preference)
             if words.rewrite is not None:
                 attributes = attributes._replace(path=words.rewrite.of(attributes.path))
             if self._rules is None:
@@ -130,13 +131,14 @@ class Policy:
 
     def offered(self, bits: int) -> Attributes | None:
         """Return the attributes of a default route that is announced while any of these destinations is there."""
-        left = bits
+        left, usual = bits, self._words.preference
+        given = Attributes() if usual is None else Attributes(preference=usual)
         for rule in self._rules or ():
             matched = 0 if rule.conditions else left if rule.bits is None else left & rule.bits
             left ^= matched
             if matched and rule.permit:
-                return rule.made(Attributes())
-        return Attributes() if self._rules is None else None
+                return rule.made(given)
+        return given if self._rules is None else None
 
     def _around(self, rules: tuple[_Rule, ...], attributes: Attributes, bits: int, depth: int) -> Iterator[Part]:
         """Yield what passes rules that call other maps or go on (FRR, lib/routemap.c, route_map_apply_ext)."""
@@ -294,6 +296,7 @@ _UNDERSTOOD = frozenset(
         "as-path prepend",
         "weight",
         "origin",
+        "src",  # zebra's alone: bgpd does not know it (zebra/zebra_routemap.c, set_src)
         "ipv6 next-hop",
         "call",
         "on-match",
@@ -381,8 +384,8 @@ def _change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
         return lambda old: old._replace(weight=weight)
     if kind == "metric" and (med := values.change(value)) is not None:
         return lambda old: old._replace(med=med.of(old.med or 0))
-    if kind == "local-preference" and (preference := values.change(value)) is not None:
-        return lambda old: old._replace(preference=preference.of(old.preference))
+    if kind == "local-preference" and (preference := values.number(value)) is not None:
+        return lambda old: old._replace(preference=preference)
     return lambda old: old
 
 

@@ -36,6 +36,8 @@ class Words(NamedTuple):
     maps: tuple[tuple[str, tuple[RouteMapRule, ...] | None], ...] = ()
     weight: int = 0
     """What a route weighs before the route map sees it."""
+    preference: int | None = None
+    """Its preference before the route map sees it; None is the one that it has."""
     default: "Words | None" = None
     """The route map of a default route that is announced; without rules, it always is."""
     rewrite: "Rewrite | None" = None
@@ -117,7 +119,7 @@ class Reader:
         self._communities = {one.name: one for one in bgp.community_lists}
         self._paths = {one.name: one for one in bgp.as_path_lists}
         self._family, self._requires = family, bgp.requires_policy is True
-        self._asn = bgp.asn
+        self._asn, self._preference = bgp.asn, bgp.default_preference
         self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
 
     def of(
@@ -172,7 +174,8 @@ class Reader:
         said = of_family(neighbor, self._family)
         external = peering is None or not peering.internal
         words = self.of(said.import_policy, said.import_prefix_list, said.import_path_list, external=external)
-        return _from_peer(words, neighbor)._replace(weight=said.weight or 0, peering=peering)
+        preference = self._preference if external else None
+        return _from_peer(words, neighbor)._replace(weight=said.weight or 0, preference=preference, peering=peering)
 
     def outbound(self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None) -> Words:
         """Return the export policy of a neighbor statement, for a neighbor with this AS number."""
@@ -180,7 +183,9 @@ class Reader:
         inside = peering is not None and peering.internal
         words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list, external=not inside)
         if said.default_originate:
-            words = words._replace(default=self.of(said.default_policy, external=False))
+            words = words._replace(
+                default=self.of(said.default_policy, external=False)._replace(preference=self._preference)
+            )
         if inside:
             return words._replace(peering=peering)
         if said.private_asns is None and not said.as_override:

@@ -379,7 +379,12 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "metric": (
         bgp(route_maps=(rule(sets=(("metric", "1"),)),)),
         "bgp/route_maps/X/rules/10/sets",
-        "'metric' is not one of as-path prepend, community, ip next-hop, local-preference, origin, tag, weight",
+        "'metric' is not one of as-path prepend, community, ip next-hop, local-preference, origin, src, tag, weight",
+    ),
+    "source of packets": (
+        bgp(route_maps=(rule(sets=(("src", "10.0.0"),)),)),
+        "bgp/route_maps/X/rules/10/sets",
+        "'10.0.0' is no address",
     ),
     "reserved name": (
         bgp(community_lists=(CommunityList(name="any", rules=(("permit", ("no-export",)),)),)),

@@ -267,7 +267,7 @@ def test_a_password_of_frrcfgd_is_kept_as_a_digest() -> None:
         ("BGP_NEIGHBOR", "default|10.0.0.2", "dont_negotiate_capability", "true", True),
         ("BGP_NEIGHBOR", "default|10.0.0.2", "dont_negotiate_capability", "false", False),
         ("BGP_NEIGHBOR", "default|10.0.0.2", "conn_retry", "10", False),
-        ("BGP_GLOBALS", "default", "default_local_preference", "200", True),
+        ("BGP_GLOBALS", "default", "default_local_preference", "200", False),
         ("BGP_GLOBALS_AF", "default|ipv4_unicast", "ebgp_route_distance", "255", True),
         ("BGP_GLOBALS_AF_NETWORK", "default|ipv4_unicast|10.1.0.1/32", "policy", "LO", True),
         ("BGP_NEIGHBOR_AF", "default|10.0.0.2|ipv4_unicast", "send_community", "none", True),

@@ -94,6 +94,13 @@ EXPRESSED: list[tuple[str, Bgp, str, str, dict[str, Any] | None]] = [
     ("relax", replace(BGP, multipath_relax=True), "BGP_GLOBALS", "default", {"load_balance_mp_relax": "true"}),
     ("compare", replace(BGP, compare_router_id=True), "BGP_GLOBALS", "default", {"external_compare_router_id": "true"}),
     ("med", replace(BGP, always_compare_med=True), "BGP_GLOBALS", "default", {"always_compare_med": "true"}),
+    (
+        "preference",
+        replace(BGP, default_preference=0),
+        "BGP_GLOBALS",
+        "default",
+        {"default_local_preference": "0"},
+    ),
     ("drained", replace(BGP, graceful_shutdown=True), "BGP_GLOBALS", "default", {"graceful_shutdown": "true"}),
     ("unicast", replace(BGP, default_ipv4_unicast=True), "BGP_GLOBALS", "default", {"default_ipv4_unicast": "true"}),
     ("paths", replace(BGP, maximum_paths=64), "BGP_GLOBALS_AF", "default|ipv4_unicast", {"max_ebgp_paths": "64"}),

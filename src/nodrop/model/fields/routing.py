@@ -30,6 +30,7 @@ ROUTING: Table = {
         "distances_ipv6": Field("administrative distances of IPv6", impact=impacts.PATHS),
         "installed_policy": Field("policy of installed routes", impact=impacts.POLICY),
         "installed_policy_ipv6": Field("policy of installed IPv6 routes", impact=impacts.POLICY),
+        "default_preference": Field("default local preference", impact=impacts.PATHS),
         "maximum_med": Field("MED of all routes", impact=impacts.PATHS),
         "maximum_paths": Field(key="topology.{tier}.model", impact=impacts.PATHS),
         "maximum_paths_ipv6": Field(key="topology.{tier}.model", impact=impacts.PATHS),

@@ -351,6 +351,7 @@ PROCESS: tuple[Row, ...] = (
     Binding(field="distances_ipv6", refuses=(never("nodrop does not write administrative distances of NVUE"),)),
     Binding(field="installed_policy", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
     Binding(field="installed_policy_ipv6", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
+    Binding(field="default_preference", refuses=(never("NVUE has no setting for the default local preference"),)),
     Binding(field="maximum_med", refuses=(never("NVUE has no setting for the MED of all routes"),)),
     Binding(field="redistributions", decode=_redistributions, encode=_redistributed),
     number("maximum_paths", (*FAMILIES[0], "multipaths", "ebgp"), 1, 256, most=128),

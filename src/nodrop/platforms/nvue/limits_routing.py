@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nodrop.limits import MAX_32_BITS, MAX_DISTANCE
+from nodrop.model import policy_values
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import known
@@ -44,6 +45,7 @@ SETS = {
     "ip next-hop": "ip-nexthop",
     "local-preference": "local-preference",
     "origin": "origin",
+    "src": "source-ip",
     "tag": "tag",
     "weight": "weight",
 }
@@ -245,6 +247,8 @@ def _check_set(attribute: str, value: str, *path: object) -> None:
         _check_communities(tuple(value.split()), *path)
     elif attribute == "origin" and value not in _ORIGINS:
         raise refuse(path, f"{value!r} is not one of {', '.join(_ORIGINS)}")
+    elif attribute == "src" and policy_values.source(value) is None:
+        raise refuse(path, f"{value!r} is no address")
     elif attribute == "ip next-hop" and via_type(value) != "ipv4-address":
         raise refuse(path, f"{value!r} is no IPv4 address")
 

@@ -57,7 +57,7 @@ _MATCHES = {
     "community-list": "community",
     "tag": "tag",
 }
-_SETS = {"ip-nexthop": "ip next-hop", "as-path-prepend": "as-path prepend"}
+_SETS = {"ip-nexthop": "ip next-hop", "as-path-prepend": "as-path prepend", "source-ip": "src"}
 _LISTS = {
     "ip-prefix-list": "prefix-list",
     "ip-nexthop-list": "prefix-list",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
+from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, PrivateAsns
 from nodrop.platforms.bindings import Binding, Refuses, Within, bound, check, never
 from nodrop.platforms.frr_words import password_digest
@@ -114,6 +115,7 @@ PROCESS: tuple[BgpBinding, ...] = (
     _flag("multipath_relax", "load_balance_mp_relax"),
     _flag("compare_router_id", "external_compare_router_id"),
     _flag("always_compare_med", "always_compare_med"),
+    _number("default_preference", "default_local_preference", Within(0, MAX_32_BITS)),
     Binding(
         field="default_ipv4_unicast",
         where=("default_ipv4_unicast",),
