@@ -2,9 +2,10 @@
 
 import pytest
 
-from nodrop.hardware.bounds import row_xoff
+from nodrop.hardware.bounds import bounds, row_xoff
 from nodrop.lint.unknowns import advice
 from nodrop.lint.vocabulary.headroom import headroom_for_peer_bytes, headroom_needed_bytes, model_of_peer
+from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
@@ -95,3 +96,35 @@ def test_a_port_without_a_cable_has_no_peer() -> None:
     assert headroom_for_peer_bytes(LEAF, PORT, index=index) is None
     assert model_of_peer(LEAF, PORT, index=index) == ""
     assert model_of_peer(LEAF, PORT, index=Index(FABRIC)) == FABRIC.device("spine1").model
+
+
+def _traditional(hwsku: str, model: str, version: str | None = None) -> Device:
+    return changed(
+        LEAF, model=model, hwsku=hwsku, buffer_model="traditional", dynamic_buffers=None, version=version or UNKNOWN
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "hwsku", "speed_mbps", "length_m", "row", "formula", "least"),
+    [
+        ("SN2700", "Mellanox-SN2700-D48C8", 50_000, 40, 25_600, 25_600, 25_600),
+        ("SN2700", "Mellanox-SN2700-D48C8", 100_000, 40, 29_696, 46_080, 29_696),
+        ("SN3700", "ACS-MSN3700", 10_000, 5, 32_768, 19_456, 19_456),
+    ],
+)
+def test_both_rules_compare_with_the_same_figures(
+    model: str, hwsku: str, speed_mbps: int, length_m: int, row: int, formula: int, least: int
+) -> None:
+    """The tables are of sonic-buildimage 202511; the formula is of 202511, for 1024 bytes, half of all small."""
+    far = changed(PORT, speed_mbps=speed_mbps, mtu_bytes=9100, lanes=2)
+    found = bounds(_traditional(hwsku, model, "202511"), far, length_m=length_m)
+    assert (found.row, found.formula, found.least, found.usual) == (row, formula, least, row)
+    assert found.assumed_mtu_bytes == 1024
+
+
+def test_a_stated_traffic_pattern_replaces_that_of_sonic() -> None:
+    settings = DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=4096, small_packet_percent=50, over_subscribe_ratio=0)
+    far = changed(PORT, speed_mbps=50_000, mtu_bytes=9100, lanes=2)
+    device = changed(_traditional("ACS-MSN2700", "SN2700", "202511"), dynamic_buffers=settings)
+    found = bounds(device, far, length_m=40)
+    assert (found.formula, found.assumed_mtu_bytes) == (26_624, None)

@@ -1,24 +1,28 @@
-"""What a lossless priority group's xoff is held against: the SKU's own table, the ASIC's formula, IEEE 802.1Q.
+"""What a lossless priority group's xoff is compared with: the SKU's own table, the ASIC's formula, IEEE 802.1Q.
 
-A static headroom below its SKU's row is too small; one below the formula, or where none is published below the IEEE
-bound, holds for less traffic than a GPU cluster has.
+Both rules on a stated headroom go by `bounds`. A headroom below every figure that the vendor has for the port, in the
+SKU's table and in the formula, is too small. One that is less than the switch itself would take (`Bounds.usual`) holds
+for less traffic. The switch takes the row of its table in the traditional buffer model (sonic-swss
+cfgmgr/buffermgr.cpp), else what the formula of its release gives.
 """
 
 from typing import NamedTuple
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.dynamic import chip
+from nodrop.hardware.dynamic import chip, shares_headroom
 from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
 from nodrop.hardware.schema import HeadroomRow, SonicSku
+from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.states import Unknown, UnknownFact, known
 
-STATIC_PATTERN_MTU_BYTES = 4096
-STATIC_SMALL_PACKET_PERCENT = 50
-"""The least demanding traffic for which the formula gives a shipped table: every row of the SN5640 SKUs.
+STOCK_PATTERN_MTU_BYTES = 1024
+STOCK_SMALL_PACKET_PERCENT = 50
+"""SONiC's own LOSSLESS_TRAFFIC_PATTERN since 202411, assumed where a configuration states none.
 
-Others are made for more, to all packets being small (ACS-SN5600: 1024 bytes, 100 %); RoCE sends packets of up to 4096.
+Source: sonic-buildimage files/build_templates/buffers_config.j2. Up to 202405 all packets are small, which asks for
+more.
 """
 
 ROW_OF = "a headroom row of"
@@ -31,46 +35,79 @@ class Bounds(NamedTuple):
     row: int | None
     """The SKU's own table, the cable rounded up to its next row; else the least of the model's other SKUs."""
     formula: int | None
-    """The ASIC's published formula, of packets of 4096 bytes among as many small ones."""
+    """The ASIC's published formula in the switch's release, for the stated traffic pattern or SONiC's own."""
     ieee: int | None
     """IEEE 802.1Q Annex N, a lower bound."""
+    tabled: bool = False
+    """Whether the switch takes its headroom from the row: the SKU's own, in the traditional buffer model."""
+    assumed_mtu_bytes: int | None = None
+    """The lossless MTU that the formula assumes; None where the configuration states it."""
 
     @property
-    def published(self) -> int | None:
-        """The formula's, else the IEEE bound."""
-        return self.ieee if self.formula is None else self.formula
+    def least(self) -> int | None:
+        """The less of what the row and the formula ask for; what is below it is below both."""
+        return min((xoff for xoff in (self.row, self.formula) if xoff is not None), default=None)
+
+    @property
+    def usual(self) -> int | None:
+        """What the switch itself would take; the IEEE bound where the formula of its chip is not published."""
+        if self.formula is None:
+            return self.ieee
+        return self.row if self.tabled else self.formula
 
 
 def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
-    """Return what a port's xoff is held against with a cable of `length_m`.
+    """Return what a port's xoff is compared with for a cable of `length_m`.
 
-    UnknownFact where the port's speed or MTU, or the release of a switch whose formula depends on it, is not known.
+    UnknownFact where the port's speed or MTU is not known.
     """
     speed = known(interface.speed_mbps, "interface.speed_mbps")
     mtu = known(interface.mtu_bytes, "interface.mtu_bytes")
-    lanes = known(interface.lanes, "interface.lanes")
+    known(interface.lanes, "interface.lanes")
     if speed is None or mtu is None:
         raise UnknownFact("interface.speed_mbps")
-    try:
-        formula = computed(
-            chip(device),
-            speed_mbps=speed,
-            lanes=lanes or 1,
-            mtu_bytes=mtu,
-            cable_length_m=length_m,
-            pattern_mtu_bytes=STATIC_PATTERN_MTU_BYTES,
-            small_packet_percent=STATIC_SMALL_PACKET_PERCENT,
-            shared=False,
-            compensated=_compensated(device),
-            gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
-        ).xoff
-    except UnknownFact:
-        formula = None
+    settings = None if isinstance(device.dynamic_buffers, Unknown) else device.dynamic_buffers
+    pattern_mtu = settings.pattern_mtu_bytes if settings else None
+    by_formula = _formula_xoff(device, interface, settings, length_m=length_m)
+    row = own = None
+    if not isinstance(device.model, Unknown):
+        row = row_xoff(device, speed, length_m)
+        own = table_xoff(headroom_rows(device.model, device.hwsku), speed, length_m)
     return Bounds(
-        row=None if isinstance(device.model, Unknown) else row_xoff(device, speed, length_m),
-        formula=formula,
+        row=row,
+        formula=by_formula,
         ieee=ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
+        tabled=own is not None and device.buffer_model != "dynamic",
+        assumed_mtu_bytes=STOCK_PATTERN_MTU_BYTES if by_formula is not None and pattern_mtu is None else None,
     )
+
+
+def _formula_xoff(
+    device: Device, interface: Interface, settings: DynamicBuffers | None, *, length_m: int
+) -> int | None:
+    """Return the least xoff by the formulas that the switch's release can have; None where its ASIC has none."""
+    pattern_mtu = settings.pattern_mtu_bytes if settings else None
+    small = settings.small_packet_percent if settings else None
+    try:
+        release = None if isinstance(device.version, Unknown) else formula(device.platform, device.version)
+        return min(
+            computed(
+                chip(device),
+                speed_mbps=known(interface.speed_mbps) or 0,
+                lanes=known(interface.lanes) or 1,
+                mtu_bytes=known(interface.mtu_bytes) or 0,
+                cable_length_m=length_m,
+                pattern_mtu_bytes=STOCK_PATTERN_MTU_BYTES if pattern_mtu is None else pattern_mtu,
+                small_packet_percent=STOCK_SMALL_PACKET_PERCENT if small is None else small,
+                shared=shares_headroom(device, settings),
+                compensated=release.compensated if release else False,
+                early=early,
+                gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
+            ).xoff
+            for early in ((release.early,) if release else (False, True))
+        )
+    except UnknownFact:
+        return None
 
 
 def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
@@ -112,8 +149,3 @@ def headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[He
     model, hwsku = known(model, "device.model"), known(hwsku, "device.hwsku")
     table = switch(model).sonic.table(hwsku) if model in switches() else None
     return table.rows if table else ()
-
-
-def _compensated(device: Device) -> bool:
-    """Return whether the formula of the release compensates; False if the release is not known."""
-    return False if isinstance(device.version, Unknown) else formula(device.platform, device.version).compensated

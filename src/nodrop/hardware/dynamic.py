@@ -53,7 +53,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
         cable_length_m=length_m,
         pattern_mtu_bytes=pattern_mtu,
         small_packet_percent=small,
-        shared=_shares_headroom(device, settings),
+        shared=shares_headroom(device, settings),
         compensated=found.compensated,
         early=found.early,
         gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
@@ -99,8 +99,9 @@ def _computed(chip_name: str, **terms: Any) -> Budget:
     return computed(asic(chip_name), **terms)
 
 
-def _shares_headroom(device: Device, settings: DynamicBuffers) -> bool:
-    return bool(settings.over_subscribe_ratio) or any(
+def shares_headroom(device: Device, settings: DynamicBuffers | None) -> bool:
+    """Return whether ports share their headroom in a pool; UnknownFact where the pools are not known."""
+    return bool(settings and settings.over_subscribe_ratio) or any(
         pool.shared_headroom_bytes for pool in known(device.buffer_pools) if pool.name == _LOSSLESS_POOL
     )
 

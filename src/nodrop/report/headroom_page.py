@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nodrop.hardware.bounds import STATIC_PATTERN_MTU_BYTES, STATIC_SMALL_PACKET_PERCENT
+from nodrop.hardware.bounds import STOCK_PATTERN_MTU_BYTES, STOCK_SMALL_PACKET_PERCENT
 from nodrop.report.escape import terminal
 from nodrop.report.table import WIDTH, section
 from nodrop.units import show_speed
@@ -116,9 +116,10 @@ def _against(rows: Sequence[Facts]) -> Iterator[str]:
     )
     yield from section("What xoff is held against, bytes", _AGAINST, cells)
     said = (
-        "A computed xoff follows from the traffic pattern that the switch is told. A stated one is an error below the "
-        "row of the SKU's own table (the cable rounded up to its next row), and a warning below the ASIC's published "
-        f"formula for packets of {STATIC_PATTERN_MTU_BYTES} bytes, {STATIC_SMALL_PACKET_PERCENT} % of them small, or, "
-        "where none is published, below the bound of IEEE 802.1Q Annex N."
+        "A computed xoff follows from the traffic pattern that the switch is given. A stated one is an error below "
+        "both the row of the SKU's own table (the cable rounded up to its next row) and the ASIC's published formula. "
+        "It is a warning below the row, below the formula where there is no row, and below the bound of IEEE 802.1Q "
+        "Annex N where no formula is published. Without a stated pattern the formula is for packets of "
+        f"{STOCK_PATTERN_MTU_BYTES} bytes, {STOCK_SMALL_PACKET_PERCENT} % of them small."
     )
     yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")

@@ -25,10 +25,10 @@ def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
 
 @word("function", rests_on=("cables",))
 def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index) -> int:
-    """Return the least xoff for a port's cable: the dynamic model's formula, else the SKU's own table.
+    """Return the least xoff for a port's cable: the dynamic model's formula, else the less of table and formula.
 
-    Where that has no row, it is the least of the model's other SKUs that have ports of that speed. UNKNOWN where none
-    has a row that reaches the length.
+    In the traditional model a headroom below it is below both the SKU's row and the formula of the chip (`Bounds`).
+    UNKNOWN where neither the model's tables nor a published formula reach the length.
     """
     length = cable_m(device, interface, index=index)
     if known(device.buffer_model, "device.buffer_model") == "dynamic":
@@ -36,27 +36,62 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
     speed = known(interface.speed_mbps, "interface.speed_mbps")
     if speed is None:
         raise UnknownFact("interface.speed_mbps")
-    xoff = row_xoff(device, speed, length)
-    if xoff is None:
+    row = row_xoff(device, speed, length)
+    least = bounds(device, interface, length_m=length).least
+    if least is None or row is None:
         raise UnknownFact(missing_row(device, f"{show_speed(speed)} and {length} m"))
-    return xoff
+    return least
 
 
 @word("function", rests_on=("cables",))
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
-    """Return by what `headroom_by_formula_bytes` goes: the formula of the chip, or the bound of IEEE 802.1Q."""
+    """Return by what `headroom_by_formula_bytes` goes: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
     found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    return "IEEE 802.1Q" if found.formula is None else "the formula of its chip"
+    if found.formula is None:
+        return "IEEE 802.1Q"
+    return "the table of its SKU" if found.tabled else "the formula of its chip"
+
+
+@word("function", rests_on=("cables",))
+def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int, *, index: Index) -> str:
+    """Return the lossless MTU that a headroom in bytes assumes: ` (lossless MTU assumed: 1.024 kB)`.
+
+    Nothing where the headroom is not the formula's, or where the configuration states the MTU.
+    """
+    found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    if found.assumed_mtu_bytes is None or device.buffer_model == "dynamic" or needed_bytes != found.formula:
+        return ""
+    return f" (lossless MTU assumed: {found.assumed_mtu_bytes} bytes)"
 
 
 @word("function", rests_on=("cables",))
 def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: Index) -> int:
-    """Return the xoff by the ASIC's published formula for a static profile, else the lower bound of IEEE 802.1Q."""
-    length = cable_m(device, interface, index=index)
-    published = bounds(device, interface, length_m=length).published
-    if published is None:
+    """Return the xoff that the switch itself would take for a port: the SKU's row, else the formula of its chip.
+
+    The lower bound of IEEE 802.1Q where no formula of the chip is published.
+    """
+    usual = bounds(device, interface, length_m=cable_m(device, interface, index=index)).usual
+    if usual is None:
         raise UnknownFact("interface.speed_mbps")
-    return published
+    return usual
+
+
+@word("function", rests_on=("cables",))
+def table_of_formula_chip(device: Device, interface: Interface, *, index: Index) -> bool:
+    """Whether a port's headroom is a row of its SKU's table although the formula of its chip is published."""
+    if known(device.buffer_model, "device.buffer_model") == "dynamic":
+        return False
+    found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    return found.tabled and found.formula is not None
+
+
+@word("function", rests_on=("cables",))
+def headroom_of_chip_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the xoff by the published formula of a port's chip; UNKNOWN where there is none."""
+    xoff = bounds(device, interface, length_m=cable_m(device, interface, index=index)).formula
+    if xoff is None:
+        raise UnknownFact("device.model")
+    return xoff
 
 
 @word("function", rests_on=("cables", "models"))

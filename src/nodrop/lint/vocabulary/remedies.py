@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from nodrop.lint.vocabulary import word
-from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
+from nodrop.lint.vocabulary.headroom import headroom_by_formula_bytes, headroom_needed_bytes, table_of_formula_chip
 from nodrop.lint.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
 from nodrop.lint.vocabulary.watchdog import POLLS, WATCHDOG_COUNTERS
 from nodrop.model import effects
@@ -63,7 +63,10 @@ def wide_enough(
     headroom = known(buffer.headroom, "priority_group.buffer.headroom")
     if headroom is None or headroom.computed or isinstance(headroom.xoff_bytes, Unknown):
         return UNKNOWN
-    more = headroom_needed_bytes(device, interface, index=index) - headroom.xoff_bytes
+    needed = headroom_needed_bytes(device, interface, index=index)
+    if table_of_formula_chip(device, interface, index=index):
+        needed = max(needed, headroom_by_formula_bytes(device, interface, index=index))
+    more = needed - headroom.xoff_bytes
     if more <= 0:
         return UNKNOWN
     size = buffer.size_bytes if isinstance(buffer.size_bytes, Unknown) else buffer.size_bytes + more
