@@ -133,6 +133,18 @@ ANALYSIS = (
             "expected stated and severity_if_stated, or neither",
         ),
         (
+            "links/site-mtu",
+            (("scope: interface", "scope: interface\nseverity_if_assumed: note"),),
+            "ours/links/site-mtu.yaml:1:1: a part of three keys; "
+            "expected severity_if_assumed and assumed, with or without unless",
+        ),
+        (
+            "links/site-mtu",
+            (("scope: interface", "scope: interface\nbecause: no file says more"),),
+            "ours/links/site-mtu.yaml:1:1: because with confidence certain; "
+            "expected it left out, or confidence likely or possible",
+        ),
+        (
             "lniks/site-mtu",
             (),
             "ours/lniks/site-mtu.yaml: no area `lniks` (did you mean `links`?)",

@@ -96,3 +96,7 @@ def test_a_sound_fabric_has_no_findings(platform: str) -> None:
     assert verdict.findings == ()
     assert verdict.unknown == ()
     assert verdict.rules == sum("lossless" in rule.modes for rule in shipped())
+
+
+def test_rules_that_are_not_certain_say_why() -> None:
+    assert [rule.name for rule in shipped() if (rule.confidence == "certain") == bool(rule.because)] == []

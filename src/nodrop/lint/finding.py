@@ -86,7 +86,7 @@ class Finding:
     fix: Fix | None = None
     located: Located | None = None
     doubt: str = ""
-    """What was assumed, or is a default, and makes it likely only; nothing where the rule alone is not certain."""
+    """What was assumed, or is a default, and makes it likely only; else why the rule alone is not certain."""
     within: str = ""
     """Where the files of its fabric lie, if several fabrics are judged at once: their devices may be called alike."""
     former: tuple[str, ...] = ()

@@ -81,7 +81,15 @@ class Rule:
     """The severity where `stated` holds; None is the same."""
     stated: Node | None
     """Whether the owner states what is at fault, in an intent or in fabric.yaml."""
+    severity_if_assumed: Severity | None
+    """The severity where `assumed` is not stated and `unless` does not hold; None is the same."""
+    assumed: str
+    """What nodrop may have assumed for want of a statement: the classes or the mode."""
+    unless: Node | None
+    """Whether the files themselves show that it is so."""
     confidence: Confidence
+    because: str
+    """Why the rule alone is not certain."""
     strictness: Strictness
     modes: frozenset[Mode]
     scope: Scope

@@ -169,7 +169,11 @@ class RuleFile(_Part):
     severity: Severity
     severity_if_stated: Severity | None = None
     stated: _Text | None = None
+    severity_if_assumed: Severity | None = None
+    assumed: Literal["classes", "mode"] | None = None
+    unless: _Text | None = None
     confidence: Confidence = "certain"
+    because: _Text | None = None
     strictness: Strictness = "regular"
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = MODES
     scope: ScopeName
@@ -209,6 +213,10 @@ class RuleFile(_Part):
         }[chosen[0]]
         if extra := [key for key, given in keys.items() if given and key not in allowed]:
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
+        if self.because is not None and self.confidence == "certain":
+            raise ValueError("because with confidence certain; expected it left out, or confidence likely or possible")
+        if (self.severity_if_assumed is None) != (self.assumed is None) or (self.unless and self.assumed is None):
+            raise ValueError("a part of three keys; expected severity_if_assumed and assumed, with or without unless")
         return self
 
 

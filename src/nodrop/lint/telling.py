@@ -42,6 +42,10 @@ class Evidence:
         assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
         return assumed or (self._default(on, under) if self._derived else "")
 
+    def assumption(self, topic: str) -> str:
+        """Return what nodrop assumed of a topic that nobody states; "" if it is stated."""
+        return self._assumed.get(topic, "")
+
     def _default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:
         for subject in on:
             derived = self._derived.get(subject[0], {})
@@ -125,7 +129,7 @@ class Teller:
             rule.topics,
             (scope.place(item, each) for each in sorted(resting) if each[0] != "options"),
             (scope.place(item, each) for each in sorted(whole) if each[0] != "options"),
-        )
+        ) or self._only_assumed(item)
         changes = tuple(
             Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
         )
@@ -133,7 +137,7 @@ class Teller:
             rule=rule.name,
             severity=self._severity(item),
             confidence=_lowered(rule.confidence, doubt),
-            doubt=doubt,
+            doubt=doubt or rule.because,
             message="".join(pieces),
             subject=subject,
             at=at,
@@ -180,12 +184,12 @@ class Teller:
             or not _names_only(piece, subject, at)
             or naming.setdefault(piece, (spelt_as := text(written))) != spelt_as
         )
-        doubt = self.evidence.doubt(rule.topics, (subject, at))
+        doubt = self.evidence.doubt(rule.topics, (subject, at)) or self._only_assumed(names)
         return Finding(
             rule=rule.name,
             severity=self._severity(names),
             confidence=_lowered(rule.confidence, doubt),
-            doubt=doubt,
+            doubt=doubt or rule.because,
             message="".join(pieces),
             subject=subject,
             at=at,
@@ -202,9 +206,20 @@ class Teller:
     def _severity(self, names: Sequence[Any]) -> Severity:
         """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
         rule = self.rule
-        if rule.severity_if_stated is None or rule.stated is None or self.severity != rule.severity:
+        if self.severity != rule.severity:
             return self.severity
-        return rule.severity_if_stated if self._known(rule.stated, names) is True else self.severity
+        if rule.severity_if_stated is not None and rule.stated is not None and self._known(rule.stated, names) is True:
+            return rule.severity_if_stated
+        if rule.severity_if_assumed is not None and self._only_assumed(names):
+            return rule.severity_if_assumed
+        return self.severity
+
+    def _only_assumed(self, names: Sequence[Any]) -> str:
+        """Return the assumption that a finding rests on alone; "" if it is stated, or the files show it themselves."""
+        rule = self.rule
+        if rule.unless is not None and self._known(rule.unless, names) is not False:
+            return ""
+        return self.evidence.assumption(rule.assumed)
 
     def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule

@@ -131,7 +131,11 @@ def _spoken(name: str) -> str:
 
 def _facts(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "severity", rule.severity
+    if rule.severity_if_assumed is not None:
+        yield "if assumed", f"{rule.severity_if_assumed}, where nobody states the {rule.assumed}"
     yield "confidence", rule.confidence
+    if rule.because:
+        yield "not certain", f"since {rule.because}"
     yield "strictness", f"{rule.strictness}: {STRICTNESSES[rule.strictness]}"
     yield "modes", spoken_modes(rule)
     yield "looks at", _SCOPES[rule.scope.name]
