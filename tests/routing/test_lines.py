@@ -5,16 +5,17 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.fabric import End, Fabric
+from nodrop.model.fabric import Device, End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.states import known
 from nodrop.model.values import changed
 from nodrop.routing import compute
 from nodrop.routing.failures import Failures
 from nodrop.routing.prefixes import Prefix
 from support.routed_runs import tables
 from support.twin_runs import Table
-from support.wired_routers import doubly_heard, fabric, port, router, to
+from support.wired_routers import doubly_heard, fabric, port, ring, router, to
 
 BLOCKS = ("10.8.1.0/24", "10.8.2.0/24")
 BOTH = {one: ["e0"] for one in BLOCKS}
@@ -295,3 +296,55 @@ def test_routes_to_which_none_is_given_have_the_default_preference(
     default: int | None, given: str | None, used: list[str]
 ) -> None:
     assert routes(doubly_heard(default, given), "r1")["10.8.0.0/24"] == used
+
+
+@pytest.mark.parametrize(
+    ("mode", "asn", "allowed", "heard"),
+    [
+        ("prepend", 64999, None, True),
+        ("prepend", 65003, None, False),
+        ("prepend", 65003, 1, False),
+        ("prepend", 65003, 2, True),
+        ("no-prepend", 65003, None, False),
+        ("no-prepend", 65003, 1, True),
+    ],
+)
+def test_a_path_with_the_local_as_number_is_a_loop(mode: str, asn: int, allowed: int | None, heard: bool) -> None:
+    """While its cable to the third is dead, the first router has the third's block over the second, or not at all."""
+    said = {"local_asn": asn, "local_asn_mode": mode, "allowas_in": allowed}
+    found = routes(ring(said, {"asn": asn}), "r1", End("r3", "e0"))
+    assert found.get("10.8.2.0/24") == (["e0"] if heard else None)
+
+
+@pytest.mark.parametrize(("mode", "ports"), [("prepend", ["e0"]), ("no-prepend", ["e0"]), ("replace-as", ["e0", "e1"])])
+def test_announced_paths_begin_with_the_local_as_number(mode: str, ports: list[str]) -> None:
+    """The second router hears the third's block directly, and over the first with one number or two before it."""
+    far = {"asn": 64999, "weight": 0}
+    of = ring({"local_asn": 64999, "local_asn_mode": mode}, far)
+    longer = changed(of, devices=tuple(_as_long(one) for one in of.devices))
+    assert routes(longer, "r2")["10.8.2.0/24"] == ports
+
+
+def _as_long(device: Device) -> Device:
+    """The third router tells the second a path with its number twice."""
+    if device.name != "r3":
+        return device
+    rule = RouteMapRule(sequence=10, action="permit", sets=(("as-path prepend", "65003"),))
+    process = known(device.bgp)
+    assert process is not None
+    one, other = known(process.neighbors)
+    said = {"route_maps": (RouteMap(name="OUT", rules=(rule,)),)}
+    return changed(device, bgp=changed(process, neighbors=(one, changed(other, export_policy="OUT")), **said))
+
+
+def test_the_other_end_of_a_session_expects_the_local_as_number() -> None:
+    def down(**said: Any) -> list[tuple[str, object, object]]:
+        plane = compute(Index(ring(said, {"asn": said.pop("far")})))
+        return [(one.reason, one.facts["expected"], one.facts["found"]) for one in plane.down]
+
+    assert down(local_asn=64999, far=64999) == down(local_asn=64999, far="external") == []
+    assert down(local_asn=64999, far=65001) == [("asn", 65001, 64999)] * 2
+    assert down(local_asn=65001, far=65001) == []  # bgpd refuses the own number
+    assert [gap.what for gap in compute(Index(ring({"local_asn": 65002}, {"asn": 65002}))).gaps] == [
+        "a local AS number that is the neighbor's"
+    ]

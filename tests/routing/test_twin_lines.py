@@ -1,15 +1,23 @@
 """Sources of sessions, static routes to neighbors and `any` in prefix lists: computed, and run in real FRR."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from nodrop.model.fabric import Fabric, Loopback
-from nodrop.model.routing import PrefixList, PrefixRule, Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import (
+    LocalAsnMode,
+    PrefixList,
+    PrefixRule,
+    Redistribution,
+    RouteMap,
+    RouteMapRule,
+    StaticRoute,
+)
 from nodrop.model.values import changed
 from support.routed_runs import compare
 from support.twin_runs import needed
-from support.wired_routers import doubly_heard, fabric, port, router, to
+from support.wired_routers import doubly_heard, fabric, port, ring, router, to
 
 pytestmark = pytest.mark.nightly
 PATIENCE_S = 60.0
@@ -114,3 +122,22 @@ def test_static_routes_go_before_bgp_or_behind_it_by_their_distance(
 def test_the_default_preference_is_that_of_frr(default: int | None, given: str | None) -> None:
     needed()
     compare(doubly_heard(default, given), patience_s=PATIENCE_S)
+
+
+@pytest.mark.parametrize("mode", get_args(LocalAsnMode))
+@pytest.mark.parametrize(
+    ("asn", "far", "more"),
+    [
+        (64999, 64999, {}),
+        (64999, 65001, {}),
+        (65003, 65003, {}),
+        (65003, 65003, {"allowas_in": 1}),
+        (65003, 65003, {"allowas_in": 2}),
+        (65001, 65001, {}),
+        (64999, 64999, {"private_asns": "remove-all"}),
+    ],
+)
+def test_a_local_as_number_is_shown_and_put_into_paths_as_by_frr(asn: int, far: int, more: Said, mode: str) -> None:
+    needed()
+    of = ring({"local_asn": asn, "local_asn_mode": mode, **more}, {"asn": far}, compare_router_id=True)
+    compare(of, patience_s=PATIENCE_S)

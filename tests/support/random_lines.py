@@ -16,6 +16,7 @@ from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
+    LocalAsnMode,
     PrivateAsns,
     Redistribution,
     RouteMap,
@@ -59,6 +60,10 @@ def _with_transport(fabric: Fabric, chance: Random) -> Fabric:
             more[one] |= {"ttl_security_hops": _hops(one[1], chance), "ebgp_multihop": None}
             if chance.random() < 0.8:
                 more[other] |= {"ttl_security_hops": _hops(other[1], chance), "ebgp_multihop": None}
+        if chance.random() < 0.1:
+            number = chance.choice([64999, 64998, 65003])
+            more[one] |= {"local_asn": number, "local_asn_mode": chance.choice(get_args(LocalAsnMode))}
+            more[other]["remote_asn"] = chance.choice([number, number, number, "external", 65001])
         if chance.random() < 0.1:
             more[one]["bfd"] = True
             more[other]["bfd"] = chance.random() < 0.8

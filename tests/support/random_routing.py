@@ -218,6 +218,9 @@ def neighbors(
             update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "Loopback0"]))),
             ebgp_multihop=None if end.startswith("Eth") else draw(maybe(st.integers(1, 255))),
             passive=draw(st.booleans()),
+            **draw(
+                st.sampled_from([{}, {}, {"local_asn": 64999}, {"local_asn": 64998, "local_asn_mode": "replace-as"}])
+            ),
             connected_check=draw(st.booleans()),
             allowas_in=draw(maybe(st.integers(1, 10))),
             ipv6=Ipv6Unicast(
@@ -308,6 +311,7 @@ def vrf_bgps(draw: st.DrawFn, bgp: Bgp | None) -> tuple[Bgp, ...]:
     return tuple(draw(_processes(vrf, shared)) for vrf in sorted(chosen, key=natural))
 
 
+LOCAL: list[dict[str, Any]] = [{}, {}, {"local_asn": 64999}, {"local_asn": 64998, "local_asn_mode": "replace-as"}]
 bgps = _bgps()
 DISTANCES = st.sampled_from([1, 1, 1, 2, 250, 255])
 static_routes = st.lists(

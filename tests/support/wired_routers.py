@@ -54,3 +54,17 @@ def doubly_heard(default: int | None, given: str | None) -> Fabric:
     sessions = [to(ends[0][1], import_policy="IN"), to(ends[1][1])]
     near = router("r1", 65001, ports, sessions, bgp=process)
     return fabric(near, *far, cables=["r1 e0 - s0 e0", "r1 e1 - s1 e0"])
+
+
+def ring(one: Any = None, other: Any = None, **bgp: Any) -> Fabric:
+    """Three routers in a ring, each with a block: the first says `one` of the second, the second `other` of it."""
+    made = []
+    for number in range(3):
+        before = (number - 1) % 3
+        far = f"10.1.{number}.1", f"10.1.{before}.0"
+        said = (one or {} if number == 0 else {}), (other or {} if number == 1 else {})
+        process = {"networks": (f"10.8.{number}.0/24",), "import_check": False, **bgp}
+        ports = [port("e0", f"10.1.{number}.0/31"), port("e1", f"10.1.{before}.1/31")]
+        sessions = [to(address, **words) for address, words in zip(far, said, strict=True)]
+        made.append(router(f"r{number + 1}", 65001 + number, ports, sessions, bgp=process))
+    return fabric(*made, cables=["r1 e0 - r2 e1", "r2 e0 - r3 e1", "r3 e0 - r1 e1"])

@@ -5,9 +5,10 @@ no switch that was read, or to an address that several have, is not looked at: n
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from nodrop.analyses import Hit
+from nodrop.analyses._plane import of
 from nodrop.model.fabric import Device, Interface, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
@@ -16,6 +17,7 @@ from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
 REPAIRS = True
+ROUTED = True
 LOOKS_AT = frozenset({"bgp", "addresses", "loopbacks", "vrf_bgp", "vrf", "enabled"})
 
 Speaker = tuple[str, int]
@@ -26,7 +28,8 @@ def find(index: Index) -> Iterator[Hit]:
     """Yield, for each pair of switches, the first session with such a fault; of two external ends with one AS, one."""
     speakers = dict(_speakers(index))
     owners = _owners(index, speakers)
-    wrong = _Wrong(index, speakers, owners)
+    showing = {device.name for device in index.fabric.devices if _shows_another(device)}
+    wrong = _Wrong(index, speakers, owners, showing)
     told: set[tuple[str, str, str]] = set()
     for device in index.fabric.devices:
         if isinstance(device.bgp, Unknown) or device.bgp is None:
@@ -51,12 +54,52 @@ def find(index: Index) -> Iterator[Hit]:
                     changes=tuple(wrong.mended(device.name, far)),
                     related=(((far[0], "@bgp", "asn"), f"AS {far[1]}"),),
                 )
+    if showing:
+        yield from _shown(index, showing)
+
+
+def _shows_another(device: Device) -> bool:
+    bgp = None if isinstance(device.bgp, Unknown) else device.bgp
+    return bgp is not None and any(one.local_asn is not None for one in those_known(bgp.neighbors))
+
+
+def _shown(index: Index, showing: set[str]) -> Iterator[Hit]:
+    """Yield the first session of a switch to each one of `showing` that expects another number than is shown to it."""
+    told = set()
+    for down in of(index).down:
+        router, far = str(down.facts.get("where", "")), str(down.facts.get("peer", ""))
+        if down.reason != "asn" or down.router.name != router or far not in showing or (router, far) in told:
+            continue
+        told.add((router, far))
+        bgp, found = down.router.bgp, int(down.facts["found"])
+        own = 0 if bgp is None else bgp.asn
+        subject = down.router.at(down.neighbor)
+        yield Hit(
+            subject=subject,
+            at=(*subject, "remote_asn"),
+            facts={
+                "session": down.neighbor.key,
+                "device": router,
+                "own": own,
+                "far": far,
+                "found": found,
+                "expected": _expected(down.neighbor, own, found),
+            },
+            related=(((far, "@bgp", "asn"), f"shows AS {found} there"),),
+        )
 
 
 class _Wrong:
     """All sessions that are up for another AS number than their far end has, by switch, and what that end has."""
 
-    def __init__(self, index: Index, speakers: Mapping[str, Speaker], owners: Mapping[str, Speaker | None]) -> None:
+    def __init__(
+        self,
+        index: Index,
+        speakers: Mapping[str, Speaker],
+        owners: Mapping[str, Speaker | None],
+        showing: Container[str],
+    ) -> None:
+        """Collect them, those to switches of `showing` aside, which show some neighbors another number."""
         self.of: dict[str, list[tuple[BgpNeighbor, Speaker]]] = {}
         self._wanted: defaultdict[str, dict[str, int | str | None]] = defaultdict(dict)
         for device in index.fabric.devices:
@@ -64,7 +107,7 @@ class _Wrong:
             for session in () if bgp is None else those_known(bgp.neighbors):
                 address = session.address
                 far = owners.get(address) if address is not None else _over(index, speakers, device, session)
-                if far is not None and session.enabled:
+                if far is not None and far[0] not in showing and session.enabled:
                     self._wanted[far[0]][device.name] = session.remote_asn
                     if far[1] != session.remote_asn:
                         self.of.setdefault(device.name, []).append((session, far))

@@ -10,6 +10,7 @@ Action = Literal["permit", "deny"]
 AddressFamily = Literal["ipv4", "ipv6"]
 RouteSource = Literal["connected", "static", "kernel"]
 PrivateAsns = Literal["remove", "remove-all", "replace", "replace-all"]
+LocalAsnMode = Literal["prepend", "no-prepend", "replace-as"]
 SOURCES: Mapping[str, RouteSource] = {one: one for one in sorted(get_args(RouteSource))}
 """The sources of routes that BGP can originate by redistribution, by name; every platform has the same names."""
 
@@ -174,6 +175,11 @@ class BgpNeighbor:
     """The route map of the default route, which is announced while the map permits any route of BGP."""
     maximum_prefix: int | None = None
     """The session goes down when more prefixes than this are accepted; None is never."""
+    local_asn: int | None = None
+    """The AS number that this end shows to a neighbor of another AS instead of that of its process."""
+    local_asn_mode: LocalAsnMode = "prepend"
+    """Whether received paths begin with that number, too; with `replace-as` neither do they, nor is the number of the
+    process in announced ones."""
     passive: bool = False
     """Whether this end only waits for the other to open the session."""
     ttl_security_hops: int | None = None

@@ -16,6 +16,7 @@ from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.platforms.bindings import Binding, Refuses, Within, never
 from nodrop.platforms.frr_commands import VALUES, Commands, Row, Said
+from nodrop.platforms.frr_local_as import LOCAL_AS
 from nodrop.platforms.frr_words import address, number, password_digest, prefix
 
 Family = Literal["ipv4", "ipv6"]
@@ -160,6 +161,7 @@ _SESSION: tuple[Row, ...] = (
     ),
     _number("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
     _flag("passive", "passive"),
+    *LOCAL_AS,
     _number("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop, _is_one_hop_away),
     _flag("connected_check", "disable-connected-check", means=False),
     Binding(

@@ -22,11 +22,11 @@ def mismatch(own: Half, far: Half, links: int) -> Down | None:
     def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
         return Down(router, neighbor, reason, None, facts, related, there)
 
-    for one, mine, end in ((router, neighbor, other), (other, back, router)):
-        wrong = _wrong_asn(one, mine, end)
+    for one, mine, end, theirs in ((router, neighbor, other, back), (other, back, router, neighbor)):
+        wrong = _wrong_asn(one, mine, end.shown_asn(theirs))
         if wrong is not None:
             at = (*one.at(mine), "remote_asn")
-            return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=_asn(end))
+            return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(theirs))
     second = (router.number, neighbor.key) > (other.number, back.key)
     at = other.at(back)
     if neighbor.passive and back.passive:
@@ -70,9 +70,9 @@ def goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
     return inside or hops > 1 or not neighbor.connected_check
 
 
-def _wrong_asn(router: Router, neighbor: BgpNeighbor, far: Router) -> int | str | None:
-    """Return the AS number that a statement asks for, where the other end has another one."""
-    own, there, asked = _asn(router), _asn(far), neighbor.remote_asn
+def _wrong_asn(router: Router, neighbor: BgpNeighbor, there: int) -> int | str | None:
+    """Return the AS number that a statement asks for, where the other end shows another one, `there`."""
+    own, asked = _asn(router), neighbor.remote_asn
     if asked is None:
         return "none"
     if asked == "external":

@@ -157,6 +157,10 @@ class ControlPlane:
             elif down.reason == "may-be-filtered":
                 yield Gap(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")
         for session in self.sessions:
+            for side, far in ((session.a, session.b), (session.b, session.a)):
+                there = self.routers[far.router].bgp
+                if there is not None and self.routers[side.router].local_asn(side.neighbor) == there.asn:
+                    yield Gap(self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's")
             if carries_unfollowed(session):
                 side = session.a
                 yield Gap(self.routers[side.router].at(side.neighbor), "routes over a session of several hops")

@@ -121,7 +121,7 @@ class Makers:
         if default is not None:
             bit = 1 << self.world.destinations.class_of[self.world.default]
             attributes = marked(default) if bgp.graceful_shutdown else default
-            pieces.append(self.adverts.of(self._named([Part(attributes, bit)], bgp)))
+            pieces.append(self.adverts.of(self._named([Part(attributes, bit)], bgp, outbound)))
         return tuple(pieces)
 
     def _told_inside(
@@ -174,13 +174,13 @@ class Makers:
             left = outbound.parts(parts, bits)
             if speaker.bgp.graceful_shutdown:
                 left = [Part(marked(attributes), own) for attributes, own in left]
-            found = self.adverts.of(self._named(left, speaker.bgp))
+            found = self.adverts.of(self._named(left, speaker.bgp, outbound))
             self._exports[(*key, outbound.number)] = found
         return found
 
-    def _named(self, parts: Iterable[Part], bgp: Bgp) -> Iterable[Part]:
+    def _named(self, parts: Iterable[Part], bgp: Bgp, outbound: Policy) -> Iterable[Part]:
         """Put the own AS number before each path, at an origin that need not be named `ORIGIN`."""
-        hidden, asn = self.world.hidden, bgp.asn
+        hidden, before = self.world.hidden, outbound.named or (bgp.asn,)
         for attributes, bits in parts:
             if bgp.maximum_med is not None:
                 attributes = attributes._replace(med=bgp.maximum_med)
@@ -188,7 +188,7 @@ class Makers:
             if not path and attributes.weight and (alone := bits & hidden):
                 yield Part(_sent(attributes, (ORIGIN,)), alone)
                 bits ^= alone
-            yield Part(_sent(attributes, (asn, *path)), bits)
+            yield Part(_sent(attributes, (*before, *path)), bits)
 
 
 def _sent(attributes: Attributes, path: tuple[int, ...]) -> Attributes:

@@ -10,9 +10,11 @@ from nodrop.routing.words import Peering, of_family
 
 
 def internal(own: Sequence[Router], session: Session) -> bool:
-    """Whether a session is between routers of one AS."""
-    a, b = own[session.a.router].bgp, own[session.b.router].bgp
-    return a is not None and b is not None and a.asn == b.asn
+    """Whether a session is between routers of one AS, neither of which shows another number there."""
+    ends = [(own[side.router], side.neighbor) for side in (session.a, session.b)]
+    (a, _), (b, _) = ends
+    shows_another = any(router.local_asn(neighbor) is not None for router, neighbor in ends)
+    return a.bgp is not None and b.bgp is not None and a.bgp.asn == b.bgp.asn and not shows_another
 
 
 def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bool) -> Peering:

@@ -57,7 +57,7 @@ class Policy:
     def __init__(self, number: int, words: Words, destinations: Destinations) -> None:
         self.number = number
         self._words = words
-        self.peering = words.peering
+        self.peering, self.named, self.shown = words.peering, words.named, words.shown
         self._listed = None if words.listed is None else destinations.permitted(words.listed)
         self._prefix_lists: Mapping[str, int] = {
             name: 0 if shape is None else destinations.permitted(shape) for name, shape in words.prefix_lists
@@ -114,6 +114,11 @@ class Policy:
         passed: list[Part] = []
         for attributes, given in parts:
             left = given if self._listed is None else given & self._listed
+            if words.shown is not None:
+                heard = words.shown.heard(attributes.path)
+                if heard is None:
+                    continue
+                attributes = attributes._replace(path=heard)
             if words.filtered is not None and not _in_paths(attributes.path, words.filtered):
                 continue
             if words.weight or words.preference is not None:

@@ -66,6 +66,20 @@ class Router:
         """Its neighbors; none where it has no BGP or they are not known."""
         return () if self.bgp is None else those_known(self.bgp.neighbors)
 
+    def local_asn(self, neighbor: BgpNeighbor) -> int | None:
+        """Return the local AS number of a session, None where there is none or bgpd refuses it.
+
+        It takes none for a neighbor in the own AS, and neither the own number nor the neighbor's (FRR, bgpd/bgpd.c,
+        peer_local_as_set).
+        """
+        own = None if self.bgp is None else self.bgp.asn
+        refused = neighbor.remote_asn in ("internal", own) or neighbor.local_asn in (own, neighbor.remote_asn)
+        return None if refused else neighbor.local_asn
+
+    def shown_asn(self, neighbor: BgpNeighbor) -> int:
+        """Return the AS number that it shows to a neighbor, 0 without BGP."""
+        return self.local_asn(neighbor) or (0 if self.bgp is None else self.bgp.asn)
+
     @cached_property
     def by_address(self) -> Mapping[Address, BgpNeighbor]:
         """Its neighbors by their addresses."""

@@ -11,7 +11,7 @@ from nodrop.routing.decision import Entry, Limits
 from nodrop.routing.destinations import Destinations, Shape
 from nodrop.routing.legs import Leg
 from nodrop.routing.originating import announced, legs_under
-from nodrop.routing.peerings import kept_hops, next_hop, peering
+from nodrop.routing.peerings import internal, kept_hops, next_hop, peering
 from nodrop.routing.policy import Policy
 from nodrop.routing.prefixes import BITS, Address, Family, Prefix, address, prefix
 from nodrop.routing.resolving import Resolver
@@ -104,16 +104,20 @@ class World:
         self._policies: dict[Words, Policy] = {}
         readers = self._readers = {one.number: Reader(one.bgp, family) for one in own if one.bgp is not None}
         sides = list(_sides(sessions, family))
-        asn_of = {one.number: one.bgp.asn for one in own if one.bgp is not None}
         words = []
         for number, near, far in sides:
-            inside = asn_of[near.router] == asn_of[far.router]
             session = sessions[number]
+            inside = internal(own, session)
             far_away = session.far
             peer = peering(own[near.router], near, family, inside=inside, far=far_away) if inside or far_away else None
             reader = readers[near.router]
+            local = own[near.router].local_asn(near.neighbor)
+            shown = own[far.router].shown_asn(far.neighbor)
             words.append(
-                (reader.inbound(near.neighbor, peer), reader.outbound(near.neighbor, asn_of[far.router], peer))
+                (
+                    reader.inbound(near.neighbor, peer, local),
+                    reader.outbound(near.neighbor, shown, peer, local),
+                )
             )
         peered = {near.router for (_, near, _), (inbound, _) in zip(sides, words, strict=True) if inbound.peering}
         hops = [next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
@@ -271,7 +275,7 @@ class World:
                 if link.outbound.default is not None:
                     speaker.reach |= 1 << self.destinations.class_of[self.default]
             if not speaker.limits.relaxed:
-                asns = tuple(self.speakers[link.far].bgp.asn for link in speaker.links)
+                asns = tuple(self._first(row) for row in found)
                 speaker.limits = speaker.limits._replace(neighbors=asns)
             alone = number if speaker.peers else None
             kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links), alone)
@@ -281,6 +285,13 @@ class World:
                 (link.far, self.speakers[link.far].links[link.far_position].outbound.number) for link in speaker.links
             )
             speaker.sources = kinds.setdefault(speaker.hears, len(kinds))
+
+    def _first(self, row: _Joined) -> int:
+        """Return the AS number with which paths that come over a link begin."""
+        shown = row.words[0].shown
+        if shown is not None and shown.prepends:
+            return shown.asn
+        return self.speakers[row.far.router].router.shown_asn(row.far.neighbor)
 
     def _tie(self, own: Side, far: Side) -> tuple[int, int]:
         """By what a neighbor wins a tie: its router id, then its address; one over an interface has a link-local one.

@@ -36,6 +36,10 @@ class Words(NamedTuple):
     maps: tuple[tuple[str, tuple[RouteMapRule, ...] | None], ...] = ()
     weight: int = 0
     """What a route weighs before the route map sees it."""
+    shown: "Shown | None" = None
+    """What the local AS number of the session does to received paths."""
+    named: tuple[int, ...] = ()
+    """The AS numbers with which announced paths begin; without any, that of the process."""
     preference: int | None = None
     """Its preference before the route map sees it; None is the one that it has."""
     default: "Words | None" = None
@@ -48,7 +52,7 @@ class Words(NamedTuple):
     @property
     def reads_paths(self) -> bool:
         """Whether it reads the AS numbers of a path."""
-        return bool(self.as_path_lists or self.filtered or self.rewrite) or any(
+        return bool(self.as_path_lists or self.filtered or self.rewrite or self.shown or self.named) or any(
             kind == "as-path prepend" and value.startswith("last-as")
             for rules in (self.rules, *(rules for _, rules in self.maps))
             for rule in rules or ()
@@ -78,6 +82,22 @@ class Peering(NamedTuple):
     cluster: int
     behind: Address | None
     """The address of a neighbor that is several hops away, which is the next hop of routes that it originates."""
+
+
+class Shown(NamedTuple):
+    """What a local AS number does to received paths (FRR, bgpd/bgp_attr.c, bgp_attr_aspath_check)."""
+
+    asn: int
+    prepends: bool
+    """Whether received paths begin with it."""
+    most: int
+    """How often it may be in a received path (bgpd/bgp_route.c, bgp_update)."""
+
+    def heard(self, path: tuple[int, ...]) -> tuple[int, ...] | None:
+        """Return a path as it is after it was received, None for one that has the number too often."""
+        if path.count(self.asn) > self.most:
+            return None
+        return (self.asn, *path) if self.prepends else path
 
 
 class Rewrite(NamedTuple):
@@ -169,19 +189,39 @@ class Reader:
     def _prefix_kind(self) -> str:
         return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
 
-    def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None) -> Words:
+    def _shown(self, neighbor: BgpNeighbor, local: int | None) -> Shown | None:
+        if local is None:
+            return None
+        prepends, often = neighbor.local_asn_mode == "prepend", of_family(neighbor, self._family).allowas_in or 0
+        return Shown(local, prepends, max(often - 1, 0) if prepends else often)
+
+    def _named(self, neighbor: BgpNeighbor, local: int | None) -> tuple[int, ...]:
+        """Return what announced paths begin with (FRR, bgpd/bgp_attr.c, bgp_packet_attribute and bgp_append_local_as).
+
+        The own number is left out where private ones are removed, too.
+        """
+        if local is None:
+            return ()
+        removed = of_family(neighbor, self._family).private_asns is not None and _is_private(self._asn)
+        return (local,) if removed or neighbor.local_asn_mode == "replace-as" else (local, self._asn)
+
+    def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None, local: int | None = None) -> Words:
         """Return the import policy of a neighbor statement."""
         said = of_family(neighbor, self._family)
         external = peering is None or not peering.internal
         words = self.of(said.import_policy, said.import_prefix_list, said.import_path_list, external=external)
         preference = self._preference if external else None
+        words = words._replace(shown=self._shown(neighbor, local))
         return _from_peer(words, neighbor)._replace(weight=said.weight or 0, preference=preference, peering=peering)
 
-    def outbound(self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None) -> Words:
-        """Return the export policy of a neighbor statement, for a neighbor with this AS number."""
+    def outbound(
+        self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None, local: int | None = None
+    ) -> Words:
+        """Return the export policy of a neighbor statement, for a neighbor that shows this AS number."""
         said = of_family(neighbor, self._family)
         inside = peering is not None and peering.internal
         words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list, external=not inside)
+        words = words._replace(named=self._named(neighbor, local))
         if said.default_originate:
             words = words._replace(
                 default=self.of(said.default_policy, external=False)._replace(preference=self._preference)

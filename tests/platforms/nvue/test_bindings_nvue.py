@@ -1,7 +1,7 @@
 """The rows of NVUE: every field of BGP has one, and each is edited, read back and found where it is stated."""
 
 import re
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -26,7 +26,10 @@ router:
     as-path-list: {{IN: {{rule: {{'10': {{action: permit, aspath-exp: '^1_'}}}}}}}}
     prefix-list: {{IN: {{type: ipv4, rule: {{'10': {{action: permit, match: {{10.0.0.0/8: {{}}}}}}}}}}}}
     route-map: {{IN: {{rule: {{'10': {{action: {{permit: {{}}}}}}}}}}}}
-vrf: {{default: {{router: {{bgp: {{enable: on, neighbor: {{{PEER}: {{remote-as: external}}}}}}}}}}}}
+vrf:
+  default:
+    router:
+      bgp: {{enable: on, neighbor: {{{PEER}: {{remote-as: external, local-as: {{asn: 65009, enable: on}}}}}}}}
 """)
 KINDS: dict[str, tuple[type[Any], tuple[Row, ...]]] = {
     "@bgp": (Bgp, (*EITHER, *PROCESS, *SHARED)),
@@ -58,6 +61,9 @@ def sample(row: Row, now: Any) -> Any:
     """A value that the row does not refuse, other than the one now."""
     of_numbers = [one for one in row.refuses if isinstance(one, Within)]
     choices = [not now] if isinstance(now, bool) else [of_numbers[0].low + 1] if of_numbers else ["IN", "10.0.0.7"]
+    kind = get_type_hints(BgpNeighbor).get(row.field)
+    if get_origin(kind) is Literal:
+        choices = [one for one in get_args(kind) if one != now]
     session = BgpNeighbor(address=PEER)
     return next(one for one in choices if not any(refuses(one, session) for refuses in row.refuses))
 

@@ -263,7 +263,7 @@ def test_a_password_of_frrcfgd_is_kept_as_a_digest() -> None:
 @pytest.mark.parametrize(
     ("table", "key", "column", "value", "is_unknown"),
     [
-        ("BGP_NEIGHBOR", "default|10.0.0.2", "local_asn", "65009", True),
+        ("BGP_NEIGHBOR", "default|10.0.0.2", "local_asn", "65009", False),
         ("BGP_NEIGHBOR", "default|10.0.0.2", "dont_negotiate_capability", "true", True),
         ("BGP_NEIGHBOR", "default|10.0.0.2", "dont_negotiate_capability", "false", False),
         ("BGP_NEIGHBOR", "default|10.0.0.2", "conn_retry", "10", False),

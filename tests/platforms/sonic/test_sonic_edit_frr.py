@@ -1,6 +1,7 @@
 """What of BGP one line of an frr.conf says, changed in that line and no other."""
 
 import json
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -8,6 +9,7 @@ from nodrop.model.change import Change, Edit
 from nodrop.model.edit import get_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Source
+from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.platforms import frr_rows
@@ -108,7 +110,9 @@ def another(row: Row, part: str, old: object) -> object:
     if isinstance(old, bool):
         return not old
     of_command = {"route-map": MAPS, "prefix-list": LISTS.get(part, ())}
-    names = of_command.get(row.where[0].split()[0], (WORDS.get(row.field),))
+    kind = get_type_hints(BgpNeighbor).get(row.field)
+    words = get_args(kind) if get_origin(kind) is Literal else (WORDS.get(row.field),)
+    names = of_command.get(row.where[0].split()[0], words)
     return next(name for name in names if name != old)
 
 

@@ -31,6 +31,7 @@ from nodrop.platforms.nvue.bindings import (
     switched,
     text,
 )
+from nodrop.platforms.nvue.bindings_local_as import LOCAL_AS
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.spelling import Dialect
@@ -207,6 +208,7 @@ COMMON: tuple[Row, ...] = (
         encode=_timers,
     ),
     flag("passive", ("passive-mode",)),
+    *LOCAL_AS,
     replace(number("ttl_security_hops", ("ttl-security", "hops"), 1, 254), decode=_security, encode=_secured),
     Binding(
         field="connected_check",

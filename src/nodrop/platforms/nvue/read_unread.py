@@ -49,7 +49,7 @@ _SESSION_FAMILY: _Unread = {
 }
 SESSION: _Unread = {
     "address-family": {"ipv4-unicast": _SESSION_FAMILY, "ipv6-unicast": _SESSION_FAMILY},
-    **dict.fromkeys(("local-as", "graceful-shutdown"), None),
+    "graceful-shutdown": None,
 }
 """What is not read of a session or a peer group."""
 

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from nodrop.limits import MAX_32_BITS
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, PrivateAsns
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, LocalAsnMode, PrivateAsns
 from nodrop.platforms.bindings import Binding, Refuses, Within, bound, check, never
 from nodrop.platforms.frr_words import password_digest
 from nodrop.platforms.sayable import refuse
@@ -144,6 +144,19 @@ PATHS: Mapping[str, BgpBinding] = {
 """BGP_GLOBALS_AF: fields of Bgp by address family."""
 
 
+_LOCAL_AS_MODES: Mapping[LocalAsnMode, tuple[str, ...]] = {
+    "replace-as": ("local_as_no_prepend", "local_as_replace_as"),
+    "no-prepend": ("local_as_no_prepend",),
+    "prepend": (),
+}
+"""What is done with a local AS number, and the columns that are true for it; the first of which all are counts."""
+
+
+def _local_as_mode(row: TableRow) -> LocalAsnMode:
+    modes = _LOCAL_AS_MODES.items()
+    return next(mode for mode, columns in modes if all(row.columns.get(one) == "true" for one in columns))
+
+
 def _remote_asn(row: TableRow) -> Any:
     return row.columns["peer_type"] if "peer_type" in row.columns else row.integer("asn")
 
@@ -218,6 +231,13 @@ SESSION: tuple[BgpBinding, ...] = (
     ),
     _flag("extended_next_hop", "capability_ext_nexthop"),
     _flag("passive", "passive_mode"),
+    _number("local_asn", "local_asn", Within(1, MAX_32_BITS)),
+    Binding(
+        field="local_asn_mode",
+        where=("local_as_no_prepend", "local_as_replace_as"),
+        decode=_local_as_mode,
+        encode=lambda value, _: dict.fromkeys(_LOCAL_AS_MODES[value], "true"),
+    ),
     Binding(
         field="password",
         where=("auth_password",),

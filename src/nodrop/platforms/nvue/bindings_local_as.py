@@ -1,0 +1,49 @@
+"""How NVUE states the AS number that a session shows instead of that of its process: `local-as`."""
+
+from nodrop.limits import MAX_32_BITS
+from nodrop.model.routing import LocalAsnMode
+from nodrop.platforms.bindings import Binding, Within
+from nodrop.platforms.nvue.bindings import IS, Line, Lines, Row, first, switched
+from nodrop.platforms.nvue.read_values import View, is_on
+from nodrop.platforms.nvue.spelling import Dialect
+
+_LOCAL_AS = ("local-as",)
+
+
+def _local_asn(node: View) -> int | None:
+    inside = node.below(*_LOCAL_AS)
+    return inside.integer("asn", 1, MAX_32_BITS) if is_on(inside) else None
+
+
+def _local_asn_mode(node: View) -> LocalAsnMode | None:
+    inside = node.below(*_LOCAL_AS)
+    if not is_on(inside):
+        return None
+    if inside.flag("replace"):
+        return "replace-as"
+    return "no-prepend" if inside.flag("prepend") is False else "prepend"
+
+
+def _local_asn_moded(mode: LocalAsnMode, spoken: Dialect) -> Lines:
+    said = {"prepend": (), "no-prepend": (("prepend", spoken.off),)}.get(
+        mode, (("prepend", spoken.off), ("replace", spoken.on))
+    )
+    return tuple(Line((*_LOCAL_AS, word), IS, value) for word, value in said)
+
+
+LOCAL_AS: tuple[Row, ...] = (
+    Binding(
+        field="local_asn",
+        where=((*_LOCAL_AS, "asn"), *((*_LOCAL_AS, word) for word in ("state", "enable"))),
+        decode=first(_local_asn),
+        encode=lambda value, spoken: (switched(_LOCAL_AS, spoken), Line((*_LOCAL_AS, "asn"), IS, value)),
+        refuses=(Within(1, MAX_32_BITS),),
+    ),
+    Binding(
+        field="local_asn_mode",
+        where=((*_LOCAL_AS, "prepend"), (*_LOCAL_AS, "replace")),
+        decode=first(_local_asn_mode),
+        encode=_local_asn_moded,
+    ),
+)
+"""Rows of a session."""
