@@ -167,6 +167,7 @@ _OWN_PATTERNS = {
     ("platforms/frr_changes.py", "pattern"),  # of a table of the module
     ("platforms/sonic/schema_types.py", "found"),  # of nodrop's own schema
     ("platforms/sonic/schema_types.py", "four"),
+    ("platforms/hosts/template_schema.py", "pattern"),  # of a file of nodrop, nic_template.yaml
     ("platforms/sonic/schema_types.py", "six"),
     ("platforms/sonic/schema_types.py", "word"),
     ("units.py", "pattern"),  # constants of the module
@@ -292,6 +293,7 @@ OF_A_FILE = {"data", "document", "root", "tree", "tables", "node"}
 """What platforms call parameters that hold what a file says."""
 SHIPPED = {
     "hardware/__init__.py": 2,
+    "platforms/hosts/template_schema.py": 1,
     "platforms/__init__.py": 1,
     "platforms/nvue/edit_steps.py": 1,
     "platforms/nvue/schema.py": 1,

@@ -1,23 +1,24 @@
 """Kubernetes: NicConfigurationTemplate, with what the NIC configuration operator does where a template does not say it.
 
-Defaults: Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go (raw settings win over all others).
+What the Kubernetes API refuses is in `template_schema.py`. Defaults: Mellanox/nic-configuration-operator
+pkg/configuration/configvalidation.go (raw settings win over all others).
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from nodrop import hardware
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import Span, shown
+from nodrop.formats.places import Span
 from nodrop.formats.yaml import Document, parse
 from nodrop.limits import MAX_TEMPLATES
 from nodrop.platforms.hosts import firmware
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, switches
+from nodrop.platforms.hosts.template_schema import refused
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _BREAK = re.compile(r"(?m)^---[^\n]*\n")
-_PCI_ADDRESS = re.compile(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")
 _MASK = "ROCE_CC_PRIO_MASK"
 _ROCE = ("spec", "template", "roceOptimized")
 _SPECTRUM_X = ("spec", "template", "spectrumXOptimized")
@@ -50,14 +51,6 @@ def _parse(text: str) -> tuple[Parsed, ...]:
     return tuple(one.read(one.name if len(templates) > 1 else "") for one in templates)
 
 
-class _Refused(NamedTuple):
-    """What the operator does not take: where, and what it wants."""
-
-    keys: tuple[str | int, ...]
-    found: str
-    expected: str
-
-
 class _Template:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
@@ -81,9 +74,9 @@ class _Template:
         selector = self._at("spec", "nodeSelector")
         nodes = tuple(sorted(f"{key}={value}" for key, value in selector.items())) if isinstance(selector, dict) else ()
         found = Parsed(models=models, pci_addresses=held, node_selector=nodes)
-        for refused in self._refused(nic_type):
-            facts = {"path": ".".join(map(str, refused.keys)), "found": refused.found, "expected": refused.expected}
-            found.noticed.append(Noticed("nic-template", facts, self._span(*refused.keys)))
+        for one in refused(self._document.data):
+            facts = {"path": ".".join(map(str, one.keys)), "found": one.found, "expected": one.expected}
+            found.noticed.append(Noticed("nic-template", facts, self._span(*one.keys)))
         link_type = self._at("spec", "template", "linkType")
         if link_type == "Infiniband":
             found.say(part, "link_layer", "infiniband", self._span("spec", "template", "linkType"))
@@ -148,63 +141,6 @@ class _Template:
     def _raw(self) -> Sequence[Mapping[str, Any]]:
         raw = self._at("spec", "template", "rawNvConfig")
         return [entry for entry in raw if isinstance(entry, Mapping)] if isinstance(raw, list) else []
-
-    def _refused(self, nic_type: str) -> Iterator[_Refused]:
-        """Yield what the custom resource's validation refuses (config/crd/bases of the operator)."""
-        template = ("spec", "template")
-        link, bay = self._at(*template, "linkType"), self._at(*template, "networkBay")
-        if not nic_type:
-            yield _Refused(("spec", "nicSelector", "nicType"), "not there", 'a device id such as "1021" (ConnectX-7)')
-        addresses = self._at("spec", "nicSelector", "pciAddresses")
-        for at, address in enumerate(addresses if isinstance(addresses, list) else ()):
-            if not _PCI_ADDRESS.fullmatch(str(address)):
-                found, expected = shown(str(address))[:60], 'hexadecimal digits such as "0000:04:00.0"'
-                yield _Refused(("spec", "nicSelector", "pciAddresses", at), found, expected)
-        if self._at(*template, "numVfs") is None:
-            yield _Refused((*template, "numVfs"), "not there", "a number of virtual functions, which may be 0")
-        if link is None and bay is None:
-            yield _Refused((*template, "linkType"), "not there", "Ethernet or Infiniband")
-        if link is not None and bay is not None:
-            yield _Refused((*template, "linkType"), "set beside networkBay", "one of the two")
-        if bay is not None and nic_type != "1025":
-            yield _Refused((*template, "networkBay"), f"set for nicType {nic_type}", "nicType 1025 (ConnectX-9)")
-        if self._on(_ROCE) and link == "Infiniband":
-            yield _Refused(_ROCE, "enabled for Infiniband", "linkType: Ethernet")
-        if isinstance(qos := self._at(*_ROCE, "qos"), Mapping):
-            for key in ("trust", "pfc"):
-                if key not in qos:
-                    yield _Refused((*_ROCE, "qos", key), "not there", f"{key}, which qos needs")
-            if "pfc" in qos and switches(str(qos["pfc"])) is None:
-                yield _Refused((*_ROCE, "qos", "pfc"), str(qos["pfc"])[:60], 'eight switches: "0,0,0,1,0,0,0,0"')
-        direct, pci = (*template, "gpuDirectOptimized"), (*template, "pciPerformanceOptimized")
-        if self._on(direct) and not self._on(pci):
-            yield _Refused(direct, "enabled without pciPerformanceOptimized", "both, for the one needs the other")
-        for entry in self._raw():
-            if re.search(r"\[[0-9]+\.\.[0-9]+\]", str(entry.get("name"))):
-                yield _Refused((*template, "rawNvConfig"), f"the range {entry['name']}", "each index by itself")
-        if self._on(_SPECTRUM_X):
-            yield from self._spectrum_x(nic_type)
-
-    def _spectrum_x(self, nic_type: str) -> Iterator[_Refused]:
-        template = ("spec", "template")
-        if self._on(_ROCE):
-            yield _Refused(_ROCE, "enabled together with spectrumXOptimized", "one of the two, which sets RoCE itself")
-        if (count := _number(self._at(*template, "numVfs"))) != 1:
-            yield _Refused((*template, "numVfs"), f"{count} with spectrumXOptimized", "1")
-        if self._at(*template, "linkType") == "Infiniband":
-            yield _Refused((*template, "linkType"), "Infiniband with spectrumXOptimized", "Ethernet")
-        if nic_type not in ("1023", "1025", "a2dc"):
-            found = f"{nic_type} with spectrumXOptimized"
-            yield _Refused(("spec", "nicSelector", "nicType"), found, "1023, 1025 or a2dc")
-        if self._at(*_SPECTRUM_X, "platformType") is None:
-            yield _Refused((*_SPECTRUM_X, "platformType"), "not there", "the type of the platform")
-        planes, mode = _number(self._at(*_SPECTRUM_X, "numberOfPlanes")), self._at(*_SPECTRUM_X, "multiplaneMode")
-        if planes is not None and mode is not None and (mode == "none") != (planes == 1):
-            yield _Refused((*_SPECTRUM_X, "numberOfPlanes"), f"{planes} in mode {mode}", "1 in mode none, else more")
-        if mode not in (None, "none", "swplb", "hwplb"):
-            yield _Refused((*_SPECTRUM_X, "multiplaneMode"), str(mode)[:60], "none, swplb or hwplb")
-        if mode == "hwplb" and nic_type not in ("1023", "1025"):
-            yield _Refused((*_SPECTRUM_X, "multiplaneMode"), f"hwplb on nicType {nic_type}", "nicType 1023 or 1025")
 
     def _at(self, *keys: str) -> Any:
         data = self._document.data

@@ -1,0 +1,144 @@
+"""What the Kubernetes API refuses of a NicConfigurationTemplate, by the rows of `nic_template.yaml`."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodrop.formats.places import on_one_line
+from nodrop.formats.yaml import parse
+from nodrop.units import whole_number
+
+_FILE = Path(__file__).with_name("nic_template.yaml")
+Keys = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A row of `nic_template.yaml`, which describes the keys."""
+
+    at: tuple[str, ...]
+    required: bool
+    absent: bool
+    values: tuple[str, ...]
+    pattern: re.Pattern[str] | None
+    least: int | None
+    most: int | None
+    longest: int | None
+    when: Mapping[str, str | tuple[str, ...]]
+    found: str
+    expected: str
+
+    def takes(self, value: str) -> bool:
+        """Return whether a value is right."""
+        number = whole_number(value, 10**9 - 1) if self.least is not None else 0
+        return (
+            (not self.values or value in self.values)
+            and (self.pattern is None or self.pattern.fullmatch(value) is not None)
+            and number is not None
+            and (self.least or 0) <= number <= (number if self.most is None else self.most)
+            and (self.longest is None or len(value) <= self.longest)
+        )
+
+    @property
+    def wanted(self) -> str:
+        """The words for a right value."""
+        *others, last = self.values or ("",)
+        return self.expected or (f"{', '.join(others)} or {last}" if others else last)
+
+
+class _Rows(NamedTuple):
+    """The file."""
+
+    defaults: Mapping[str, str]
+    rows: tuple[_Row, ...]
+
+
+class Refused(NamedTuple):
+    """What is refused: the keys, what is there, and what is expected."""
+
+    keys: Keys
+    found: str
+    expected: str
+
+
+@cache
+def _rows() -> _Rows:
+    data: Any = parse(_FILE.read_bytes(), _FILE.name).data
+    return _Rows(data["defaults"], tuple(map(_row, data["rows"])))
+
+
+def _row(row: Mapping[str, Any]) -> _Row:
+    pattern = row.get("pattern")
+    when = {path: tuple(one) if isinstance(one, list) else one for path, one in row.get("when", {}).items()}
+    numbers = {key: int(row[key]) if key in row else None for key in ("least", "most", "longest")}
+    return _Row(
+        at=("spec", *row["at"].split(".")),
+        required=row.get("required", False),
+        absent=row.get("absent", False),
+        values=tuple(row.get("values", ())),
+        pattern=None if pattern is None else re.compile(pattern, re.DOTALL),
+        **numbers,
+        when=when,
+        found=row.get("found", "{value}"),
+        expected=row.get("expected", ""),
+    )
+
+
+def refused(document: object) -> Iterator[Refused]:
+    """Yield what the API or the operator refuses of a template, each key once, in the order of the rows."""
+    told: set[Keys] = set()
+    for row in _rows().rows:
+        if not all(_holds(document, path, wanted) for path, wanted in row.when.items()):
+            continue
+        for keys, parent, value in _places(document, row.at):
+            fault = _fault(row, _filled(".".join(row.at[1:]), parent, value), in_place=isinstance(parent, Mapping))
+            if fault is not None and keys not in told:
+                told.add(keys)
+                yield Refused(keys, fault, row.wanted)
+
+
+def _fault(row: _Row, value: object, *, in_place: bool) -> str | None:
+    """Return what is found in place of what a row demands; None if that is there."""
+    if value is None:
+        return "not there" if row.required and (in_place or row.when) else None
+    text = _text(value)
+    if row.absent:
+        return row.found.format(value=on_one_line(text or ""))
+    return None if text is None or row.takes(text) else row.found.format(value=on_one_line(text or ""))
+
+
+def _holds(document: object, path: str, wanted: str | tuple[str, ...]) -> bool:
+    (_, parent, value), *_ = _places(document, ("spec", *path.split(".")))
+    value = _filled(path, parent, value)
+    if isinstance(wanted, tuple):
+        return value is not None and _text(value) in wanted
+    return (value is not None) is (wanted == "present")
+
+
+def _filled(path: str, parent: object, value: object) -> object:
+    """Return a value, or the default that the API fills in where what holds it is there."""
+    return _rows().defaults.get(path) if value is None and isinstance(parent, Mapping) else value
+
+
+def _places(document: object, path: tuple[str, ...], keys: Keys = ()) -> Iterator[tuple[Keys, object, object]]:
+    """Yield the places that a path names: their keys, what holds them, and their values; None where there is none."""
+    key, *rest = path
+    if key == "*":
+        for at, item in enumerate(document if isinstance(document, list) else ()):
+            yield from _places(item, tuple(rest), (*keys, at)) if rest else [((*keys, at), document, item)]
+        return
+    value = document.get(key) if isinstance(document, Mapping) else None
+    if rest:
+        yield from _places(value, tuple(rest), (*keys, key))
+    else:
+        yield (*keys, key), document, value
+
+
+def _text(value: object) -> str | None:
+    """Return the text of a scalar; None of a mapping or list."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if isinstance(value, Mapping | list) else str(value)
