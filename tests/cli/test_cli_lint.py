@@ -294,7 +294,7 @@ def test_intents() -> None:
     done = nodrop("lint", "two-by-two.yaml")
     assert (done.code, CLEAN in done.out, done.err) == (0, True, "")
     text = Path("two-by-two.yaml").read_text()
-    Path("faulty.yaml").write_text(text.replace("min: 150kB, max: 1500kB", "min: 30MB, max: 40MB"))
+    Path("faulty.yaml").write_text(text.replace("min: 150kB, max: 1500kB", "min: 48MB, max: 52MB"))
     done = nodrop("lint", "faulty.yaml")
     assert (done.code, "error[ecn-never-before-pfc]" in done.out) == (1, True)
     assert re.search(r"^ +--> faulty\.yaml:\d+:\d+$", done.out, re.MULTILINE)

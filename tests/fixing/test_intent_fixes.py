@@ -16,7 +16,7 @@ from nodrop.lint.setting import laid_over
 from nodrop.resources import home
 
 FAULTS: Mapping[str, Mapping[str, Any]] = {
-    "ecn-never-before-pfc": {"classes": {"rdma": {"ecn": {"min": "40MB", "max": "50MB", "probability": "100%"}}}},
+    "ecn-never-before-pfc": {"classes": {"rdma": {"ecn": {"min": "48MB", "max": "52MB", "probability": "100%"}}}},
     "ecn-below-one-packet": {"classes": {"rdma": {"ecn": {"min": "1kB", "max": "2kB", "probability": "100%"}}}},
     "ecn-maximum-past-pause": {"classes": {"rdma": {"ecn": {"min": "150kB", "max": "60MB", "probability": "100%"}}}},
     "hash-without-source-port": {"routing": {"hash": ["dst-ip", "src-ip"]}},

@@ -1,5 +1,7 @@
 """Words about what buffers admit: when a priority group pauses, what a queue may hold, what must stay for others."""
 
+from math import ceil
+
 from nodrop import units
 from nodrop.hardware import asic_of, shares
 from nodrop.hardware.thresholds import dynamic_threshold_bytes, part_of_pool_bytes, pool_has_shared_headroom
@@ -10,9 +12,9 @@ from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import stopped_queues
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.model.fabric import Interface
+from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known
 
 _Pools = tuple[BufferPool, ...] | Unknown
 _Model = str | None | Unknown
@@ -32,25 +34,83 @@ def pause_threshold_bytes(
     Where it is not known whether the size of B contains shared headroom, it is the greater of both depths, so that a
     queue which marks too late for it does so in either case.
     """
+    sharers = sum(one.lossless for one in _groups(qos))
+    found = [_filled_bytes(model, buffer_model, pools, one, sharers=sharers) for one in _feeding(qos, queue)]
+    return min((depth for depth in found if depth is not None), default=None)
+
+
+def _feeding(qos: QosProfile, queue: int) -> list[BufferProfile]:
+    """Return the buffers of the lossless priority groups whose packets leave by a queue."""
     table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
-    groups = {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}
-    found = [_group_threshold_bytes(model, buffer_model, pools, qos, group) for group in groups]
-    return min((threshold for threshold in found if threshold is not None), default=None)
+    groups = sorted({effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)})
+    buffers = [effects.group_buffer(qos, group) for group in groups]
+    return [one for one in buffers if one is not None and one.lossless]
 
 
-def _group_threshold_bytes(
-    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, group: int
+def _filled_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: BufferProfile, *, sharers: int, senders: int = 1
 ) -> float | None:
-    buffer = effects.group_buffer(qos, group)
-    if buffer is None or not buffer.lossless:
-        return None
+    """Return what `senders` of the sharers of a pool hold together when all sharers are paused; None for never."""
     if buffer.static_th_bytes is not None:
-        return buffer.static_th_bytes
+        return buffer.static_th_bytes * senders
     if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return None
     size = part_of_pool_bytes(model, shared_bytes(model, buffer_model, pools, buffer.pool))
-    return dynamic_threshold_bytes(size, buffer.dynamic_th, sum(one.lossless for one in _groups(qos)))
+    return dynamic_threshold_bytes(size, buffer.dynamic_th, sharers) * senders
+
+
+def _lone_pause_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
+) -> float | None:
+    """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
+    found = [_filled_bytes(model, buffer_model, pools, one, sharers=1) for one in _feeding(qos, queue)]
+    return min((depth for depth in found if depth is not None), default=None)
+
+
+@word("function")
+def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> float | None:
+    """Return the depth of a lossless queue in bytes at which all senders are paused, if that is before any mark.
+
+    None where it marks before, where it never marks, and where a sender is never paused. A priority group pauses at
+    alpha times what is free of its pool B (Choudhury and Hahne, Dynamic Queue Length Thresholds for Shared-Memory
+    Packet Switches, IEEE/ACM ToN 6(2), 1998). So n senders of one queue, whose packets it holds, are paused when it
+    holds n·alpha·B / (1 + n·alpha): the more senders, the deeper. It is taken for every other lossless port of the
+    switch at once, with the thresholds of the queue's own port, and for an otherwise empty memory, all its parts: no
+    traffic makes the queue deeper before the pause. Zhu et al. (SIGCOMM 2015, section 4) ask for
+    the least depth instead, so that marks always come first.
+    """
+    minimum = _least_mark_bytes(device.buffer_pools, interface.qos, queue)
+    if minimum is None or isinstance(interface.qos, Unknown) or interface.qos is None:
+        return None
+    facts = (device.model, device.buffer_model, device.buffer_pools)
+    alone = _lone_pause_bytes(*facts, interface.qos, queue.index)
+    if alone is None or minimum < alone:
+        return None
+    senders = max(sum(map(_may_pause, device.interfaces)) - _may_pause(interface), 1)
+    chip = asic_of(device.model)
+    parts = min(chip.memory_parts if chip else 1, senders)
+    each = ceil(senders / parts)
+    feeding = _feeding(interface.qos, queue.index)
+    found = [_filled_bytes(*facts, one, sharers=each, senders=each) for one in feeding]
+    depths = [depth * parts for depth in found if depth is not None]
+    return max(depths) if len(depths) == len(found) and minimum >= max(depths) else None
+
+
+def _may_pause(port: Interface) -> bool:
+    """Return whether a port may pause its neighbor: in doubt it does."""
+    if port.enabled is False or port.qos is None:
+        return False
+    groups = UNKNOWN if isinstance(port.qos, Unknown) else port.qos.priority_groups
+    return isinstance(groups, Unknown) or any(one.lossless for one in groups)
+
+
+def _least_mark_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
+    """Return the depth from which a queue marks, bytes; None where it never does."""
+    wred = known(queue.wred, "queue.wred")
+    if wred is None or wred.green.min_bytes is None or qos is None:
+        return None
+    return wred.green.min_bytes if marks(pools, known(qos, "interface.qos"), queue) else None
 
 
 def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
@@ -87,20 +147,20 @@ def _groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
 def pause_before_full_marks(
     model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
 ) -> float | None:
-    """Return the depth at which the senders of a queue are paused, bytes, if marks have begun by then and not all are.
+    """Return the depth in bytes at which a lone sender of a queue is paused, if not all packets are marked by then.
 
-    None where all packets are marked before the pause, or none, and where the queue is not lossless. What is not known
-    is missing for the question whether any is marked before the pause, too, and told there.
+    None where all are marked before the pause, or none ever, and where the queue is not lossless. What is not known is
+    missing for the question whether any is marked before the pause, too, and told there.
     """
     wred = known(queue.wred, "queue.wred")
     if qos is None or wred is None or wred.green.min_bytes is None or wred.green.max_bytes is None:
         return None
     try:
         marking = marks(pools, qos, queue)
-        paused = pause_threshold_bytes(model, buffer_model, pools, qos, queue.index) if marking else None
+        paused = _lone_pause_bytes(model, buffer_model, pools, qos, queue.index) if marking else None
     except UnknownFact:
         return None
-    return paused if paused is not None and wred.green.min_bytes < paused <= wred.green.max_bytes else None
+    return paused if paused is not None and paused <= wred.green.max_bytes else None
 
 
 @word("function")
