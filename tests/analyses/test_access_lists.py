@@ -128,3 +128,30 @@ def test_what_is_not_known_is_unknown() -> None:
 
 def test_without_traffic_classes_of_rdma_nothing_is_reported() -> None:
     assert found(having((site(DROP_ALL),), {"@fabric/classes": []}), "rdma") == {}
+
+
+def without_ipv6_links() -> dict[str, object]:
+    """Return changes by which the session of leaf1 over Ethernet224 is one over an interface without addresses."""
+    over = [{"interface": "Ethernet224", "remote_asn": "external"}]
+    return {"leaf1/@neighbors": over, "leaf1/Ethernet224/addresses": []}
+
+
+def test_neighbor_discovery_is_dropped_where_no_icmpv6_passes() -> None:
+    tcp = AccessEntry(name="10", family="ipv6", protocol=6)
+    rest = changed(DROP_ALL, family="ipv6")
+    at: Any = {"at": ("Ethernet224",)}
+    changes = without_ipv6_links()
+    assert found(having((site(tcp, rest, **at),), changes), "nd") == {"SITE/entries/rest": "Ethernet224"}
+    assert found(having((site(tcp, rest, at=("Ethernet232",)),), changes), "nd") == {}
+    icmp = changed(tcp, name="20", protocol=58)
+    assert found(having((site(tcp, icmp, rest, **at),), changes), "nd") == {}
+    typed = changed(icmp, others=("type 135",))
+    assert found(having((site(tcp, typed, rest, **at),), changes), "nd") == {}
+    assert missing(having((site(tcp, typed, rest, **at),), changes), "nd") == []
+    assert found(having((site(tcp, rest, **at),)), "nd") == {}
+
+
+def test_neighbor_discovery_that_is_dropped_with_bgp_is_one_finding() -> None:
+    fabric = having((site(changed(DROP_ALL, family="ipv6"), at=("Ethernet224",)),), without_ipv6_links())
+    assert found(fabric, "bgp") == {"SITE/entries/rest": "Ethernet224"}
+    assert found(fabric, "nd") == {}

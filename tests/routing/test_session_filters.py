@@ -151,6 +151,35 @@ def test_a_session_over_an_interface_is_between_link_local_addresses() -> None:
     assert outcome(wired(one_host, **over)) == "may-be-filtered"  # type: ignore[arg-type]
 
 
+TCP6 = AccessEntry(name="5", family="ipv6", protocol=6)
+REST6 = changed(ALL, family="ipv6")
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [
+        pytest.param((site(TCP6, REST6),), "filtered", id="all but TCP where packets enter"),
+        pytest.param((site(TCP6, REST6, stage="control-plane-out"),), "filtered", id="all but TCP that it sends"),
+        pytest.param((site(TCP6, changed(TCP6, protocol=58), REST6),), "up", id="all but TCP and ICMPv6"),
+        pytest.param((site(TCP6, changed(TCP6, protocol=58, others=("type 135",)), REST6),), "up", id="types"),
+        pytest.param((site(changed(REST6, protocol=58, destinations=("ff02::/16",))),), "up", id="groups alone"),
+        pytest.param((site(changed(REST6, protocol=17)),), "up", id="UDP"),
+    ],
+)
+@pytest.mark.parametrize("numbered", [False, True])
+def test_without_neighbor_discovery_no_session_of_ipv6_opens(
+    lists: tuple[AccessList, ...], expected: str, numbered: bool
+) -> None:
+    one = to("fd01::1", ipv6=SIX, active=False) if numbered else to("e0", ipv6=SIX)
+    other = to("fd01::", ipv6=SIX, active=False) if numbered else to("e0", ipv6=SIX)
+    ports = ("fd01::/127", "fd01::1/127") if numbered else ()
+    made = wired(*lists, one=one, other=other, ports=ports)
+    assert outcome(made) == expected
+    if expected == "filtered":
+        assert {down.facts["what"] for down in compute(Index(made)).down} == {"neighbor discovery"}
+    assert outcome(wired(*lists)) == "up"
+
+
 def bundle(*at: str) -> str:
     """Return what becomes of a session over a bundle of two ports with a list at some names."""
     channel = PortChannel(name="po1", members=("e0", "e1"), addresses=("10.1.0.0/31",))

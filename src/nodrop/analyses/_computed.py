@@ -41,7 +41,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "missing-there": "no statement at the other end",
     "asn": "another AS number",
     "families": "no family in common",
-    "filtered": "an access list drops BGP",
+    "filtered": "an access list drops {what}",
 }
 
 
@@ -121,7 +121,7 @@ class _Computed:
                 self.unseen["sessions"][item] = f"it is not known whether {at} drops BGP"
             else:
                 sessions[item] = "down"
-                self.said["sessions", item] = _WORDS[down.reason]
+                self.said["sessions", item] = _WORDS[down.reason].format(**down.facts)
         self.seen["sessions"] = sessions
 
 

@@ -15,7 +15,7 @@ from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.routing.filtering import Atom, Packets, prefixes_of
 from nodrop.routing.legs import Leg, legs
 from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address
-from nodrop.routing.session_packets import LINK_LOCAL, atom, bfd_packets, bgp_packets
+from nodrop.routing.session_packets import LINK_LOCAL, atom, bfd_packets, bgp_packets, nd_packets
 
 _UDP = 17
 ROCE_PORT = 4791
@@ -25,7 +25,7 @@ _USUAL_CNP = (48,)
 
 
 class Flow(NamedTuple):
-    """Packets of a kind (`rdma`, `cnp`, `bgp`, `bfd`) that pass a port at a stage.
+    """Packets of a kind (`rdma`, `cnp`, `bgp`, `bfd`, `nd`) that pass a port at a stage.
 
     A `reply` is of BGP and comes from port 179.
     """
@@ -169,7 +169,7 @@ def leads_to_switch(index: Index, at: End) -> bool:
 
 
 def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switch: bool) -> Iterator[Flow]:
-    """Yield the packets of BGP and BFD that enter or leave by a leg, for sessions of the switch itself."""
+    """Yield the packets of BGP, BFD and ND that enter or leave by a leg, for sessions of the switch itself."""
     for neighbor in _neighbors(device, leg):
         ends = _ends(device, leg, neighbor, to_switch=to_switch) if neighbor.enabled else None
         if ends is None:
@@ -178,6 +178,8 @@ def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switc
         source, destination = (far, own) if enters else (own, far)
         for reply in (False, True):
             yield Flow("bgp", port, bgp_packets(source, destination, reply=reply), neighbor.key, reply)
+        if hops == 1 and own.prefix.family == "ipv6":
+            yield Flow("nd", port, nd_packets(source, destination), neighbor.key)
         if neighbor.bfd:
             yield Flow("bfd", port, bfd_packets(source, destination, hops), neighbor.key)
 

@@ -23,7 +23,7 @@ LOOKS_AT = frozenset(
 _KEPT = "access lists"
 _FIRST = ("rdma", "drop")
 """Of what rule it is said that the lists of a switch are not known: of one, for it is one fact."""
-_OF_SWITCH = ("bgp", "bfd")
+_OF_SWITCH = ("bgp", "bfd", "nd")
 
 
 class _Seen(NamedTuple):
@@ -37,7 +37,7 @@ class _Seen(NamedTuple):
 
 
 def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
-    """Yield entries that do something to packets of a kind (`rdma`, `cnp`, `roce` for both, `bgp`, `bfd`).
+    """Yield entries that do something to packets of a kind (`rdma`, `cnp`, `roce` for both, `bgp`, `bfd`, `nd`).
 
     What an entry `does`: `drop` packets, `remark` their DSCP, change their `class`, `police` or `redirect` them. A list
     that none of whose entries matches is at fault itself. Where an entry has conditions that the model lacks, or
@@ -52,6 +52,8 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     seen = [one for one in _all(index) if one.flow.what in kinds]
     if what == "cnp":
         seen = _but_with_data(index, seen)
+    if what == "nd":
+        seen = _but_with_bgp(index, seen)
     refused = {End(one.device, one.flow.port) for one in seen if one.flow.reply and one.decision.action == "deny"}
     for one in seen:
         subject: Subject = (one.device, "@access_lists", one.rules.name)
@@ -71,6 +73,16 @@ def _but_with_data(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
     """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
     with_data = {(id(one.rules), id(one.decision.entry)) for one in _all(index) if one.flow.what == "rdma"}
     return [one for one in seen if not (one.flow.assumed and (id(one.rules), id(one.decision.entry)) in with_data)]
+
+
+def _but_with_bgp(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
+    """Leave out neighbor discovery that lists drop together with BGP, which is reported."""
+    bgp = {(id(one.rules), one.flow.port) for one in _all(index) if one.flow.what == "bgp" and _drops_surely(one)}
+    return [one for one in seen if (id(one.rules), one.flow.port) not in bgp]
+
+
+def _drops_surely(one: _Seen) -> bool:
+    return one.decision.action == "deny" and _is_sure(one)
 
 
 def _is_sure(one: _Seen) -> bool:
@@ -173,7 +185,9 @@ def _found(index: Index) -> Iterator[_Seen]:
                     at = binding.interface or flow.port
                     key = (id(rules.entries), rules.family, str(rules.otherwise), at if named else "", flow.packets)
                     if key not in decided:
-                        decided[key] = [one for one in decide(rules, at, flow.packets) if _matters(one)]
+                        every = list(decide(rules, at, flow.packets))
+                        some = flow.what == "nd" and not all(one.action == "deny" and one.sure for one in every)
+                        decided[key] = [one for one in every if _matters(one) and not some]
                     yield from (_Seen(device.name, rules, binding, flow, one) for one in decided[key])
 
 

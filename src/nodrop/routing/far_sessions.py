@@ -82,7 +82,7 @@ def _of(found: Sessions, asked: Down, onward: Onward) -> Session | Down:
     )
     stop = find_stop(found.index, *halves, across=True)
     if stop is not None:
-        facts = {"where": stop.device, "list": stop.rules.name}
+        facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
         there = stop.device != router.device.name
         return asked._replace(reason=stop.reason, facts=facts, related=(stop.subject,), there=there)
     return Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), ())

@@ -1,8 +1,10 @@
 """Access lists that keep a BGP session from opening.
 
 A session opens if one end's connection gets through: its packets to TCP port 179 leave it and enter the other end, and
-so do the answers from that port. BFD that is dropped takes no session down: bgpd ends one only after BFD was up (FRR,
-bgpd/bgp_bfd.c, bfd_session_status_update). A switch whose lists are not known counts as one without.
+so do the answers from that port. Between addresses of IPv6 on one link, neighbor discovery has to find each end first;
+the model has no types of ICMPv6, so that only a list that drops all of it counts. BFD that is dropped takes no session
+down: bgpd ends one only after BFD was up (FRR, bgpd/bgp_bfd.c, bfd_session_status_update). A switch whose lists are not
+known counts as one without.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +18,7 @@ from nodrop.model.subject import Subject
 from nodrop.routing.filtering import Atom, Packets, decide
 from nodrop.routing.legs import Leg
 from nodrop.routing.routers import Reason
-from nodrop.routing.session_packets import bgp_packets
+from nodrop.routing.session_packets import bgp_packets, nd_packets
 
 
 class Stop(NamedTuple):
@@ -26,6 +28,8 @@ class Stop(NamedTuple):
     rules: AccessList
     entry: AccessEntry | None
     sure: bool
+    what: str = "BGP"
+    """The packets that it drops."""
 
     @property
     def subject(self) -> Subject:
@@ -57,6 +61,11 @@ def find_stop(index: Index, a: Half, b: Half, *, across: bool = False) -> Stop |
     """
     if not any(_bound(one) for one in (index.fabric.devices if across else (a.device, b.device))):
         return None
+    if not across and a.address.prefix.family == "ipv6":
+        for sender, receiver in ((a, b), (b, a)):
+            for stop in _passage(index, sender, receiver, nd_packets(sender.address, receiver.address)):
+                if stop.sure:
+                    return stop._replace(what="neighbor discovery")
     tried = [_connection(index, *both, across=across) for both in ((a, b), (b, a)) if both[0].opens]
     if not tried or None in tried:
         return None
@@ -69,15 +78,20 @@ def _connection(index: Index, opener: Half, other: Half, *, across: bool) -> Sto
     unsure: Stop | None = None
     for sender, receiver, reply in ((opener, other, False), (other, opener, True)):
         packets = bgp_packets(sender.address, receiver.address, reply=reply)
-        leaves = _at_end(index, sender, receiver, packets, enters=False)
-        enters = _at_end(index, receiver, sender, packets, enters=True)
-        for stop in (leaves, enters):
-            if stop is not None and stop.sure:
+        for stop in _passage(index, sender, receiver, packets):
+            if stop.sure:
                 return stop
             unsure = unsure or stop
         if across and unsure is None:
             unsure = next(_between(index, (sender.device, receiver.device), packets), None)
     return unsure
+
+
+def _passage(index: Index, sender: Half, receiver: Half, packets: Packets) -> Iterator[Stop]:
+    """Yield the lists that drop packets where they leave one end and enter the other."""
+    leaves = _at_end(index, sender, receiver, packets, enters=False)
+    enters = _at_end(index, receiver, sender, packets, enters=True)
+    yield from (stop for stop in (leaves, enters) if stop is not None)
 
 
 def _at_end(index: Index, end: Half, far: Half, packets: Packets, *, enters: bool) -> Stop | None:

@@ -8,13 +8,15 @@ from nodrop.routing.prefixes import BITS, Address, Prefix
 
 BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
 """RFC 4271; RFC 5881 and RFC 5883."""
-_UDP, _TCP = 17, 6
+_UDP, _TCP, _ICMPV6 = 17, 6, 58
 _BGP: Final = (PortRange(BGP_PORT, BGP_PORT),)
 _EPHEMERAL: Final = (PortRange(1024, 65_535),)
 _BFD_SOURCES: Final = (PortRange(49_152, 65_535),)
 """RFC 5881, section 4."""
 LINK_LOCAL: Final = Atom(Prefix("ipv6", 0xFE80 << 112, 10))
 """The address of an end that a session over an interface finds by router advertisements."""
+_GROUPS: Final = Atom(Prefix("ipv6", 0xFF02 << 112, 16))
+"""Groups of one link, to which neighbors are asked for and routers announce themselves (RFC 4861)."""
 
 
 def atom(own: Address) -> Atom:
@@ -33,3 +35,8 @@ def bfd_packets(source: Atom, destination: Atom, hops: int) -> Packets:
     number = BFD_MULTIHOP_PORT if hops > 1 else BFD_PORT
     ports = (_BFD_SOURCES, (PortRange(number, number),))
     return Packets(source.prefix.family, _UDP, (source,), (destination,), *ports)
+
+
+def nd_packets(source: Atom, destination: Atom) -> Packets:
+    """Return the packets of neighbor discovery by which one end of a link is found by the other (RFC 4861)."""
+    return Packets("ipv6", _ICMPV6, (source, LINK_LOCAL), (destination, LINK_LOCAL, _GROUPS))

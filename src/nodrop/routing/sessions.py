@@ -103,7 +103,8 @@ class Sessions:
         stop = self._stop((router, neighbor, leg), (far, back, far_leg))
         if stop is not None:
             there = stop.device != router.device.name
-            return down(stop.reason, stop.subject, there=there, where=stop.device, list=stop.rules.name)
+            facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
+            return down(stop.reason, stop.subject, there=there, **facts)
         families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
         sides = Side(router.number, neighbor, leg), Side(far.number, back, far_leg)
         if not (families or (neighbor.evpn and back.evpn) or may_use_hops_of_ipv4(self._routers, *sides)):
