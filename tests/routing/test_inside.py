@@ -24,7 +24,7 @@ def used(made: Fabric, wanted: Routes) -> Routes:
         to = prefix(text)
         assert to is not None
         route = plane.ipv4.route(numbers[name], to)
-        found[name, text] = None if route is None else {hop.leg for hop in route.hops}
+        found[name, text] = None if route is None else {"discard"} if route.discard else {hop.leg for hop in route.hops}
     return found
 
 

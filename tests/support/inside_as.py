@@ -72,8 +72,11 @@ def pair(
     return fabric(one, other, spine, last, cables=cables)
 
 
-def row(**middle: Any) -> Fabric:
-    """Three routers of one AS in a row, of which the first announces a block; what the second says is given."""
+def row(cluster: Said | None = None, third: Said | None = None, back: Said | None = None, **middle: Any) -> Fabric:
+    """Three routers of one AS in a row, of which the first announces a block; what the second says is given.
+
+    `cluster` and `third` are what the second and the third process say besides, `back` what the third says of it.
+    """
     one = router(
         "r1",
         65001,
@@ -87,14 +90,14 @@ def row(**middle: Any) -> Fabric:
         65001,
         [port("e0", "10.1.1.1/31"), port("e1", "10.1.2.0/31")],
         [to("10.1.1.0", "internal", **middle), to("10.1.2.1", "internal", **middle)],
-        bgp={"router_id": "10.9.9.2", "networks": ("10.1.1.0/31",)},
+        bgp={"router_id": "10.9.9.2", "networks": ("10.1.1.0/31",), **(cluster or {})},
     )
     three = router(
         "r3",
         65001,
         [port("e0", "10.1.2.1/31")],
-        [to("10.1.2.0", "internal")],
-        bgp={"router_id": "10.9.9.3"},
+        [to("10.1.2.0", "internal", **(back or {}))],
+        bgp={"router_id": "10.9.9.3", **(third or {})},
     )
     return fabric(one, two, three, cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0"])
 
@@ -146,5 +149,29 @@ def cases() -> dict[str, tuple[Fabric, dict[tuple[str, str], set[str] | None]]]:
         "what the AS tells goes to no third router of it": (
             row(),
             {("r2", "10.8.1.0/24"): {"e0"}, ("r3", "10.8.1.0/24"): None, ("r3", "10.1.1.0/31"): {"e0"}},
+        ),
+        "a reflector tells its clients": (
+            row(reflector_client=True),
+            {("r2", "10.8.1.0/24"): {"e0"}, ("r3", "10.8.1.0/24"): {"e0"}, ("r1", "10.8.1.0/24"): {"discard"}},
+        ),
+        "next hops of reflected routes stay without force": (
+            row({"networks": ()}, reflector_client=True, next_hop_self=True),
+            {("r3", "10.8.1.0/24"): None},
+        ),
+        "next hops of reflected routes are changed by force": (
+            row({"networks": ()}, reflector_client=True, next_hop_self=True, next_hop_forced=True),
+            {("r3", "10.8.1.0/24"): {"e0"}},
+        ),
+        "a router refuses what went through its cluster": (
+            row({"cluster_id": "10.0.0.9"}, {"cluster_id": "10.0.0.9"}, reflector_client=True),
+            {("r3", "10.8.1.0/24"): None, ("r3", "10.1.1.0/31"): {"e0"}},
+        ),
+        "a router refuses what it originated": (
+            row(third={"router_id": "10.9.9.1"}, reflector_client=True),
+            {("r3", "10.8.1.0/24"): None},
+        ),
+        "a client that reflects": (
+            row(reflector_client=True, back={"reflector_client": True}),
+            {("r3", "10.8.1.0/24"): {"e0"}, ("r2", "10.8.1.0/24"): {"e0"}},
         ),
     }

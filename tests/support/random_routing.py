@@ -183,6 +183,20 @@ def _more(
     }
 
 
+def _inside(draw: st.DrawFn) -> dict[str, Any]:
+    """What a session tells of next hops."""
+    itself = draw(st.booleans())
+    return {"next_hop_self": itself, "next_hop_forced": itself and draw(st.booleans())}
+
+
+def _reflecting(draw: st.DrawFn, one: BgpNeighbor) -> BgpNeighbor:
+    """Return a session inside an AS that may be with a client: bgpd takes no others."""
+    if one.remote_asn != "internal":
+        return one
+    v6 = replace(one.ipv6, reflector_client=draw(st.booleans()))
+    return replace(one, reflector_client=draw(st.booleans()), ipv6=v6)
+
+
 @st.composite
 def neighbors(
     draw: st.DrawFn,
@@ -214,7 +228,7 @@ def neighbors(
             export_prefix_list=draw(v4),
             bfd=draw(st.booleans()),
             hold_s=draw(maybe(st.just(0) | st.integers(3, 65_535))),
-            next_hop_self=draw(st.booleans()),
+            **_inside(draw),
             update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "Loopback0"]))),
             ebgp_multihop=None if end.startswith("Eth") else draw(maybe(st.integers(1, 255))),
             passive=draw(st.booleans()),
@@ -230,7 +244,7 @@ def neighbors(
                 import_prefix_list=draw(v6),
                 export_prefix_list=draw(v6),
                 allowas_in=draw(maybe(st.integers(1, 10))),
-                next_hop_self=draw(st.booleans()),
+                **_inside(draw),
                 **_more(draw, policy, paths),
             ),
             **_more(draw, policy, paths),
@@ -240,7 +254,8 @@ def neighbors(
     )
     limited = [None if one.ebgp_multihop else draw(maybe(st.integers(1, 1 if one.interface else 254))) for one in made]
     made = tuple(replace(one, ttl_security_hops=hops) for one, hops in zip(made, limited, strict=True))
-    return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
+    made = tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
+    return tuple(_reflecting(draw, one) for one in made)
 
 
 @st.composite
@@ -284,6 +299,9 @@ def _processes(draw: st.DrawFn, vrf: str | None, shared: dict[str, Any]) -> Bgp:
         installed_policy=draw(policy) if vrf is None else None,
         maximum_paths=draw(maybe(st.integers(1, 256))),
         maximum_paths_ipv6=draw(maybe(st.integers(1, 256))),
+        maximum_paths_internal=draw(maybe(st.integers(1, 256))),
+        maximum_paths_internal_ipv6=draw(maybe(st.integers(1, 256))),
+        cluster_id=draw(maybe(st.just("10.0.0.9"))),
         multipath_relax=draw(st.booleans()),
         compare_router_id=draw(st.booleans()),
         always_compare_med=draw(st.booleans()),

@@ -123,6 +123,8 @@ class Ipv6Unicast:
     export_prefix_list: str | None = None
     allowas_in: int | None = None
     next_hop_self: bool = False
+    next_hop_forced: bool = False
+    reflector_client: bool = False
     weight: int | None = None
     import_path_list: str | None = None
     export_path_list: str | None = None
@@ -159,6 +161,10 @@ class BgpNeighbor:
     allowas_in: int | None = None
     next_hop_self: bool = False
     """Whether routes of IPv4 unicast are passed on with the session's own address as their next hop."""
+    next_hop_forced: bool = False
+    """Whether those are too that a route reflector passes on within its AS; only with `next_hop_self`."""
+    reflector_client: bool = False
+    """Whether the other end is a client of this one, a route reflector (RFC 4456); only inside an AS."""
     weight: int | None = None
     """The weight of received routes, unless the route map sets another; None is 0. The largest wins before all else."""
     import_path_list: str | None = None
@@ -223,6 +229,11 @@ class Bgp:
     maximum_paths: int | None = None
     """Equal paths of IPv4 unicast."""
     maximum_paths_ipv6: int | None = None
+    maximum_paths_internal: int | None = None
+    """Equal paths of IPv4 unicast that routers of the own AS announce; None is the daemon's own choice."""
+    maximum_paths_internal_ipv6: int | None = None
+    cluster_id: str | None = None
+    """The cluster of a route reflector, as an IPv4 address; None is the router id."""
     distances: tuple[int, int, int] | None = None
     """Administrative distances of IPv4 routes from other ASes, of those from the own AS, and of aggregates; None is the
     daemon's own choice (FRR: 20, 200, 200). A route with 255 is not installed."""

@@ -17,6 +17,7 @@ def stated_families(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> tuple[AddressF
     """Return the address families that a process states: IPv4, and IPv6 where the process does anything with it."""
     with_ipv6 = (
         bgp.maximum_paths_ipv6 is not None
+        or bgp.maximum_paths_internal_ipv6 is not None
         or bgp.distances_ipv6 is not None
         or any(":" in one.prefix for one in bgp.aggregates)
         or any(":" in network for network in bgp.networks)

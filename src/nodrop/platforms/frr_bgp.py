@@ -185,6 +185,11 @@ class Process:
             raise NotUnderstood
         self._member_of[key] = group
 
+    def _is_internal(self, key: str) -> bool:
+        """Return whether a session or peer group is stated to be one inside the AS so far."""
+        own = self._session(key).get("remote_asn")
+        return self._kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own)) == "internal"
+
     def _kind(self, asn: int | str | None) -> str | None:
         """Return whether sessions to an AS are `internal` or `external`; None for none."""
         return asn if asn is None or isinstance(asn, str) else "internal" if asn == self.asn else "external"
@@ -210,6 +215,8 @@ class Process:
         stated = frr_rows.OF_SESSION.read(words, on)
         if stated is None:
             raise NotUnderstood
+        if stated.get("reflector_client") and not self._is_internal(key):
+            raise NotUnderstood  # bgpd refuses it (bgpd/bgpd.c, peer_af_flag_modify)
         if not on:
             stated = {name: None if name in frr_rows.LEFT_TO_GROUP else value for name, value in stated.items()}
         if words[0] in frr_rows.NAMED_BY:

@@ -6,17 +6,20 @@ writer, the places, the limits and the edits derive from the rows. The ranges ar
 refuses a file with other values.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from ipaddress import IPv4Address
+from typing import Literal
 
 from nodrop.formats.lines import NotUnderstood
 from nodrop.limits import MAX_32_BITS, MAX_DSCP
 from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast
-from nodrop.platforms.bindings import Binding, Refuses, Within, never
-from nodrop.platforms.frr_commands import VALUES, Commands, Row, Said
+from nodrop.platforms.bindings import Binding, Within, never
+from nodrop.platforms.frr_commands import Commands, Row, Said
 from nodrop.platforms.frr_local_as import LOCAL_AS
+from nodrop.platforms.frr_next_hop import NEXT_HOPS
+from nodrop.platforms.frr_row_shapes import flag_row, number_row, value_row
 from nodrop.platforms.frr_words import address, number, password_digest, prefix
 
 Family = Literal["ipv4", "ipv6"]
@@ -27,41 +30,6 @@ FAMILIES: Mapping[tuple[str, ...], Family] = {
     ("address-family", "ipv6"): "ipv6",
 }
 """The commands that open the block of an address family."""
-
-
-def _flag(field: str, *where: str, means: bool = True, refuses: tuple[Refuses, ...] = ()) -> Row:
-    """Return the row of a command without a value, which means `means`; with `no`, the opposite."""
-    words = where[0].removesuffix(" ...")
-    return Binding(
-        field=field,
-        where=where,
-        decode=lambda said: said.on is means,
-        encode=lambda value, _: words if value is means else f"no {words}",
-        refuses=refuses,
-    )
-
-
-def _value(field: str, *where: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
-    """Return the row of a command with one value, which `read` takes from its words."""
-
-    def decode(said: Said) -> Any:
-        if not said.on:
-            raise NotUnderstood
-        return read(*said.values)
-
-    words = " ".join("{}" if word in VALUES else word for word in where[0].split())
-    return Binding(
-        field=field, where=where, decode=decode, encode=lambda value, _: words.format(value), refuses=refuses
-    )
-
-
-def _number(field: str, where: str, bounds: Within, *others: Refuses, bare: int = 0) -> Row:
-    """Return the row of a command with a number; without one, it means `bare`."""
-
-    def read(word: str | None = None) -> int:
-        return bare if word is None else number(word, bounds.low, bounds.high)
-
-    return _value(field, where, read=read, refuses=(bounds, *others))
 
 
 # Of sessions
@@ -150,8 +118,8 @@ _SESSION: tuple[Row, ...] = (
     Binding(
         field="remote_asn", where=("remote-as *",), decode=_asn, encode=_far_end, refuses=(Within(1, MAX_32_BITS),)
     ),
-    _value("description", "description **", read=_text),
-    _flag("bfd", "bfd", "bfd # # #", "bfd profile *", "bfd check-control-plane-failure ..."),
+    value_row("description", "description **", read=_text),
+    flag_row("bfd", "bfd", "bfd # # #", "bfd profile *", "bfd check-control-plane-failure ..."),
     Binding(
         field="hold_s",
         where=("timers # #",),
@@ -159,11 +127,11 @@ _SESSION: tuple[Row, ...] = (
         encode=_timers,
         refuses=(Within(3, 65535, frozenset({0})),),
     ),
-    _number("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
-    _flag("passive", "passive"),
+    number_row("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
+    flag_row("passive", "passive"),
     *LOCAL_AS,
-    _number("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop, _is_one_hop_away),
-    _flag("connected_check", "disable-connected-check", means=False),
+    number_row("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop, _is_one_hop_away),
+    flag_row("connected_check", "disable-connected-check", means=False),
     Binding(
         field="password",
         where=("password **",),
@@ -171,22 +139,25 @@ _SESSION: tuple[Row, ...] = (
         refuses=(never("nodrop keeps no password, and writes none"),),
     ),
     Binding(field="evpn", refuses=(never("nodrop does not write the address family of EVPN", default=False),)),
-    _value("update_source", "update-source *"),
-    _flag("extended_next_hop", "capability extended-nexthop", refuses=(_has_it_by_itself,)),
-    _flag("enabled", "shutdown", "shutdown message ...", means=False),
+    value_row("update_source", "update-source *"),
+    flag_row("extended_next_hop", "capability extended-nexthop", refuses=(_has_it_by_itself,)),
+    flag_row("enabled", "shutdown", "shutdown message ...", means=False),
 )
+
+
 _CARRIED: tuple[Row, ...] = (
-    _flag("active", "activate"),
-    _flag("next_hop_self", "next-hop-self"),
-    _number("allowas_in", "allowas-in [*]", Within(1, 10), bare=3),
-    _value("import_prefix_list", "prefix-list * in"),
-    _value("export_prefix_list", "prefix-list * out"),
-    _value("import_policy", "route-map * in"),
-    _value("export_policy", "route-map * out"),
-    _value("import_path_list", "filter-list * in"),
-    _value("export_path_list", "filter-list * out"),
-    _number("weight", "weight *", Within(0, 65535)),
-    _flag("as_override", "as-override"),
+    flag_row("active", "activate"),
+    *NEXT_HOPS,
+    flag_row("reflector_client", "route-reflector-client"),
+    number_row("allowas_in", "allowas-in [*]", Within(1, 10), bare=3),
+    value_row("import_prefix_list", "prefix-list * in"),
+    value_row("export_prefix_list", "prefix-list * out"),
+    value_row("import_policy", "route-map * in"),
+    value_row("export_policy", "route-map * out"),
+    value_row("import_path_list", "filter-list * in"),
+    value_row("export_path_list", "filter-list * out"),
+    number_row("weight", "weight *", Within(0, 65535)),
+    flag_row("as_override", "as-override"),
     Binding(
         field="private_asns",
         where=("remove-private-AS [*] [*]",),
@@ -242,6 +213,11 @@ def _is_router_id(value: str | None, _: object) -> str | None:
     return None if fits else f"{value} is not an address of IPv4"
 
 
+def _cluster(word: str) -> str:
+    """Return the id of a cluster, which may be stated as a number."""
+    return address(word) if "." in word else str(IPv4Address(number(word, 1, MAX_32_BITS)))
+
+
 def _are_prefixes(networks: tuple[str, ...], _: object) -> str | None:
     wrong = next((network for network in networks if not is_prefix(network)), None)
     return None if wrong is None else f"{wrong} is not a prefix"
@@ -256,9 +232,9 @@ def _head(asn: int, bgp: Bgp) -> str:
     return f"router bgp {asn}{f' vrf {bgp.vrf}' if bgp.vrf else ''}"
 
 
-def _paths(field: str) -> Row:
+def _paths(field: str, words: str = "maximum-paths *") -> Row:
     """Return the row of equal paths: more are read than SONiC's bgpd takes (MULTIPATH_NUM), for others take more."""
-    return _value(field, "maximum-paths *", read=number, refuses=(Within(1, 514),))
+    return value_row(field, words, read=number, refuses=(Within(1, 514),))
 
 
 def _time(field: str, words: str, most: int) -> Row:
@@ -281,7 +257,7 @@ def _distances(field: str) -> Row:
         return None if within else "is not from 1 to 255"
 
     return replace(
-        _value(field, "distance bgp * * *", read=read, refuses=(refuses,)),
+        value_row(field, "distance bgp * * *", read=read, refuses=(refuses,)),
         encode=lambda value, _: f"distance bgp {' '.join(map(str, value))}",
     )
 
@@ -292,7 +268,7 @@ def _installed(field: str, family: str) -> Row:
     def refuses(name: str | None, bgp: Bgp) -> str | None:
         return "it is written for the default VRF only" if name is not None and bgp.vrf is not None else None
 
-    return _value(field, f"{family} protocol bgp route-map *", refuses=(refuses,))
+    return value_row(field, f"{family} protocol bgp route-map *", refuses=(refuses,))
 
 
 def aggregate(words: tuple[str, ...]) -> Aggregate:
@@ -320,10 +296,11 @@ _PROCESS: tuple[Row, ...] = (
         encode=_head,
         refuses=(Within(1, MAX_32_BITS),),
     ),
-    _value("router_id", "bgp router-id *", read=address, refuses=(_is_router_id,)),
-    _flag("default_ipv4_unicast", "bgp default ipv4-unicast"),
-    _flag("requires_policy", "bgp ebgp-requires-policy"),
-    _flag("import_check", "bgp network import-check", "bgp network import-check exact"),
+    value_row("router_id", "bgp router-id *", read=address, refuses=(_is_router_id,)),
+    value_row("cluster_id", "bgp cluster-id *", read=_cluster, refuses=(_is_router_id,)),
+    flag_row("default_ipv4_unicast", "bgp default ipv4-unicast"),
+    flag_row("requires_policy", "bgp ebgp-requires-policy"),
+    flag_row("import_check", "bgp network import-check", "bgp network import-check exact"),
     Binding(
         field="default_preference",
         where=("bgp default local-preference *",),
@@ -331,26 +308,26 @@ _PROCESS: tuple[Row, ...] = (
         encode=lambda value, _: f"bgp default local-preference {value}",
         refuses=(Within(0, MAX_32_BITS),),
     ),
-    _flag("always_compare_med", "bgp always-compare-med"),
-    _flag(
+    flag_row("always_compare_med", "bgp always-compare-med"),
+    flag_row(
         "multipath_relax",
         "bgp bestpath as-path multipath-relax",
         "bgp bestpath as-path multipath-relax no-as-set",
     ),
-    _flag("compare_router_id", "bgp bestpath compare-routerid"),
-    _flag("suppress_fib_pending", "bgp suppress-fib-pending"),
+    flag_row("compare_router_id", "bgp bestpath compare-routerid"),
+    flag_row("suppress_fib_pending", "bgp suppress-fib-pending"),
     _time("restart_s", "bgp graceful-restart restart-time", 4095),
-    _flag("graceful_restart", "bgp graceful-restart"),
-    _flag("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
+    flag_row("graceful_restart", "bgp graceful-restart"),
+    flag_row("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
     _time("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
-    _flag("graceful_shutdown", "bgp graceful-shutdown"),
-    _number("maximum_med", "bgp max-med administrative [*]", Within(0, MAX_32_BITS), bare=4294967294),
+    flag_row("graceful_shutdown", "bgp graceful-shutdown"),
+    number_row("maximum_med", "bgp max-med administrative [*]", Within(0, MAX_32_BITS), bare=4294967294),
     Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_are_aggregates,)),
     Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
 )
 _EVERY_SESSION = tuple(replace(row, where=("timers bgp # #",)) for row in _SESSION if row.where == ("timers # #",))
 """Commands of a process that state a field of all its sessions."""
-_EVERY_SESSION_IPV6: tuple[Row, ...] = (_flag("active", "bgp default ipv6-unicast"),)
+_EVERY_SESSION_IPV6: tuple[Row, ...] = (flag_row("active", "bgp default ipv6-unicast"),)
 
 SESSION = Commands(BgpNeighbor, _SESSION)
 CARRIED = Commands(BgpNeighbor, _CARRIED)
@@ -360,12 +337,26 @@ PROCESS = Commands(Bgp, _PROCESS)
 EVERY_SESSION = Commands(BgpNeighbor, _EVERY_SESSION)
 EVERY_SESSION_IPV6 = Commands(Ipv6Unicast, _EVERY_SESSION_IPV6)
 FAMILY: Mapping[Family, Commands] = {
-    "ipv4": Commands(Bgp, (_paths("maximum_paths"), _distances("distances"))),
-    "ipv6": Commands(Bgp, (_paths("maximum_paths_ipv6"), _distances("distances_ipv6"))),
+    "ipv4": Commands(
+        Bgp,
+        (
+            _paths("maximum_paths"),
+            _paths("maximum_paths_internal", "maximum-paths ibgp *"),
+            _distances("distances"),
+        ),
+    ),
+    "ipv6": Commands(
+        Bgp,
+        (
+            _paths("maximum_paths_ipv6"),
+            _paths("maximum_paths_internal_ipv6", "maximum-paths ibgp *"),
+            _distances("distances_ipv6"),
+        ),
+    ),
 }
 INSTALLED = Commands(Bgp, (_installed("installed_policy", "ip"), _installed("installed_policy_ipv6", "ipv6")))
 """Commands of zebra, outside any BGP process."""
-TOP = Commands(Bgp, (_number("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
+TOP = Commands(Bgp, (number_row("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
 OF_PROCESS = Commands(Bgp, (row for one in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in one.rows))
 """All commands that state fields of a process."""
 

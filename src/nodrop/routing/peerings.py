@@ -21,14 +21,15 @@ def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bo
     """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
     said = of_family(side.neighbor, family)
     own = router_id(router)
+    cluster = None if router.bgp is None else address(router.bgp.cluster_id or "")
     return Peering(
         internal=inside,
-        client=False,
+        client=inside and said.reflector_client,
         self_hop=said.next_hop_self,
-        forced=False,
+        forced=said.next_hop_forced,
         over_ipv6=family == "ipv6" or has_hops_of_ipv6(side),
         router_id=own,
-        cluster=own,
+        cluster=own if cluster is None else cluster.number,
         behind=address(side.neighbor.address or "") if far else None,
     )
 

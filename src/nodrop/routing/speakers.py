@@ -334,5 +334,7 @@ def _host(hop: Address) -> Shape:
 
 
 def _limits(bgp: Bgp, family: Family) -> Limits:
-    most = bgp.maximum_paths if family == "ipv4" else bgp.maximum_paths_ipv6
-    return Limits(bgp.multipath_relax, most, bgp.always_compare_med)
+    most, inside = bgp.maximum_paths, bgp.maximum_paths_internal
+    if family == "ipv6":
+        most, inside = bgp.maximum_paths_ipv6, bgp.maximum_paths_internal_ipv6
+    return Limits(bgp.multipath_relax, most, bgp.always_compare_med, most_internal=inside)

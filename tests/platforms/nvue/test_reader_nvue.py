@@ -370,10 +370,7 @@ V4 = "address-family: {ipv4-unicast: {%s}}"
         (SESSION % "passive-mode: off", None),
         (SESSION % "timers: {keepalive: 3, hold: 9}, password: x, enforce-first-as: on", None),
         (SESSION % (V4 % "weight: 7"), None),
-        (
-            SESSION % (V4 % "route-reflector-client: on"),
-            "neighbor swp1 address-family ipv4-unicast route-reflector-client",
-        ),
+        (SESSION % (V4 % "route-reflector-client: on"), None),
         (SESSION % (V4 % "default-route-origination: {enable: off}"), None),
         (SESSION % (V4 % "default-route-origination: {enable: on}"), None),
         (

@@ -308,7 +308,7 @@ def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> N
         "neighbor 10.0.0.1 description",
         "neighbor 10.0.0.1 prefix-list A",
         "neighbor 10.0.0.1 prefix-list A both",
-        "neighbor 10.0.0.1 next-hop-self force",
+        "neighbor 10.0.0.1 next-hop-self always",
         "neighbor 10.0.0.1 update-source",
         "neighbor 10.0.0.1 ebgp-multihop x",
         "no neighbor 10.0.0.1 send-community",

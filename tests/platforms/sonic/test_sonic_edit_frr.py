@@ -88,11 +88,13 @@ def test_one_line_says_it(subject: str, value: object, gone: list[str], come: li
 
 MAPS = ("FABRIC-IN", "FABRIC-OUT")
 LISTS = {"@neighbors/10.1.1.225": ("FABRIC", "OWN"), "@neighbors/10.1.1.225/ipv6": ("FABRIC6", "OWN6")}
+OF_OTHERS = ("bfd", "ttl_security_hops", "reflector_client")
 LEFT_OUT = ("default_ipv4_unicast", "installed_policy", "installed_policy_ipv6")
 WORDS: dict[str, object] = {
     "distances": (30, 200, 200),
     "distances_ipv6": (30, 200, 200),
     "router_id": "10.9.9.9",
+    "cluster_id": "10.9.9.8",
     "update_source": "Loopback0",
     "description": "to spine 1, port 2",
     "private_asns": "replace",
@@ -120,7 +122,8 @@ def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
     """Some fields are left out.
 
     BFD needs its daemon, `ttl_security_hops` excludes `ebgp_multihop`, and sessions without IPv4 rely on
-    `default_ipv4_unicast`. The command of a policy of installed routes is in no process, and no edit adds it.
+    `default_ipv4_unicast`. Clients of a route reflector are in its AS, which no neighbor here is. The command of a
+    policy of installed routes is in no process, and no edit adds it.
     """
     files = written(clean("dual-stack", "sonic", "202505", "{}"))
     old = {name: files[f"leaf1/{name}"].encode() for name in ("config_db.json", "frr.conf")}
@@ -129,8 +132,8 @@ def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
     fabric = read_back(old)
     written_rows = {
         "@bgp": [row for row in frr_rows.OF_PROCESS.rows if row.encode and row.field not in LEFT_OUT],
-        key: [row for row in frr_rows.OF_SESSION.rows if row.encode and row.field not in ("bfd", "ttl_security_hops")],
-        f"{key}/ipv6": list(frr_rows.CARRIED.rows),
+        key: [row for row in frr_rows.OF_SESSION.rows if row.encode and row.field not in OF_OTHERS],
+        f"{key}/ipv6": [row for row in frr_rows.CARRIED.rows if row.field not in OF_OTHERS],
     }
     values = {}
     for part, rows in written_rows.items():

@@ -69,6 +69,11 @@ def _default(node: View) -> bool | None:
     return is_on(inside) if inside else None
 
 
+def _forced(node: View) -> bool | None:
+    stated = node.text("nexthop-setting")
+    return None if stated is None else stated == "force"
+
+
 FAMILY: tuple[Row, ...] = (
     Binding(
         field="active",
@@ -81,6 +86,13 @@ FAMILY: tuple[Row, ...] = (
     reference("import_prefix_list", ("policy", "inbound", "prefix-list")),
     reference("export_prefix_list", ("policy", "outbound", "prefix-list")),
     flag("next_hop_self", ("nexthop-setting",), on=("self", "force"), written="self"),
+    Binding(
+        field="next_hop_forced",
+        where=(("nexthop-setting",),),
+        decode=first(_forced),
+        refuses=(never("nodrop does not write next hops of reflected routes of NVUE", default=False),),
+    ),
+    flag("reflector_client", ("route-reflector-client",)),
     Binding(
         field="allowas_in",
         where=((*_ALLOWED, "occurrences"), _ALLOWED),
@@ -358,6 +370,9 @@ PROCESS: tuple[Row, ...] = (
     Binding(field="redistributions", decode=_redistributions, encode=_redistributed),
     number("maximum_paths", (*FAMILIES[0], "multipaths", "ebgp"), 1, 256, most=128),
     number("maximum_paths_ipv6", (*FAMILIES[1], "multipaths", "ebgp"), 1, 256, most=128),
+    number("maximum_paths_internal", (*FAMILIES[0], "multipaths", "ibgp"), 1, 256, most=128),
+    number("maximum_paths_internal_ipv6", (*FAMILIES[1], "multipaths", "ibgp"), 1, 256, most=128),
+    Binding(field="cluster_id", refuses=(never("nodrop does not write route reflection of NVUE"),)),
     flag("multipath_relax", ("path-selection", "multipath", "aspath-ignore")),
     flag("compare_router_id", ("path-selection", "routerid-compare")),
     flag("always_compare_med", ("path-selection", "med", "compare-always")),

@@ -23,7 +23,6 @@ _REDISTRIBUTED = {source: {"metric": None} for source in SOURCES}
 _FAMILY: _Unread = {
     "redistribute": {**_REDISTRIBUTED, "*": None},
     "network": {"*": {"route-map": None}},
-    "multipaths": {"ibgp": None},
     "route-import": {"from-vrf": None},
     "aggregate-route": {"*": {"route-map": None}},
     **dict.fromkeys(("admin-distance", "rib-filter", "advertise-origin", "nhg-per-origin"), None),
@@ -44,7 +43,7 @@ _SESSION_FAMILY: _Unread = {
     "aspath": {"allow-my-asn": {"origin": None, "route-map": None}, "private-as": None},
     "policy": {"outbound": {"unsuppress-map": None}},
     "prefix-limits": {"inbound": {"reestablish-wait": None}},
-    **dict.fromkeys(("attribute-mod", "conditional-advertise", "route-reflector-client"), None),
+    **dict.fromkeys(("attribute-mod", "conditional-advertise"), None),
     **dict.fromkeys(("route-server-client", "add-path-tx"), None),
 }
 SESSION: _Unread = {

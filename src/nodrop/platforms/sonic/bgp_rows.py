@@ -132,6 +132,11 @@ PROCESS: tuple[BgpBinding, ...] = (
     _flag("preserve_forwarding", "gr_preserve_fw_state"),
     _number("restart_s", "gr_restart_time", Within(1, 3600)),
     _flag("graceful_shutdown", "graceful_shutdown"),
+    Binding(field="cluster_id", refuses=(never("nodrop does not write route reflection into tables"),)),
+    Binding(field="maximum_paths_internal", refuses=(never("nodrop does not write paths of the own AS into tables"),)),
+    Binding(
+        field="maximum_paths_internal_ipv6", refuses=(never("nodrop does not write paths of the own AS into tables"),)
+    ),
     Binding(field="requires_policy", refuses=(_on(NO_COLUMN),)),
     Binding(field="session_dscp", refuses=(never(NO_COLUMN),)),
 )
@@ -261,6 +266,13 @@ FAMILY: tuple[BgpBinding, ...] = (
     _text("import_prefix_list", "prefix_list_in"),
     _text("export_prefix_list", "prefix_list_out"),
     _flag("next_hop_self", "nhself"),
+    Binding(
+        field="next_hop_forced",
+        refuses=(never("nodrop does not write next hops of reflected routes into tables", default=False),),
+    ),
+    Binding(
+        field="reflector_client", refuses=(never("nodrop does not write route reflection into tables", default=False),)
+    ),
     Binding(
         field="allowas_in",
         where=("allow_as_count", "allow_as_in"),
