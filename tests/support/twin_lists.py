@@ -1,0 +1,50 @@
+"""What the twin shows of faults of access lists, in the words of the acceptance list."""
+
+from collections.abc import Hashable
+from typing import Final
+
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject, natural
+from nodrop.routing.observation import Check, Observation
+from nodrop.validating import computed
+from nodrop.validating.twin import Options, observe
+from support.running_faults import read
+from support.single_faults import Fault
+
+CHECKS: Final[frozenset[Check]] = frozenset({"sessions", "routes", "reach"})
+_UNAPPLIED: Final = "not applied in the twin: "
+
+
+def seen(case: Fault) -> tuple[Observation, Observation]:
+    """Return what is computed of a case, and what the twin shows."""
+    reading = read(case)
+    index = Index(reading.fabric)
+    return computed(index), observe(reading, index, options=Options(checks=CHECKS))
+
+
+def different(own: Observation, twin: Observation) -> dict[tuple[Check, Subject], tuple[Hashable, Hashable]]:
+    """Return the items that both have to see and that they see differently: computed, and in the twin."""
+    return {
+        (check, item): (found, twin.seen[check].get(item))
+        for check in CHECKS
+        for item, found in own.seen[check].items()
+        if not (own.blind(check, item) or twin.blind(check, item)) and twin.seen[check].get(item) != found
+    }
+
+
+def words(twin: Observation) -> str:
+    """Return what the twin shows to be wrong, and what of lists it does not apply."""
+    parts = []
+    down = sorted(("/".join(item[::2]) for item, state in twin.seen["sessions"].items() if state != "up"), key=natural)
+    if down:
+        parts.append(f"{len(down)} session ends down ({down[0]} first)")
+    for fate in ("denied", "no route", "loop"):
+        lost = sorted(
+            (f"{item[0]} to {item[3]}" for item, found in twin.seen["reach"].items() if found == fate), key=natural
+        )
+        if lost:
+            parts.append(f"packets {fate}: {lost[0]}{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}")
+    parts += [
+        line.removeprefix(_UNAPPLIED).join(["not applied: ", ""]) for line in twin.told if line.startswith(_UNAPPLIED)
+    ]
+    return "; ".join(parts) or "nothing"
