@@ -5,6 +5,7 @@ loopbacks carry is a gap, so that neither is a session over several hops.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from random import Random
 from typing import Any, get_args
 
@@ -21,6 +22,7 @@ from nodrop.model.routing import (
     Redistribution,
     RouteMap,
     RouteMapRule,
+    StaticRoute,
 )
 from nodrop.model.states import those_known
 from nodrop.model.values import changed
@@ -112,7 +114,19 @@ def _device(device: Device, chance: Random) -> Device:
     paths = AsPathList(name="A3", rules=(("deny", chance.choice(_PATHS)), ("permit", chance.choice(_PATHS))))
     communities = CommunityList(name="C3", rules=(("permit", (chance.choice(_COMMUNITIES),)),), expanded=True)
     said |= {"as_path_lists": (*bgp.as_path_lists, paths), "community_lists": (*bgp.community_lists, communities)}
-    return changed(device, bgp=changed(bgp, **said))
+    routes = tuple(_static_routes(device, chance))
+    return changed(device, bgp=changed(bgp, **said), static_routes=routes)
+
+
+def _static_routes(device: Device, chance: Random) -> Iterator[StaticRoute]:
+    """Yield the static routes of a router with distances, and perhaps one to a block of another router."""
+    for route in those_known(device.static_routes):
+        yield changed(route, distance=chance.choice([1, 1, 1, 1, 2, 19, 45, 254, 255]))
+    if chance.random() < 0.4:
+        block = f"10.8.{chance.randrange(6)}.0/24"
+        if block not in {route.prefix for route in those_known(device.static_routes)}:
+            distance = chance.choice([2, 19, 21, 35, 199, 201, 254])
+            yield StaticRoute(prefix=block, next_hop="blackhole", distance=distance)
 
 
 def _legs(names: list[str], chance: Random) -> RouteMap:
