@@ -4,6 +4,7 @@ A secret itself is in no remark. Crypt prefixes: crypt(5) of libxcrypt; `$nvsec$
 """
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 from nodrop.model.reading import Place, Remark
@@ -13,6 +14,13 @@ Exposure = Literal["clear", "scrambled"]
 _SCRAMBLED = re.compile(r"\$(?:nvsec|[0-9][a-z]?|y|gy|md5|sha1|7|argon2[a-z]{1,2})\$")
 _NOTHING = re.compile(r"[*!x#.]*|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?|public")
 """A locked account, asterisks in place of what was taken out, a placeholder, or the community that all know."""
+
+SHIPPED: Mapping[str, frozenset[str]] = {"a password of the daemon": frozenset({"zebra"})}
+"""Constants that network OSes ship in the place of a secret, which open nothing from outside, by kind of secret.
+
+SONiC writes `password zebra` into every daemon's file (sonic-buildimage dockers/docker-fpm-frr/frr/common/
+daemons.common.conf.j2); the vty that it is for listens on 127.0.0.1 (frr/supervisord/supervisord.conf.j2, `-A`).
+"""
 
 _LIKE = re.compile(
     r"pas{1,2}(?:w|ow|phr|key|code)|secret|key-string|auth(?:entication)?[-_]key|md5[-_]key|private[-_ ]key|"
@@ -104,8 +112,8 @@ def of_frr(text: str) -> list[Found]:
     for one in _FRR.finditer(text):
         line, counted = line + text.count("\n", counted, one.start("secret")), one.start("secret")
         how = exposure(one["secret"])
-        if how is not None:
-            at = next(at for at in range(len(_COMMANDS)) if one[f"c{at}"] is not None)
+        at = next(at for at in range(len(_COMMANDS)) if one[f"c{at}"] is not None)
+        if how is not None and one["secret"] not in SHIPPED.get(_COMMANDS[at][1], ()):
             hashed = one[f"c{at}"].split()[-1] == "8"
             start = text.rfind("\n", 0, one.start("secret")) + 1
             first = one.start() - start + len(one[0]) - len(one[0].lstrip()) + 1

@@ -47,6 +47,15 @@ def test_what_a_port_does_not_say_is_derived() -> None:
     }
 
 
+def test_a_table_of_ports_without_lanes_is_a_part_of_one_and_shuts_none() -> None:
+    rows = {name: {"alias": name, "mtu": "9100"} for name in stock()["PORT"]}
+    reading = read(stock(PORT=rows))
+    assert {type(port.enabled) for port in reading.device.interfaces} == {type(UNKNOWN)}
+    assert not [subject for subject in reading.derived if subject[-1] == "enabled"]
+    name = next(iter(rows))
+    assert first(read(stock(PORT=rows | {name: {"admin_status": "down"}}))).enabled is False
+
+
 @pytest.mark.parametrize(("word", "received"), [("on", tuple(range(8))), ("off", (3, 4)), (None, (3, 4))])
 def test_asymmetric_pause_receives_on_all_priorities(word: str | None, received: tuple[int, ...]) -> None:
     qos = first(read(changed("PORT", "Ethernet0", pfc_asym=word))).qos

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeGuard
 
 from nodrop.formats.json import Duplicate
@@ -85,6 +86,11 @@ class Config:
     def covers(self, table: str) -> bool:
         """Whether the file can speak of a table, as `covers` says it."""
         return table in self.data or (self.whole and table not in self._silent)
+
+    @cached_property
+    def lists_ports(self) -> bool:
+        """Whether a row of PORT states lanes, without which a table of ports is a part of one (sonic-port.yang)."""
+        return any("lanes" in row for row in self.rows("PORT").values())
 
     def rows(self, table: str) -> dict[str, dict[str, str]]:
         """Return a table's rows with every value as text; what has another shape is left out, with a remark."""

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Set
 
 from nodrop.formats.places import shown
 from nodrop.hardware import asic, switch
+from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.states import UnknownFact
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
 from nodrop.platforms.sonic.tables import COMPUTED
 from nodrop.units import show_ids, show_speed, whole_number
@@ -256,10 +258,22 @@ def _pauses(config: Config) -> bool:
     return any(row.get("pfc_enable") for row in config.rows("PORT_QOS_MAP").values())
 
 
-def replaced(config: Config, port: str, index: int, stated: str | None, made: str) -> None:
+def same_thresholds(one: BufferProfile | None, other: BufferProfile) -> bool:
+    """Return whether a profile has the size, xoff, thresholds and offset of another; an absent number is 0."""
+    try:
+        return one is not None and _thresholds(one) == _thresholds(other)
+    except UnknownFact:
+        return False
+
+
+def _thresholds(profile: BufferProfile) -> tuple[object, ...]:
+    room = profile.headroom
+    rooms = (room.xoff_bytes, room.xon_bytes or 0, room.xon_offset_bytes or 0) if isinstance(room, Headroom) else room
+    return profile.pool, profile.size_bytes, profile.dynamic_th, profile.static_th_bytes, rooms
+
+
+def replaced(config: Config, port: str, index: int, stated: str, made: str) -> None:
     """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names."""
-    if stated is None:
-        return
     key = next(
         (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _has(p[1], index)),
         f"{port}|{index}",

@@ -27,7 +27,7 @@ from nodrop.platforms.sonic.read_access import access_lists, remark_refused
 from nodrop.platforms.sonic.read_bgp import SESSIONS, from_tables, routing
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
-from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
+from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced, same_thresholds
 from nodrop.platforms.sonic.read_listening import remark_listening
 from nodrop.platforms.sonic.read_overlays import overlays
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
@@ -268,7 +268,7 @@ class _Device:
         lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
         speed = config.integer(keys, row, "speed")
         enabled = config.word(keys, row, "admin_status", _UP_DOWN)
-        if enabled is None:
+        if enabled is None and config.lists_ports:
             self._derived[self.name, name, "enabled"] = "PORT has no admin_status, which is down (sonic-port.yang)"
         mtu = config.integer(keys, row, "mtu")
         if mtu is None:
@@ -278,7 +278,7 @@ class _Device:
         return Interface(
             name=name,
             port=UNKNOWN if isinstance(self._model, Unknown) or not lanes else port_of(self._model, name, lanes),
-            enabled=enabled or False,
+            enabled=enabled if enabled is not None else False if config.lists_ports else UNKNOWN,
             speed_mbps=speed,
             lanes=lanes,
             fec=config.word(keys, row, "fec", _FECS),
@@ -320,7 +320,9 @@ class _Device:
             from_table = self._from_table(speed, cable)
             buffer = from_table and (buffer or from_table)
             for index in wanted if buffer else ():
-                replaced(self._config, name, index, stated.get(index), made)
+                former = stated.get(index)
+                if former and not same_thresholds(qos.profile_named(former), buffer):
+                    replaced(self._config, name, index, former, made)
         if buffer is None:
             return ()
         reason = f"buffermgrd writes it, for pg_profile_lookup.ini has a row for {speed} and {cable}m"
