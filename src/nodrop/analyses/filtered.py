@@ -54,6 +54,12 @@ def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
     for mark in marks(reach, drop.router, drop.bits) if drop.kind == "outbound" else ():
         left &= ~mark.bits
         yield _Row(reach, drop, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
+    if inside := left & _unreflected(reach, drop):
+        left &= ~inside
+        own = reach.plane.routers[drop.router]
+        session = own.at(reach.plane.side(drop.router, drop.link.session).neighbor)
+        what = "internal BGP without a route reflector"
+        yield _Row(reach, drop, what, own.subject, drop.router, session, "export", inside)
     if not left:
         return
     router, way = reach.plane.routers[drop.router], "import" if drop.kind == "inbound" else "export"
@@ -61,6 +67,19 @@ def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
     found = refusal(router, neighbor, way, reach.prefixes(left & drop.lost or left)[0])
     if found is not None:
         yield _Row(reach, drop, found.what, found.at, drop.router, router.at(neighbor), way, left)
+
+
+def _unreflected(reach: Reach, drop: Drop) -> int:
+    """Return the destinations that a router has from its AS and tells no other router of it (RFC 4456)."""
+    peering = drop.link.outbound.peering
+    if drop.kind != "outbound" or peering is None or peering.client:
+        return 0
+    bits = 0
+    for entry in reach.state.table(drop.router).entries:
+        learned = entry.attributes.learned
+        if learned is not None and learned.internal and not learned.client:
+            bits |= entry.bits
+    return bits
 
 
 def _hit(rows: list[_Row]) -> Hit:
