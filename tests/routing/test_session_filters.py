@@ -1,46 +1,19 @@
 """Sessions whose packets access lists drop: surely, perhaps, or not at all."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange
 from nodrop.model.bridging import PortChannel
 from nodrop.model.fabric import Device, Fabric, Loopback
 from nodrop.model.index import Index
-from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
+from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import changed
 from nodrop.routing import ControlPlane, compute
+from support.filtered_sessions import ALL, BGP, CABLE, FROM_BGP, REST6, SIX, TCP6, TO_BGP, site, wired
 from support.wired_routers import fabric, port, router, to
-
-CABLE = "r1 e0 - r2 e0"
-BGP = (PortRange(179, 179),)
-TO_BGP = AccessEntry(name="10", action="deny", protocol=6, destination_ports=BGP)
-FROM_BGP = AccessEntry(name="20", action="deny", protocol=6, source_ports=BGP)
-ALL = AccessEntry(name="99", action="deny")
-
-
-def site(
-    *entries: AccessEntry, at: Sequence[str | None] = ("e0",), stage: Stage = "ingress", **more: Any
-) -> AccessList:
-    bindings = tuple(Binding(interface=name, stage=stage) for name in at)
-    return AccessList(name="SITE", entries=entries, bindings=bindings, **more)
-
-
-def wired(
-    *lists: AccessList,
-    there: tuple[AccessList, ...] = (),
-    one: BgpNeighbor | None = None,
-    other: BgpNeighbor | None = None,
-    ports: tuple[str, ...] = ("10.1.0.0/31", "10.1.0.1/31"),
-    **more: Any,
-) -> Fabric:
-    """Two routers with a cable and a session between; `lists` act at r1, others `there` at r2."""
-    first = router("r1", 65001, [port("e0", *ports[:1])], [one or to("10.1.0.1")], access_lists=lists, **more)
-    second = router("r2", 65002, [port("e0", *ports[1:])], [other or to("10.1.0.0")], access_lists=there)
-    return fabric(first, second, cables=(CABLE,))
 
 
 def outcome(made: Fabric) -> str:
@@ -134,9 +107,6 @@ def test_a_doubtful_session_leaves_routes_unknown_and_a_filtered_one_does_not() 
     assert compute(Index(wired(site(ALL)))).gaps == ()
 
 
-SIX = Ipv6Unicast(active=True)
-
-
 def test_a_session_over_an_interface_is_between_link_local_addresses() -> None:
     over = {"one": to("e0", ipv6=SIX), "other": to("e0", ipv6=SIX), "ports": ()}
     ends = {"one": to("e0"), "other": to("e0"), "ports": ("10.1.0.0/31", "10.1.0.1/31")}
@@ -149,10 +119,6 @@ def test_a_session_over_an_interface_is_between_link_local_addresses() -> None:
     assert outcome(wired(inside, **over)) == "filtered"  # type: ignore[arg-type]
     one_host = site(changed(ALL, sources=("fe80::1/128",)))
     assert outcome(wired(one_host, **over)) == "may-be-filtered"  # type: ignore[arg-type]
-
-
-TCP6 = AccessEntry(name="5", family="ipv6", protocol=6)
-REST6 = changed(ALL, family="ipv6")
 
 
 @pytest.mark.parametrize(
