@@ -41,7 +41,7 @@ def test_headroom_has_its_terms_and_bounds() -> None:
         "pattern_mtu: 1024",
         "rounding: 200",
     ]
-    assert held == ["sku_row: 38912", "formula: 78848", "ieee: 77976"]
+    assert held == ["sku_row: 38912", "formula: 87040", "ieee: 77976"]
 
 
 def test_what_a_file_states_has_its_line(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def values(row: Row, kind: type[Any]) -> list[Any]:
 
 @pytest.mark.parametrize(("commands", "row"), list(written()))
 def test_a_row_reads_and_finds_what_it_writes(commands: Commands, row: Row) -> None:
-    part = BgpNeighbor(address="10.0.0.1") if commands is frr_rows.OF_SESSION else Bgp(asn=1)
+    part = BgpNeighbor(address="10.0.0.1", local_asn=64_999) if commands is frr_rows.OF_SESSION else Bgp(asn=1)
     assert row.encode is not None
     for value in values(row, type(part)):
         words = tuple(row.encode(value, part).split())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
@@ -38,6 +38,7 @@ from nodrop.model.routing import (
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
+    LocalAsnMode,
     PrefixList,
     RouteMap,
     RouteMapRule,
@@ -391,6 +392,7 @@ def neighbors(
         "remote_asn": asns | st.sampled_from(["external", "internal"]),
         "description": maybe(words),
         "update_source": maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "lo"])),
+        "local_asn_mode": st.sampled_from(get_args(LocalAsnMode)),
         "ipv6": family.map(lambda said: Ipv6Unicast(**said)),
     }
     drawn = {"address", "interface"} | own.keys() | (fields(Ipv6Unicast).keys() - _UNWRITTEN)
@@ -402,6 +404,7 @@ def neighbors(
         else BgpNeighbor(address=end, **draw(st.fixed_dictionaries(own)), **draw(family))
         for end in sorted(ends, key=natural)
     )
+    made = tuple(one if one.local_asn is not None else replace(one, local_asn_mode="prepend") for one in made)
     return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
 
 

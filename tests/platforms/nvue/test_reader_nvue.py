@@ -365,8 +365,8 @@ V4 = "address-family: {ipv4-unicast: {%s}}"
     ("body", "path"),
     [
         (SESSION % "passive-mode: on", None),
-        (SESSION % "local-as: {enable: on, asn: 7}", "neighbor swp1 local-as"),
-        (SESSION % "local-as: {enable: off, asn: 7}", None),
+        (SESSION % "local-as: {enable: on, asn: 7}", None),
+        (SESSION % (V4 % "add-path-tx: all-paths"), "neighbor swp1 address-family ipv4-unicast add-path-tx"),
         (SESSION % "passive-mode: off", None),
         (SESSION % "timers: {keepalive: 3, hold: 9}, password: x, enforce-first-as: on", None),
         (SESSION % (V4 % "weight: 7"), None),
@@ -407,8 +407,8 @@ V4 = "address-family: {ipv4-unicast: {%s}}"
         ),
         (PROCESS % "timers: {keepalive: 3}", None),
         (
-            PROCESS % "peer-group: {G: {local-as: {asn: 7}}}, neighbor: {swp1: {peer-group: G}}",
-            "peer-group G local-as",
+            PROCESS % f"peer-group: {{G: {{{V4 % 'add-path-tx: all-paths'}}}}}, neighbor: {{swp1: {{peer-group: G}}}}",
+            "peer-group G address-family ipv4-unicast add-path-tx",
         ),
         (PROCESS % "peer-group: {G: {passive-mode: on}}, neighbor: {swp1: {peer-group: G}}", None),
     ],
@@ -456,10 +456,10 @@ def test_what_a_process_aggregates(body: str, flags: dict[str, bool]) -> None:
 
 
 def test_settings_of_sessions_in_the_same_words_are_noted_once() -> None:
-    rows = ", ".join(f"swp{port}: {{remote-as: external, local-as: {{asn: 7}}}}" for port in range(1, 9))
+    rows = ", ".join(f"swp{port}: {{remote-as: external, {V4 % 'add-path-tx: all-paths'}}}" for port in range(1, 9))
     body = f"{{vrf: {{default: {{router: {{bgp: {{enable: on, autonomous-system: 1, neighbor: {{{rows}}}}}}}}}}}}}"
     assert [note.message.split("`")[1] for note in read(state(body)).notes] == [
-        "vrf default router bgp neighbor swp1 local-as"
+        "vrf default router bgp neighbor swp1 address-family ipv4-unicast add-path-tx"
     ]
 
 
