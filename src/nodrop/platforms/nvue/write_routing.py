@@ -35,7 +35,7 @@ def inserted(text: str, lines: Iterable[Line]) -> str:
 
 
 _Prefixes = list[tuple[str, list[tuple[str, str, int]]]]
-"""(prefix, its next hops, what they are and their distances), in the order of the model."""
+"""(prefix, its next hops, what they are and their distances): those of one distance are together."""
 
 
 def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
@@ -45,6 +45,9 @@ def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
     for route in known(device.static_routes):
         prefixes = found.setdefault(route.vrf or "default", {})
         prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop), route.distance))
+    for prefixes in found.values():
+        for routes in prefixes.values():
+            routes.sort(key=lambda route: (route[2] == 1, route[2]))
     return [(vrf, list(found[vrf].items())) for vrf in sorted(found, key=natural)]
 
 
