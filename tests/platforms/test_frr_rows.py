@@ -1,6 +1,7 @@
 """Rows of FRR's commands: each field of BGP has one, and what a row writes is what it reads and finds."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_row_reads_and_finds_what_it_writes(commands: Commands, row: Row) -> N
     part = BgpNeighbor(address="10.0.0.1", local_asn=64_999) if commands is frr_rows.OF_SESSION else Bgp(asn=1)
     assert row.encode is not None
     for value in values(row, type(part)):
-        words = tuple(row.encode(value, part).split())
+        words = tuple(row.encode(value, replace(part, **{row.field: value})).split())
         on = words[0] != "no"
         assert (commands.read(words if on else words[1:], on) or {})[row.field] == value
         assert commands.states(row.field, words)
