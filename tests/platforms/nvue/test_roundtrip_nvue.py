@@ -56,10 +56,11 @@ def given_by_the_macro(device: Device) -> set[str]:
 
 
 def derived(device: Device) -> set[tuple[str, ...]]:
-    """What may rest on a default: the buffer model, links of shut ports, and that a switch without PFC has none."""
+    """What may rest on a default: the buffer model, links of shut ports, automatic FEC, PFC of a switch without it."""
     shut = {
         (port.name, part) for port in device.interfaces if not port.enabled for part in ("autoneg", "fec", "mtu_bytes")
     }
+    shut |= {(port.name, "fec") for port in device.interfaces if port.fec == "auto"}
     profiles = [(port.name, port.qos) for port in device.interfaces if isinstance(port.qos, QosProfile)]
     if any(qos.pfc_rx_priorities or qos.pfc_tx_priorities for _, qos in profiles):
         return ALWAYS | shut
