@@ -115,43 +115,36 @@ def test_a_route_map_of_the_routing_table_that_is_not_there_installs_nothing() -
     assert routes(chain(None, {"installed_policy": "GONE"}), "r2") == {}
 
 
-def test_a_med_of_all_routes() -> None:
-    """Of two paths from one AS the one with the MED is not used."""
+def two_above(said: dict[str, Any], **session: Any) -> Fabric:
+    """A router with two neighbors of one AS that announce the same; `said` is of the process of the second."""
     ends = [("10.1.0.0/31", "10.1.0.1"), ("10.1.1.0/31", "10.1.1.1")]
+    blocks = {"networks": ("10.8.0.0/24",), "import_check": False}
     far = [
         router(
             f"s{number}",
             65009,
             [port("e0", f"{peer}/31")],
-            [to(own.partition("/")[0])],
-            bgp={"networks": ("10.8.0.0/24",), "import_check": False, "maximum_med": 7 if number else None},
+            [to(own.partition("/")[0], **session)],
+            bgp=blocks | (said if number else {}),
         )
         for number, (own, peer) in enumerate(ends)
     ]
     ports = [port(f"e{number}", own) for number, (own, _) in enumerate(ends)]
     near = router("r1", 65001, ports, [to(peer) for _, peer in ends])
-    of = fabric(near, *far, cables=["r1 e0 - s0 e0", "r1 e1 - s1 e0"])
-    assert routes(of, "r1") == {"10.8.0.0/24": ["e0"]}
+    return fabric(near, *far, cables=["r1 e0 - s0 e0", "r1 e1 - s1 e0"])
+
+
+def test_a_med_of_all_routes() -> None:
+    """Of two paths from one AS the one with the MED is not used."""
+    assert routes(two_above({"maximum_med": 7}), "r1") == {"10.8.0.0/24": ["e0"]}
 
 
 @pytest.mark.parametrize(
     ("said", "ports"), [({}, ["e0", "e1"]), ({"graceful_shutdown": True}, ["e0"]), ({"maximum_med": 7}, ["e0"])]
 )
 def test_the_default_route_of_a_drained_router_is_avoided(said: dict[str, Any], ports: list[str]) -> None:
-    ends = [("10.1.0.0/31", "10.1.0.1"), ("10.1.1.0/31", "10.1.1.1")]
-    far = [
-        router(
-            f"s{number}",
-            65009,
-            [port("e0", f"{peer}/31")],
-            [to(own.partition("/")[0], default_originate=True)],
-            bgp=said if number else None,
-        )
-        for number, (own, peer) in enumerate(ends)
-    ]
-    near = router("r1", 65001, [port(f"e{n}", own) for n, (own, _) in enumerate(ends)], [to(peer) for _, peer in ends])
-    of = fabric(near, *far, cables=["r1 e0 - s0 e0", "r1 e1 - s1 e0"])
-    assert routes(of, "r1") == {"0.0.0.0/0": ports}
+    of = two_above(said, default_originate=True)
+    assert routes(of, "r1") == {"0.0.0.0/0": ports, "10.8.0.0/24": ports}
 
 
 @pytest.mark.parametrize(("most", "up"), [(2, True), (1, False)])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Unsettled
-from nodrop.model.fabric import HostPort, Interface, Link
+from nodrop.model.fabric import End, HostPort, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.states import surely_off
 
@@ -36,6 +36,11 @@ class Pairs:
         """Yield, for each device with cables to switches that were not read, what is missing."""
         for device, others in self._unread.items():
             yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(others))
+
+
+def in_service(index: Index, *ends: End) -> bool:
+    """Whether no end of a cable is a port that is surely off."""
+    return not any(port is not None and _is_shut(port) for port in map(index.at, ends))
 
 
 def _is_shut(port: Interface | HostPort) -> bool:

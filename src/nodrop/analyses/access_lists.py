@@ -11,6 +11,7 @@ from nodrop.model.effects import tc_of_dscp
 from nodrop.model.fabric import Device, End, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
+from nodrop.model.routing import FAMILY_NAMES
 from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.model.subject import Subject, natural
 from nodrop.routing.filtering import Decision, decide
@@ -152,8 +153,7 @@ def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
 
 
 def _families(rows: Sequence[_Seen]) -> str:
-    names = {"ipv4": "IPv4", "ipv6": "IPv6"}
-    return " and ".join(names[family] for family in sorted({one.decision.packets.family for one in rows}))
+    return " and ".join(FAMILY_NAMES[family] for family in sorted({one.decision.packets.family for one in rows}))
 
 
 def _more(names: Sequence[str]) -> str:

@@ -12,11 +12,12 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._facing import hosts_of
 from nodrop.analyses._hosts import cabled
 from nodrop.analyses._link_layers import is_roce
+from nodrop.analyses._pairs import in_service
 from nodrop.analyses._tiers import uplinks
 from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
 from nodrop.model.nics import stated
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
@@ -76,14 +77,9 @@ def _paths(index: Index) -> Counter[str]:
     found, above = Counter[str](), set[str]()
     for one in uplinks(index):
         above.add(one.upper.name)
-        if _in_service(index, End(one.lower.name, one.lower_port), End(one.upper.name, one.upper_port)):
+        if in_service(index, End(one.lower.name, one.lower_port), End(one.upper.name, one.upper_port)):
             found[one.lower.name] += 1
     return Counter({name: count for name, count in found.items() if name not in above})
-
-
-def _in_service(index: Index, *ends: End) -> bool:
-    ports = [index.interface(*end) for end in ends]
-    return not any(port is not None and surely_off(port.enabled) for port in ports)
 
 
 def _leaves(index: Index, hosts: Iterable[Host]) -> list[str]:

@@ -15,13 +15,13 @@ from nodrop.analyses._link_layers import is_roce
 from nodrop.model.fabric import End, HostPort
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, stated
+from nodrop.model.routing import FAMILY_NAMES
 from nodrop.model.states import Unknown, those_known
 from nodrop.routing.legs import legs, unsaid
 from nodrop.routing.prefixes import Family, address
 
 RESTS_ON = frozenset({"cables", "hosts"})
 _FIRST_CONFIGURED = 2
-_WORDS: dict[Family, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
 
 
 class _Chosen(NamedTuple):
@@ -63,9 +63,9 @@ def _hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
         subject=nic.subject,
         at=(*nic.subject, chosen.field),
         facts={
-            "family": _WORDS[chosen.family],
+            "family": FAMILY_NAMES[chosen.family],
             "by": chosen.by,
-            "expected": " or ".join(_WORDS[one] for one in sorted(routed)),
+            "expected": " or ".join(FAMILY_NAMES[one] for one in sorted(routed)),
             "port": f"{far.node} {far.port}",
         },
         related=((tuple(far), "the port that it faces"),),

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._facing import hosts_of
 from nodrop.analyses._hosts import Cabled, cabled_hosts
-from nodrop.analyses._pairs import UNREAD_END
-from nodrop.model.fabric import Host, Interface, Link
+from nodrop.analyses._pairs import UNREAD_END, in_service
+from nodrop.model.fabric import Host, Interface
 from nodrop.model.index import Index
 from nodrop.model.modes import joined
 from nodrop.model.nics import stated
@@ -65,12 +65,7 @@ def _groups(index: Index) -> Mapping[str, str]:
     hosts = index.hosts.keys()
     links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
     names = [*index.devices, *(end.node for link in links for end in (link.a, link.b))]
-    return joined(dict.fromkeys(names), [link for link in links if _in_service(index, link)])
-
-
-def _in_service(index: Index, link: Link) -> bool:
-    ports = [index.interface(*end) for end in (link.a, link.b)]
-    return not any(port is not None and surely_off(port.enabled) for port in ports)
+    return joined(dict.fromkeys(names), [link for link in links if in_service(index, link.a, link.b)])
 
 
 def _parted(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled, Cabled] | None:

@@ -22,9 +22,9 @@ from nodrop.design.splits import Jack
 from nodrop.errors import Problem
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
+from nodrop.model.routing import FAMILY_NAMES
 
 Family = Literal["ipv4", "ipv6"]
-TITLE = {"ipv4": "IPv4", "ipv6": "IPv6"}
 _BITS = {"ipv4": 32, "ipv6": 128}
 _TIER_SHARES = 4
 _POOLS = ("loopbacks", "links", "endpoints", "oob")
@@ -236,7 +236,7 @@ def _pools(
         family: Family = "ipv4" if network.version == 4 else "ipv6"
         if family in found:
             count = sum(one.version == network.version for one in networks)
-            several = intent.problem(keys, f"{count} {TITLE[family]} pools", f"one {TITLE[family]} pool")
+            several = intent.problem(keys, f"{count} {FAMILY_NAMES[family]} pools", f"one {FAMILY_NAMES[family]} pool")
             problems += [several] if several not in problems else []
         else:
             found[family] = Pool(first=network.first, size=network.size, family=family)
@@ -264,12 +264,12 @@ def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
         if family not in there:
             named = (_named(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
             routed = " and ".join(name for name in named if name != "oob")
-            found = f"no {TITLE[family]} pool, but {routed} of {TITLE[family]}"
+            found = f"no {FAMILY_NAMES[family]} pool, but {routed} of {FAMILY_NAMES[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
-            yield intent.problem(keys, found, f"one {TITLE[family]} pool", hint)
+            yield intent.problem(keys, found, f"one {FAMILY_NAMES[family]} pool", hint)
     for pool in plan.links:
         if pool.family not in plan.families:
-            found = f"{pool}, but no loopbacks or endpoints of {TITLE[pool.family]}"
+            found = f"{pool}, but no loopbacks or endpoints of {FAMILY_NAMES[pool.family]}"
             yield intent.problem(keys, found, "pools of the families of loopbacks and endpoints")
 
 

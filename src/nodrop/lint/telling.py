@@ -125,17 +125,21 @@ class Teller:
         at = scope.place(item, rule.pointed) if rule.pointed else subject
         pieces = (piece if isinstance(piece, str) else shown(self._known(piece, item)) for piece in shared.pieces)
         resting, whole = rule.rests
-        doubt = self.evidence.doubt(
-            rule.topics,
-            (scope.place(item, each) for each in sorted(resting) if each[0] != "options"),
-            (scope.place(item, each) for each in sorted(whole) if each[0] != "options"),
-        ) or self._only_assumed(item)
+        assumed = self._sole_assumption(item)
+        doubt = (
+            self.evidence.doubt(
+                rule.topics,
+                (scope.place(item, each) for each in sorted(resting) if each[0] != "options"),
+                (scope.place(item, each) for each in sorted(whole) if each[0] != "options"),
+            )
+            or assumed
+        )
         changes = tuple(
             Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
         )
         return Finding(
             rule=rule.name,
-            severity=self._severity(item),
+            severity=self._severity(item, assumed),
             confidence=_lowered(rule.confidence, doubt),
             doubt=doubt or rule.because,
             message="".join(pieces),
@@ -184,10 +188,11 @@ class Teller:
             or not _names_only(piece, subject, at)
             or naming.setdefault(piece, (spelt_as := text(written))) != spelt_as
         )
-        doubt = self.evidence.doubt(rule.topics, (subject, at)) or self._only_assumed(names)
+        assumed = self._sole_assumption(names)
+        doubt = self.evidence.doubt(rule.topics, (subject, at)) or assumed
         return Finding(
             rule=rule.name,
-            severity=self._severity(names),
+            severity=self._severity(names, assumed),
             confidence=_lowered(rule.confidence, doubt),
             doubt=doubt or rule.because,
             message="".join(pieces),
@@ -203,23 +208,24 @@ class Teller:
             former=self._former(subject, discriminator),
         )
 
-    def _severity(self, names: Sequence[Any]) -> Severity:
+    def _severity(self, names: Sequence[Any], assumed: str) -> Severity:
         """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
         rule = self.rule
         if self.severity != rule.severity:
             return self.severity
         if rule.severity_if_stated is not None and rule.stated is not None and self._known(rule.stated, names) is True:
             return rule.severity_if_stated
-        if rule.severity_if_assumed is not None and self._only_assumed(names):
+        if rule.severity_if_assumed is not None and assumed:
             return rule.severity_if_assumed
         return self.severity
 
-    def _only_assumed(self, names: Sequence[Any]) -> str:
+    def _sole_assumption(self, names: Sequence[Any]) -> str:
         """Return the assumption that a finding rests on alone; "" if it is stated, or the files show it themselves."""
         rule = self.rule
-        if rule.unless is not None and self._known(rule.unless, names) is not False:
+        assumed = self.evidence.assumption(rule.assumed)
+        if assumed and rule.unless is not None and self._known(rule.unless, names) is not False:
             return ""
-        return self.evidence.assumption(rule.assumed)
+        return assumed
 
     def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule

@@ -8,6 +8,7 @@ from nodrop.model.values import value
 
 Action = Literal["permit", "deny"]
 AddressFamily = Literal["ipv4", "ipv6"]
+FAMILY_NAMES: Mapping[AddressFamily, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
 RouteSource = Literal["connected", "static", "kernel"]
 PrivateAsns = Literal["remove", "remove-all", "replace", "replace-all"]
 LocalAsnMode = Literal["prepend", "no-prepend", "replace-as"]

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from nodrop.analyses import _plane
 from nodrop.model.index import Index
+from nodrop.model.routing import FAMILY_NAMES
 from nodrop.report.names import count
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import Family
-
-_NAMES: dict[Family, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
 
 
 def summary(index: Index) -> Iterator[str]:
@@ -34,4 +33,4 @@ def _of_family(plane: ControlPlane, family: Family) -> str:
     tables = map(routes.state.table, routes.world.speakers)
     hops = [len(entry.hops) for table in tables for entry in table.entries]
     most = f", reached over up to {count(max(hops), 'next hop')}" if hops else ""
-    return f"{_NAMES[family]}: {count(prefixes, 'prefix')} announced{most}"
+    return f"{FAMILY_NAMES[family]}: {count(prefixes, 'prefix')} announced{most}"

@@ -7,11 +7,13 @@ the lowest router id and address; FRR keeps the oldest of several unless `bestpa
 file can say, and which changes no next hop here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 from nodrop.routing.adverts import Advert, Attributes, Part, passed_on
 from nodrop.routing.prefixes import Address
+
+_Row = TypeVar("_Row")
 
 
 class Entry(NamedTuple):
@@ -174,7 +176,7 @@ def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]
 def _chosen(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
     """Return what is offered by the neighbor that wins a tie, and the links that are used together."""
     if len(offers) > 1:
-        offers = _least_med(offers, always=limits.always_med)
+        offers = least_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
     best = min(offers, key=lambda offer: offer.links[0])
     hops = sorted(link for offer in offers for link in offer.links)
     if not limits.relaxed:
@@ -183,14 +185,15 @@ def _chosen(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tupl
     return best.parts, tuple(hops if limits.most is None else hops[: limits.most])
 
 
-def _least_med(offers: list[Offer], *, always: bool) -> list[Offer]:
-    """Offers without those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
-    firsts = [offer.parts[0].attributes for offer in offers]
-    if all(one.med is None for one in firsts):
-        return offers
-    least: dict[int, int] = {}
-    for one in firsts:
-        by = 0 if always else one.path[0]
-        least[by] = min(least.get(by, one.med or 0), one.med or 0)
-    kept = zip(offers, firsts, strict=True)
-    return [offer for offer, one in kept if (one.med or 0) == least[0 if always else one.path[0]]]
+def least_med(rows: list[_Row], attributes_of: Callable[[_Row], Attributes], *, always: bool) -> list[_Row]:
+    """Return rows but those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
+    given = [attributes_of(row) for row in rows]
+    if all(attributes.med is None for attributes in given):
+        return rows
+    neighbors = [None if always or not attributes.path else attributes.path[0] for attributes in given]
+    least: dict[int | None, int] = {}
+    for attributes, asn in zip(given, neighbors, strict=True):
+        med = attributes.med or 0
+        least[asn] = min(least.get(asn, med), med)
+    compared = zip(rows, given, neighbors, strict=True)
+    return [row for row, attributes, asn in compared if (attributes.med or 0) == least[asn]]

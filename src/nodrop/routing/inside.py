@@ -7,7 +7,7 @@ AS, unless one of the two is a client of a route reflector (FRR, bgpd/bgp_route.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nodrop.routing.adverts import Advert, Attributes, Learned, Part, together
-from nodrop.routing.decision import Entry, Heard, Limits, Offer, Table, decide
+from nodrop.routing.decision import Entry, Heard, Limits, Offer, Table, decide, least_med
 from nodrop.routing.policy import Policy, marked
 from nodrop.routing.prefixes import BITS, Address, Prefix
 from nodrop.routing.speakers import Link, Speaker
@@ -104,7 +104,7 @@ class Inside:
         list of clusters, the lowest address (FRR, bgpd/bgp_route.c, bgp_path_info_cmp).
         """
         rows = [(offer.parts[0], link) for offer in offers for link in offer.links]
-        rows = _least_med(rows, always=self._limits.always_med)
+        rows = least_med(rows, lambda row: row[0].attributes, always=self._limits.always_med)
         rows = [row for row in rows if not _is_internal(row[0])] or rows
         least = min(map(self._metric, rows))
         rows = sorted([row for row in rows if self._metric(row) == least], key=self._tie)
@@ -170,17 +170,3 @@ def _hop(part: Part) -> Address | None:
 
 def _is_internal(part: Part) -> bool:
     return part.attributes.learned is not None and part.attributes.learned.internal
-
-
-def _least_med(rows: list[tuple[Part, int]], *, always: bool) -> list[tuple[Part, int]]:
-    """Rows without those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
-    least: dict[int | None, int] = {}
-
-    def by(part: Part) -> int | None:
-        path = part.attributes.path
-        return None if always or not path else path[0]
-
-    for part, _ in rows:
-        med = part.attributes.med or 0
-        least[by(part)] = min(least.get(by(part), med), med)
-    return [row for row in rows if (row[0].attributes.med or 0) == least[by(row[0])]]
