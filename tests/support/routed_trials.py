@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from nodrop.model.index import Index
-from nodrop.routing import compute
+from nodrop.routing import ControlPlane, compute
 from support.random_lines import lined
 from support.random_routed import routed
 from support.routed_runs import compare, ends, failing, settles
@@ -27,11 +27,14 @@ def trial(seed: int) -> dict[str, Any]:
     fabric = lined(routed(Random(seed), preferences=seed % 2 == 0), Random(f"lines {seed}"))
     before, after = failing(fabric, seed)
     index, dead = Index(fabric), ends((*before, *after))
-    gaps = sorted({gap.what for failed in (ends(before), dead) for gap in compute(index, failed).gaps})
+    first, then = compute(index, ends(before)), compute(index, dead)
+    gaps = sorted({gap.what for plane in (first, then) for gap in plane.gaps})
     if gaps:
         return {"seed": seed, "result": "gap", "said": gaps}
     if not settles(fabric, ends(before)) or (after and not settles(fabric, ends((*before, *after)))):
         return {"seed": seed, "result": "several outcomes"}
+    if not down(first, "limit") <= down(then):
+        return {"seed": seed, "result": "several outcomes", "said": ["a session over its limit stays down after that"]}
     begun = time.monotonic()
     try:
         compare(fabric, before, after, _PATIENCE_S)
@@ -39,6 +42,14 @@ def trial(seed: int) -> dict[str, Any]:
         return {"seed": seed, "result": "different", "said": str(error)[:4000]}
     failures = len(before) + len(after)
     return {"seed": seed, "result": "alike", "failures": failures, "s": round(time.monotonic() - begun)}
+
+
+def down(plane: ControlPlane, reason: str = "") -> set[tuple[str, str]]:
+    """Return the neighbor statements without a session, of one reason or all.
+
+    A session over its maximum of prefixes (`limit`) FRR keeps down until it is cleared.
+    """
+    return {(end.router.name, end.neighbor.key) for end in plane.down if reason in ("", end.reason)}
 
 
 def main() -> None:
