@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
-from nodrop.model.fabric import Device, End, Fabric, Host
+from nodrop.model.fabric import Device, End, Fabric, Host, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN
@@ -332,3 +332,25 @@ def test_a_session_in_a_vrf_and_one_across_vrfs() -> None:
         "r1 10.1.0.1": ("no-subnet", {}),
         "r2 VRF RED 10.1.0.0": ("missing-there", {"peer": "r1 VRF RED", "port": "e0"}),
     }
+
+
+@pytest.mark.parametrize(("at", "there"), [(0, False), (1, True)])
+def test_a_port_that_the_routing_daemon_shuts_is_down_at_both_ends(at: int, there: bool) -> None:
+    ports = [port("e0", "10.1.0.0/31")], [port("e0", "10.1.0.1/31")]
+    made = [router("r1", 65001, ports[0], [to("10.1.0.1")]), router("r2", 65002, ports[1], [to("10.1.0.0")])]
+    made[at] = changed(made[at], shut_by_daemon=("e0",))
+    found = plane(*made)
+    assert up(found) == []
+    assert [(one.router.name, one.reason, one.there) for one in found.down] == [
+        ("r1", "port-down", there),
+        ("r2", "port-down", not there),
+    ]
+
+
+def test_what_the_routing_daemon_shuts_is_no_leg_that_works() -> None:
+    loopback = Loopback(name="Loopback0", addresses=("10.9.9.1/32",))
+    vlan = Vlan(id=100, members=(VlanMember(interface="e0", tagged=False),), addresses=("10.2.0.1/24",))
+    made = router("r1", 65001, [port("e0")], [], loopbacks=(loopback,), vlans=(vlan,))
+    assert plane(made, cables=()).up == ({"e0": True, "Loopback0": True, "VLAN 100": True},)
+    shut = changed(made, shut_by_daemon=("Loopback0", "Vlan100"))
+    assert plane(shut, cables=()).up == ({"e0": True, "Loopback0": False, "VLAN 100": False},)

@@ -135,6 +135,25 @@ def test_static_routes_go_before_bgp_or_behind_it_by_their_distance(
     compare(changed(made, devices=(first, second)), after=(made.links[0],), patience_s=PATIENCE_S)
 
 
+def shut(*names: str, at: int = 0) -> Fabric:
+    """Two routers, of which one has interfaces that its frr.conf shuts, with a loopback and static routes over both."""
+    static = [StaticRoute(prefix=f"10.5.{n}.0/24", next_hop=f"10.1.{2 * n}.1") for n in (0, 1)]
+    made = pair(*static, one={"update_source": None})
+    loopback = Loopback(name="Loopback0", addresses=("10.9.9.1/32",))
+    first, second = made.devices
+    first = changed(first, loopbacks=(loopback,), bgp=changed(first.bgp, networks=(BLOCK, "10.9.9.1/32")))
+    devices = [changed(one, shut_by_daemon=names) if n == at else one for n, one in enumerate((first, second))]
+    return changed(made, devices=tuple(devices))
+
+
+@pytest.mark.parametrize("names", [(), ("e0",), ("e1",), ("e0", "e1"), ("Loopback0",)], ids=str)
+def test_interfaces_that_frr_shuts_are_down_at_both_ends(names: tuple[str, ...]) -> None:
+    needed()
+    compare(shut(*names), patience_s=PATIENCE_S)
+    if "Loopback0" not in names:
+        compare(shut(*names, at=1), patience_s=PATIENCE_S)
+
+
 @pytest.mark.parametrize("default", [None, 0, 200])
 @pytest.mark.parametrize("given", [None, "150"])
 def test_the_default_preference_is_that_of_frr(default: int | None, given: str | None) -> None:

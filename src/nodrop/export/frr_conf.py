@@ -87,7 +87,7 @@ def _known(device: Device) -> tuple[Device, tuple[str, ...]]:
     """Return a device with what is known of its routing, and what is not."""
     missing = [
         f"device.{name} is not known"
-        for name in ("vrf_bgp", "static_routes")
+        for name in ("vrf_bgp", "static_routes", "shut_by_daemon")
         if isinstance(getattr(device, name), Unknown)
     ]
     bgp = device.bgp
@@ -96,6 +96,7 @@ def _known(device: Device) -> tuple[Device, tuple[str, ...]]:
         bgp=None if isinstance(bgp, Unknown) or bgp is None else _process(bgp, missing),
         vrf_bgp=tuple(_process(one, missing) for one in those_known(device.vrf_bgp)),
         static_routes=those_known(device.static_routes),
+        shut_by_daemon=those_known(device.shut_by_daemon),
     ), tuple(missing)
 
 

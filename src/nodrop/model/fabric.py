@@ -250,8 +250,9 @@ class Device:
     """Those of other VRFs, sorted by VRF."""
     static_routes: tuple[StaticRoute, ...] | Unknown = ()
     routing_tables: bool | Unknown = False
-    """Whether BGP and static routes are in tables of SONiC's configuration database, from which a daemon (frrcfgd)
-    configures FRR, and not in FRR's own file."""
+    """Whether BGP and static routes are in tables of SONiC's configuration database (frrcfgd), not in FRR's file."""
+    shut_by_daemon: tuple[str, ...] | Unknown = ()
+    """The interfaces that the routing daemon takes down in the kernel when it starts, sorted by name."""
     qos_style: QosStyle | None | Unknown = None
     """How the configuration states QoS; None if the platform has one way only."""
     buffer_model: Literal["dynamic", "traditional"] | None | Unknown = None
@@ -271,8 +272,7 @@ class Device:
     snmp_location: str | None | Unknown = None
     snmp_contact: str | None | Unknown = None
     hash_fields: tuple[HashField, ...] | None | Unknown = None
-    """By what of a packet one of several equal paths is chosen, in the order of `HASH_FIELDS`; None leaves it to the
-    switch."""
+    """What of a packet chooses among equal paths, in the order of `HASH_FIELDS`; None leaves it to the switch."""
     adaptive_routing: bool | Unknown = False
     """Whether the switch chooses among equal paths by load, on the ports that have it (adaptive routing)."""
     weighs_utilization: bool | Unknown = False

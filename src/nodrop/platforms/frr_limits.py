@@ -59,6 +59,8 @@ _WORDS = Plain()
 _NAME = Plain("rules")
 _PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
 """What FRR takes in a regular expression of AS paths (bgpd/bgp_filter.c, config_bgp_aspath_validate)."""
+_INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
+"""A name that Linux gives an interface, without those that look like other words (net/core/dev.c, dev_valid_name)."""
 _LARGEST_SEQUENCE = 65535
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 
@@ -82,6 +84,7 @@ def check(device: Device) -> tuple[Bgp, ...]:
     for path, one in found:
         _PLAIN.check(one, *path)
         _check_process(one, *path)
+    _check_shut(known(device.shut_by_daemon))
     if found:
         _check_shared(found[0][1])
     for path, one in found[1 if bgp is not None else 0 :]:
@@ -91,6 +94,13 @@ def check(device: Device) -> tuple[Bgp, ...]:
             if getattr(one, name) != getattr(found[0][1], name):
                 raise refuse((*path, name), "FRR has this once for all VRFs")
     return tuple(one for _, one in found)
+
+
+def _check_shut(names: tuple[str, ...]) -> None:
+    check_rows(names, "shut_by_daemon", order=natural)
+    for position, name in enumerate(names):
+        if not _INTERFACE.fullmatch(name):
+            raise refuse(("shut_by_daemon", position), f"{name!r} is no name of an interface")
 
 
 def _check_shared(bgp: Bgp) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from nodrop.formats.frr import Statement, parse, walk
 from nodrop.formats.places import Span
-from nodrop.model.subject import Subject
+from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr_rows
 from nodrop.platforms.bindings import bound
 from nodrop.units import whole_number
@@ -42,12 +42,20 @@ def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statemen
         routes = [one for _, one in statements if one.words[:2] in (("ip", "route"), ("ipv6", "route"))]
         yield from (one for one in routes if rest[:1] and rest[0] == one.words[2])
         yield from routes
+    elif head == "@shut_by_daemon":
+        found = [(outer[-1].text, one) for outer, one in statements if outer and _shuts(outer[-1], one)]
+        shut = [one for _, one in sorted(found, key=lambda row: natural(row[0]))]
+        yield from shut[number:] if (number := whole_number("".join(rest[:1]))) is not None else shut
     elif head == "@vrf_bgp":
         yield from _in_process(_of_process(statements, "".join(rest[:1])), rest[1:])
     elif head in ("@bgp", "@neighbors"):
         yield from _in_process(_of_process(statements, None), rest if head == "@bgp" else ["neighbors", *rest])
     if head in ("@bgp", "@static_routes", "@neighbors"):
         yield from (one for _, one in statements if one.starts("router", "bgp"))
+
+
+def _shuts(outer: Statement, command: Statement) -> bool:
+    return outer.starts("interface") and command.words == ("shutdown",)
 
 
 def _of_process(statements: list[_Found], vrf: str | None) -> list[_Found]:

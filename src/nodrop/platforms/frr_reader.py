@@ -21,6 +21,7 @@ ADDRESSES = (("ip", "address"), ("ipv6", "address"))
 """How commands begin that give an interface an address."""
 TRADITIONAL, DATACENTER = "traditional", "datacenter"
 """FRR's profiles of defaults: the first is its own, the second Cumulus Linux's."""
+_FORWARDS_NOT = (("no", "ip", "forwarding"), ("no", "ipv6", "forwarding"))
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _POLICIES_SINCE = (7, 4)
 """The release since which sessions to other ASes ask for policies, and networks for routes (bgpd/bgp_vty.c)."""
@@ -37,6 +38,12 @@ class Routing:
     not_understood: list[Statement] = field(default_factory=list)
     undefined: list[tuple[Statement, str, str]] = field(default_factory=list)
     """(command, kind, name) of every reference to a list or map that is not there."""
+    shut: dict[str, Statement] = field(default_factory=dict)
+    """The interfaces that zebra takes down, and the commands that say so."""
+    raised: dict[str, Statement] = field(default_factory=dict)
+    """The interfaces that zebra takes up, and the commands that say so."""
+    forwards_not: list[Statement] = field(default_factory=list)
+    """The commands that turn forwarding in the kernel off."""
 
 
 def read(text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
@@ -99,8 +106,11 @@ class _Reader:
         elif words == ("bgp", "graceful-shutdown"):
             self._drained = True
         elif words[0] == "interface":
+            name = words[1] if len(words) > 1 else ""
             for child in statement.children:
-                understood(child, self._in_interface, self._result.not_understood)
+                understood(child, lambda inner: self._in_interface(inner, name), self._result.not_understood)
+        elif words in _FORWARDS_NOT:
+            self._result.forwards_not.append(statement)
         elif words == ("bfd",):
             for child in statement.children:
                 understood(child, self._in_bfd, self._result.not_understood)
@@ -164,8 +174,14 @@ class _Reader:
             if harmless("bfd profile", words, on) is None:
                 self._result.not_understood.append(child)
 
-    def _in_interface(self, statement: Statement) -> None:
+    def _in_interface(self, statement: Statement, name: str) -> None:
+        """Read a command of an interface: of `shutdown` and `no shutdown` the last one counts."""
         words, on = without_no(statement.words)
+        if words == ("shutdown",):
+            now, before = (self._result.shut, self._result.raised)[:: 1 if on else -1]
+            before.pop(name, None)
+            now[name] = statement
+            return
         if self._addressed and words[:2] in ADDRESSES:
             return
         if harmless("interface", words, on) is None:

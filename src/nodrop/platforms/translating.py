@@ -16,9 +16,10 @@ from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject
+from nodrop.model.subject import Subject, natural
 from nodrop.model.values import changed
 from nodrop.platforms import frr
+from nodrop.platforms.frr_faults import faults, unknown_statements
 from nodrop.platforms.nvue import places, reader
 from nodrop.platforms.secrets import Exposure, Found, covered
 from nodrop.platforms.secrets import remark as remark_secret
@@ -138,6 +139,7 @@ def read(
     routing = frr.read("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
     if found.routes:
         device = changed(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
+        device = changed(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural)))
     if found.access_lists is not None:
         device = changed(device, access_lists=found.access_lists(device))
     notes = [_note(device.name, displays, place, said) for place, said in found.others]
@@ -148,7 +150,7 @@ def read(
         unknown_line(text, about, device.name, displays.get(place.file, place.file), place.span.line)
         for place, text, about in found.unread
     ]
-    for statement in routing.not_understood:
+    for statement in unknown_statements(routing, device):
         place = found.frr[statement.line - 1][1]
         file = displays.get(place.file, place.file)
         unknown.append(unknown_line(statement.text, command(statement.text), device.name, file, place.span.line))
@@ -165,6 +167,9 @@ def read(
         for kind, subject, place, facts in found.remarks
     ]
     remarks += [remark_secret(device.name, place, what, how) for place, what, how in found.secrets]
+    for fault in faults(routing, device):
+        place = found.frr[fault.statement.line - 1][1]
+        remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=place, facts=fault.facts))
     for statement, kind, missing in routing.undefined:
         facts = {"kind": kind, "name": missing, "field": statement.text}
         place = found.frr[statement.line - 1][1]

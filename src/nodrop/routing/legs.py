@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.limits import MAX_VLAN
-from nodrop.model.fabric import Device, End
+from nodrop.model.fabric import Device, End, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off, those_known
 from nodrop.model.subject import Subject
@@ -32,7 +32,16 @@ class Leg(NamedTuple):
 
 
 def legs(device: Device) -> Iterator[Leg]:
-    """Yield what a device routes over, ports first; what is not known to have an address has none."""
+    """Yield what a device routes over, ports first; what is not known to have an address has none.
+
+    What the routing daemon shuts is not enabled (FRR, zebra/interface.c, if_shutdown).
+    """
+    shut = those_known(device.shut_by_daemon)
+    for leg in _stated_legs(device):
+        yield leg._replace(enabled=False) if any(is_named(leg.name, name) for name in shut) else leg
+
+
+def _stated_legs(device: Device) -> Iterator[Leg]:
     for port in device.interfaces:
         texts = () if isinstance(port.addresses, Unknown) else port.addresses
         vrf = None if isinstance(port.vrf, Unknown) else port.vrf
@@ -106,7 +115,7 @@ class Cabling:
     def works(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a port and the one at the other end of its cable are on; the port alone without a known cable."""
         here = self._index.interface(device, port)
-        if here is None or surely_off(here.enabled):
+        if here is None or self._is_off(device, here):
             return False
         if End(device, port) in failed:
             return False
@@ -116,7 +125,11 @@ class Cabling:
         if end in failed:
             return False
         there = self._index.interface(*end)
-        return there is None or not surely_off(there.enabled)
+        return there is None or not self._is_off(end.node, there)
+
+    def _is_off(self, device: str, port: Interface) -> bool:
+        """Whether a port is shut, in the switch or by its routing daemon."""
+        return surely_off(port.enabled) or port.name in those_known(self._index.devices[device].shut_by_daemon)
 
     def up(self, device: str, leg: Leg, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a leg carries anything: a loopback always, another while enough of its ports do."""

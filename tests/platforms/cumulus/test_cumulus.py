@@ -511,3 +511,13 @@ def test_hostile_texts_are_read() -> None:
         features(text)
         read("cumulus", interfaces=text)
     assert read("cumulus").device.interfaces == ()
+
+
+def test_a_port_that_frr_shuts_is_told_and_one_that_it_raises_is_no_news() -> None:
+    text = "interface swp1\n shutdown\nexit\ninterface swp2\n no shutdown\nexit\nrouter bgp 65001\n"
+    reading = read("cumulus", frr__conf=text, interfaces=STANZAS)
+    assert reading.device.shut_by_daemon == ("swp1",)
+    assert [(one.subject[1:], one.facts) for one in reading.remarks if one.kind == "interface-shut-by-frr"] == [
+        (("swp1",), {"interface": "swp1"})
+    ]
+    assert not any("shutdown" in one.message for one in reading.notes)

@@ -824,3 +824,41 @@ def test_a_profile_of_bfd_that_is_missing_and_a_line_of_one_that_is_unknown() ->
     reading = read(None, f"{text} neighbor 10.0.0.1 bfd profile fast\n neighbor 10.0.0.1 bfd profile slow\n")
     assert [(one.kind, one.facts["name"]) for one in reading.remarks] == [("dangling-reference", "fast")]
     assert notes(reading) == [("passive-mode", 4)]
+
+
+def shutting(lines: str, state: str = "up") -> DeviceReading:
+    """A switch with a port that is up or down in CONFIG_DB, and lines about it in frr.conf."""
+    tables = keeping()
+    tables["PORT"] = {"Ethernet0": {**tables["PORT"]["Ethernet0"], "admin_status": state}}
+    return read(tables, f"interface Ethernet0\n{lines}exit\nrouter bgp 65000\n")
+
+
+@pytest.mark.parametrize(
+    ("lines", "state", "shut", "remarked", "unknown"),
+    [
+        (" shutdown\n", "up", ("Ethernet0",), ["interface-shut-by-frr"], []),
+        (" shutdown\n", "down", ("Ethernet0",), [], []),
+        (" shutdown\n no shutdown\n", "up", (), [], []),
+        (" no shutdown\n shutdown\n", "up", ("Ethernet0",), ["interface-shut-by-frr"], []),
+        (" no shutdown\n", "up", (), [], []),
+        (" no shutdown\n", "down", (), [], [("no shutdown", 2)]),
+    ],
+)
+def test_a_port_that_frr_shuts_or_raises_is_held_against_config_db(
+    lines: str, state: str, shut: tuple[str, ...], remarked: list[str], unknown: list[tuple[str, int]]
+) -> None:
+    reading = shutting(lines, state)
+    assert reading.device.shut_by_daemon == shut
+    about = [one for one in reading.remarks if one.kind == "interface-shut-by-frr"]
+    assert [one.kind for one in about] == remarked
+    assert [(one.subject, one.place and one.place.span.line) for one in about] == [
+        ((NAME, "Ethernet0"), 2 + lines.startswith(" no")) for _ in remarked
+    ]
+    assert notes(reading) == unknown
+
+
+@pytest.mark.parametrize(("word", "family"), [("ip", "IPv4"), ("ipv6", "IPv6")])
+def test_forwarding_that_zebra_turns_off_is_remarked(word: str, family: str) -> None:
+    reading = read(keeping(), f"no {word} forwarding\nrouter bgp 65000\n")
+    found = [(one.place and one.place.span.line, one.facts) for one in reading.remarks if "forwarding" in one.kind]
+    assert (found, notes(reading)) == ([(1, {"family": family})], [])

@@ -14,6 +14,9 @@ from nodrop.model.fields.row import Impact
 LINK = (Impact("port bounce", "the link goes down, and comes up when both ends agree"),)
 PORT = (Impact("port bounce", "the port goes", ("removed",)),)
 SHUT = (Impact("traffic-affecting", "the port is shut, and traffic takes other paths", values=(False,)),)
+SHUT_BY_DAEMON = (
+    Impact("traffic-affecting", "the interface goes down with the sessions over it", ("added", "changed")),
+)
 MTU = (
     Impact(
         "traffic-affecting",

@@ -50,6 +50,7 @@ SWITCHES: Table = {
         "static_routes": Field(key="addressing.endpoints", impact=impacts.ROUTES),
         "static_routes/*": Field(impact=impacts.ROUTES),
         "routing_tables": Field("routing in tables", key="routing.delivery"),
+        "shut_by_daemon": Field("interfaces shut in frr.conf", key=EXTRA, impact=impacts.SHUT_BY_DAEMON),
         "qos_style": Field("style of QoS", key="topology.{tier}.style", routing=False),
         "buffer_model": Field(key="topology.{tier}.model", routing=False),
         "dynamic_buffers": Field(key=BUFFERS, routing=False),

@@ -98,6 +98,8 @@ def _check_device(device: Device) -> Switch:
     check_without_overlays(device)
     if known(device.routing_tables):
         raise refuse(["routing_tables"], "NVUE has no tables of routing")
+    if known(device.shut_by_daemon):
+        raise refuse(["shut_by_daemon"], "NVUE writes frr.conf by itself, and shuts ports by `link state`")
     if known(device.qos_style) not in TRAITS.styles:
         raise refuse(["qos_style"], f"NVUE has QoS in style {' or '.join(TRAITS.styles)}")
     if not device.interfaces:

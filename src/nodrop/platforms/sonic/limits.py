@@ -36,7 +36,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_CABLE_M = 999_999
 _LARGEST_PORT = 65_535
 _PLAIN = Plain(
-    "bgp", "vrf_bgp", "static_routes", "link_pause", "side", "port", "extra", "extra_lines",
+    "bgp", "vrf_bgp", "static_routes", "shut_by_daemon", "link_pause", "side", "port", "extra", "extra_lines",
     "mac_ageing_s", "arp_reachable_s", "nd_reachable_s",
     description=quotable, snmp_location=on_one_line, snmp_contact=on_one_line,
 )  # fmt: skip
@@ -90,7 +90,7 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
-    for name in ("bgp", "vrf_bgp", "static_routes"):
+    for name in ("bgp", "vrf_bgp", "static_routes", "shut_by_daemon"):
         if isinstance(getattr(device, name), Unknown):
             raise refuse([name], UNKNOWN_FACT)
         if device.bgp is None and getattr(device, name):

@@ -85,7 +85,15 @@ def routing(
         vrf_bgp = tuple(_answered(one, config, localhost) for one in vrf_bgp)
     routes = _static_routes(config, localhost, text, said)
     tables = from_tables(config, localhost)
-    return {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}, reasons
+    found = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
+    return found | {"shut_by_daemon": _shut(localhost, text, said)}, reasons
+
+
+def _shut(localhost: Row, text: FrrText | None, said: Routing | None) -> tuple[str, ...] | Unknown:
+    """Return the interfaces that zebra takes down, by frr.conf or zebra.conf; SONiC writes no such line itself."""
+    if text is None or said is None:
+        return UNKNOWN if own_files(localhost) else ()
+    return tuple(sorted(said.shut, key=natural))
 
 
 def from_tables(config: Config, localhost: Row) -> bool | Unknown:

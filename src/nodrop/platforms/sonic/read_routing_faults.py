@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from nodrop.errors import Problem
+from nodrop.model.fabric import Device
 from nodrop.model.reading import Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
+from nodrop.platforms.frr_faults import faults
 from nodrop.platforms.frr_policies import BFD_PROFILE
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import LOCALHOST
@@ -25,8 +27,13 @@ _OF_FRRCFGD = (
 """Tables of BGP that frrcfgd alone reads (sonic-frr-mgmt-framework frrcfgd/frrcfgd.py, table_handler_list)."""
 
 
-def check_routing(config: Config, localhost: Row, text: FrrText | None, routing: frr.Routing | None) -> None:
-    """Remark tables that no daemon reads, sessions with BFD but without its daemon, and references to nothing."""
+def check_routing(
+    config: Config, localhost: Row, text: FrrText | None, routing: frr.Routing | None, device: Device
+) -> None:
+    """Remark tables that no daemon reads, sessions with BFD but without its daemon, and references to nothing.
+
+    And what zebra shuts or does not forward.
+    """
     unread = [table for table in _OF_FRRCFGD if config.rows(table)]
     is_own = own_files(localhost) and text is not None and text.says_bgp
     if unread and config.whole and not framework(localhost) and not is_own:
@@ -35,6 +42,9 @@ def check_routing(config: Config, localhost: Row, text: FrrText | None, routing:
         return
     if config.whole and is_own:
         _check_waits(config, localhost, routing)
+    for fault in faults(routing, device):
+        where = text.place(fault.statement.span) if text else None
+        config.remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=where, facts=fault.facts))
     bgp = routing.bgp
     if bgp is not None and not isinstance(bgp.neighbors, Unknown) and config.whole:
         watched = [neighbor.key for neighbor in bgp.neighbors if neighbor.bfd]

@@ -16,6 +16,7 @@ from nodrop.model.reading import DeviceReading, Note, Place, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
+from nodrop.platforms.frr_faults import unknown_statements
 from nodrop.platforms.sonic.check_start import check_start
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
@@ -116,8 +117,8 @@ class _Device:
         config = self._config
         config.check_text()
         device = self._device()
-        self._note_unknown()
-        check_routing(config, self._localhost, self._frr, self._routing)
+        self._note_unknown(device)
+        check_routing(config, self._localhost, self._frr, self._routing, device)
         check_start(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
         remark_listening(config)
@@ -366,7 +367,7 @@ class _Device:
             return False if row is not None or config.covers("INTERFACE") else UNKNOWN
         return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", ENABLED) is True
 
-    def _note_unknown(self) -> None:
+    def _note_unknown(self, device: Device) -> None:
         database = self._config.database
         if database.unmodelled:
             message = f"a database of {database.text} {database.unmodelled}: its fields were not checked"
@@ -380,7 +381,8 @@ class _Device:
             for table, key, column in columns
         ]
         if self._frr and self._routing:
-            lines += [(one.text, command(one.text), self._frr.place(one.span)) for one in self._routing.not_understood]
+            unknown = unknown_statements(self._routing, device)
+            lines += [(one.text, command(one.text), self._frr.place(one.span)) for one in unknown]
         self._notes += [unknown_line(text, about, self.name, *self._shown(place)) for text, about, place in lines]
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"

@@ -190,6 +190,8 @@ def _checked(device: Device) -> tuple[Bgp, ...]:
         raise refuse(["routing_tables"], "there is no BGP process of the default VRF")
     if those_known(device.extra_lines):
         raise refuse(["extra_lines"], "are written into frr.conf, which is made of the tables")
+    if device.shut_by_daemon:
+        raise refuse(["shut_by_daemon"], "is written into frr.conf, which is made of the tables")
     for bgp in processes:
         path = ("bgp",) if bgp.vrf is None else ("vrf_bgp", bgp.key)
         check_part(bgp, *path)
