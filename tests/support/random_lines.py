@@ -1,4 +1,4 @@
-"""Random lines of BGP on top of a random fabric: weights, lists, aggregates, default routes, distances, limits.
+"""Random lines of BGP on top of a random fabric: weights, lists, aggregates, defaults, distances, limits, shut ports.
 
 Passwords are not drawn: the model has digests of them, of which no frr.conf can be written. What sessions between
 loopbacks carry is a gap, so that neither is a session over several hops.
@@ -43,7 +43,17 @@ _COMMUNITIES = ("^65000:", "65000:1( |$)", ":2$", "no-export", "^65000:1 65000:2
 def lined(fabric: Fabric, chance: Random) -> Fabric:
     """Return a fabric of which some routers say more than before."""
     made = changed(fabric, devices=tuple(_device(one, chance) for one in fabric.devices))
-    return _with_transport(made, chance)
+    return _with_shut(_with_transport(made, chance), chance)
+
+
+def _with_shut(fabric: Fabric, chance: Random) -> Fabric:
+    """Return a fabric of which some routers shut a port or loopback in frr.conf."""
+    devices = []
+    for device in fabric.devices:
+        names = [one.name for one in (*device.interfaces, *those_known(device.loopbacks))]
+        shut = (chance.choice(names),) if names and chance.random() < 0.15 else ()
+        devices.append(changed(device, shut_by_daemon=shut))
+    return changed(fabric, devices=tuple(devices))
 
 
 def _with_transport(fabric: Fabric, chance: Random) -> Fabric:
