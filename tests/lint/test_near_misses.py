@@ -53,5 +53,10 @@ def test_a_session_over_a_port_without_a_cable_may_be_one_between_switches() -> 
         assert not faces_fabric("leaf1", "Ethernet4", UNKNOWN, index=index)
         sides = ("fabric", "host", None)
         assert [faces_fabric("leaf1", "Ethernet0", side, index=index) for side in sides] == [True, False, False]
+    numbered = (port(1, addresses=("10.0.0.0/31",)), port(2, addresses=("10.0.0.2/31",)))
+    index = Index(fabric(device("leaf1", *numbered, bgp=session)))
+    with pytest.raises(UnknownFact, match=r"^interface\.side$"):
+        faces_fabric("leaf1", "Ethernet8", UNKNOWN, index=index)
+    assert not faces_fabric("leaf1", "Ethernet16", UNKNOWN, index=index)
     unread = device("leaf1", bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
     assert not faces_fabric("leaf1", "Ethernet0", UNKNOWN, index=Index(fabric(unread)))

@@ -135,8 +135,7 @@ ANALYSIS = (
         (
             "links/site-mtu",
             (("scope: interface", "scope: interface\nseverity_if_assumed: note"),),
-            "ours/links/site-mtu.yaml:1:1: a part of three keys; "
-            "expected severity_if_assumed and assumed, with or without unless",
+            "ours/links/site-mtu.yaml:1:1: one key of two; expected severity_if_assumed and assumed, or neither",
         ),
         (
             "links/site-mtu",

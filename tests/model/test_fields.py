@@ -118,6 +118,7 @@ SIDE_TABLES = {
     "model/qos.py Color": "values, of which each is a field of `WredProfile` too",
     "model/types.py KEYS": "the names by which a row is called, in order",
     "importing/trying.py _OF_SPELLING": "what import leaves out where a switch is written for another platform",
+    "lint/evidence.py Topic": "words of rule files",
     "lint/nearby.py _STATED": "all fields but these",
     "lint/rule_loader.py _WITH_SIBLINGS": "scopes of rules",
     "lint/scopes.py _ALL": "words of rules",

@@ -6,12 +6,13 @@ for less traffic. The switch takes the row of its table in the traditional buffe
 cfgmgr/buffermgr.cpp), else what the formula of its release gives.
 """
 
+import math
 from typing import NamedTuple
 
 from nodrop.hardware import switch, switches
 from nodrop.hardware.dynamic import chip, shares_headroom
 from nodrop.hardware.formulas import formula
-from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
+from nodrop.hardware.headroom import computed, ieee_bound_bytes, in_flight_bytes, table_xoff
 from nodrop.hardware.schema import HeadroomRow, SonicSku
 from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device, Interface
@@ -80,6 +81,19 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
         tabled=own is not None and device.buffer_model != "dynamic",
         assumed_mtu_bytes=STOCK_PATTERN_MTU_BYTES if by_formula is not None and pattern_mtu is None else None,
     )
+
+
+def lossless_in_flight_bytes(device: Device, interface: Interface, *, length_m: int) -> int:
+    """Return what arrives on a port's cable in bytes after a pause that its peer obeys at once, in any release.
+
+    Its frames have the lossless MTU. UnknownFact without a speed.
+    """
+    speed = known(interface.speed_mbps, "interface.speed_mbps")
+    settings = None if isinstance(device.dynamic_buffers, Unknown) else device.dynamic_buffers
+    mtu = settings.pattern_mtu_bytes if settings and settings.pattern_mtu_bytes else STOCK_PATTERN_MTU_BYTES
+    if speed is None:
+        raise UnknownFact("interface.speed_mbps")
+    return math.ceil(in_flight_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m))
 
 
 def _formula_xoff(

@@ -39,6 +39,11 @@ def formula(platform: str, version: str | None | Unknown) -> Formula:
     return _of_release(platform, release)
 
 
+def depends_on_release(platform: str) -> bool:
+    """Return whether the releases of a network OS compute headroom in different ways."""
+    return platform in _formulas()
+
+
 @cache
 def _of_release(platform: str, release: str) -> Formula:
     rows = _formulas().get(platform, ())

@@ -147,9 +147,17 @@ def ieee_bound_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) ->
     quanta = PAUSE_QUANTA.get(speed_mbps)
     if quanta is None:
         return None
+    on_the_way = in_flight_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=cable_length_m)
+    return math.ceil(on_the_way + quanta * 512 / 8)
+
+
+def in_flight_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) -> float:
+    """Return what arrives after a pause although the peer stops at once, in bytes (IEEE 802.1Q-2018 Annex N).
+
+    A frame that leaves each end, the pause frame with preamble and gap (672 bit times), and the round trip.
+    """
     frame_bits = 8 * mtu_bytes + 160
-    cable_bytes = round_trip_bytes(speed_mbps, cable_length_m)
-    return math.ceil((2 * frame_bits + 672 + quanta * 512) / 8 + cable_bytes)
+    return (2 * frame_bits + 672) / 8 + round_trip_bytes(speed_mbps, cable_length_m)
 
 
 def round_trip_bytes(speed_mbps: int, length_m: int) -> float:

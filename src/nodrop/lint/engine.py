@@ -16,13 +16,14 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.errors import InputProblems, Problem
 from nodrop.lint.cells import EACH, Case, Cells, Column, alike
 from nodrop.lint.emit import Outcome
+from nodrop.lint.evidence import Evidence
 from nodrop.lint.finding import Finding, Severity, Verdict
 from nodrop.lint.nearby import Part
 from nodrop.lint.possible_modes import in_each_mode
 from nodrop.lint.remedies import with_siblings
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.lint.scopes import Gap
-from nodrop.lint.telling import Evidence, Teller
+from nodrop.lint.telling import Teller
 from nodrop.lint.unknowns import Unknowns, of_lines
 from nodrop.lint.vocabulary import TOLD, Told
 from nodrop.model.index import Index
@@ -114,7 +115,7 @@ class _Session:
         self.reading, self.evaluations, self.index = reading, evaluations, index
         self.near = near or index
         self.cells = {id(one): Cells(one) for one in (self.near, self.index)}
-        self.evidence = Evidence(reading)
+        self.evidence = Evidence(reading, index)
         self.findings: list[Finding] = []
         self.unknowns = Unknowns()
         self.problems: list[Problem] = []

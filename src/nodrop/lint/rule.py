@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from nodrop.lint import emit
 from nodrop.lint.cells import EACH, Column, columns
+from nodrop.lint.evidence import Topic
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.nodes import Attribute, Call, Logic, Name, Node, Not, Path, given_whole, leaves, path, reads, walk
 from nodrop.lint.scopes import Scope
@@ -82,11 +83,9 @@ class Rule:
     stated: Node | None
     """Whether the owner states what is at fault, in an intent or in fabric.yaml."""
     severity_if_assumed: Severity | None
-    """The severity where `assumed` is not stated and `unless` does not hold; None is the same."""
-    assumed: str
-    """What nodrop may have assumed for want of a statement: the classes or the mode."""
-    unless: Node | None
-    """Whether the files themselves show that it is so."""
+    """The severity where one of `assumed` is not stated; None is the same."""
+    assumed: tuple[tuple[Topic, Node | None], ...]
+    """What nodrop may have assumed for want of a statement, and the condition under which the files show it."""
     confidence: Confidence
     because: str
     """Why the rule alone is not certain."""

@@ -7,6 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from nodrop import platforms
 from nodrop.errors import Problem
 from nodrop.formats.yaml import Document
+from nodrop.lint.evidence import Topic
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.rule import Strictness
 from nodrop.model.fabric import MODES, Mode
@@ -30,6 +31,11 @@ def _names_or_types(facts: Any) -> Any:
     return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
 
 
+def _topics(assumed: Any) -> Any:
+    """Take the name of a topic as one without an exception."""
+    return {assumed: None} if isinstance(assumed, str) else assumed
+
+
 _EXPECTED = {
     "string_type": "text",
     "string_too_short": "text",
@@ -50,6 +56,19 @@ _FACTS_SCHEMA = WithJsonSchema(
                 "type": "object",
                 "propertyNames": {"pattern": _NAME},
                 "additionalProperties": {"enum": list(get_args(FactType))},
+            },
+        ]
+    }
+)
+
+_ASSUMED_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"enum": list(get_args(Topic))},
+            {
+                "type": "object",
+                "propertyNames": {"enum": list(get_args(Topic))},
+                "additionalProperties": {"anyOf": [{"type": "string", "minLength": 1}, {"type": "null"}]},
             },
         ]
     }
@@ -170,8 +189,7 @@ class RuleFile(_Part):
     severity_if_stated: Severity | None = None
     stated: _Text | None = None
     severity_if_assumed: Severity | None = None
-    assumed: Literal["classes", "mode"] | None = None
-    unless: _Text | None = None
+    assumed: Annotated[dict[Topic, _Text | None], BeforeValidator(_topics), _ASSUMED_SCHEMA] = {}
     confidence: Confidence = "certain"
     because: _Text | None = None
     strictness: Strictness = "regular"
@@ -215,8 +233,8 @@ class RuleFile(_Part):
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
         if self.because is not None and self.confidence == "certain":
             raise ValueError("because with confidence certain; expected it left out, or confidence likely or possible")
-        if (self.severity_if_assumed is None) != (self.assumed is None) or (self.unless and self.assumed is None):
-            raise ValueError("a part of three keys; expected severity_if_assumed and assumed, with or without unless")
+        if (self.severity_if_assumed is None) != (not self.assumed):
+            raise ValueError("one key of two; expected severity_if_assumed and assumed, or neither")
         return self
 
 

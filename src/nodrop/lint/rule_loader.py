@@ -93,8 +93,10 @@ class _Loader:
             severity_if_stated=file.severity_if_stated,
             stated=self.stated(names),
             severity_if_assumed=file.severity_if_assumed,
-            assumed=file.assumed or "",
-            unless=self.expression(("unless",), file.unless, names),
+            assumed=tuple(
+                (topic, self.expression(("assumed", topic), unless, names, surely))
+                for topic, unless in file.assumed.items()
+            ),
             confidence=file.confidence,
             because=(file.because or "").strip(),
             strictness=file.strictness,

@@ -1,12 +1,13 @@
 """From a fault to findings: message, place, facts, group, fingerprint, fix, and how sure it is."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nodrop.analyses import Hit
 from nodrop.lint.cells import Case, alike
+from nodrop.lint.evidence import Evidence
 from nodrop.lint.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
 from nodrop.lint.nodes import Node, path, text
 from nodrop.lint.remedies import changed_to, parted
@@ -21,45 +22,6 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.model.subject import text as spelt
 
 _SEPARATOR = b"\x1f"
-
-_DEFAULTS = "it also depends on defaults"
-"""The doubt of a finding that rests on a whole device or port, of which some parts are defaults."""
-
-
-class Evidence:
-    """What a reading rests on beside its files: documented defaults, and what was assumed for want of a statement."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._derived: dict[str, dict[Subject, str]] = {}
-        for subject, reason in reading.derived.items():
-            self._derived.setdefault(subject[0], {})[subject] = reason
-        self._assumed: dict[str, str] = {}
-        for one in reading.assumed:
-            self._assumed.setdefault(_topic(one.fact), f"{one.fact} = {one.value} is assumed: {one.because}")
-
-    def doubt(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> str:
-        """Return why what rests on these topics and subjects, and on anything `under` those, is likely at most."""
-        assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
-        return assumed or (self._default(on, under) if self._derived else "")
-
-    def assumption(self, topic: str) -> str:
-        """Return what nodrop assumed of a topic that nobody states; "" if it is stated."""
-        return self._assumed.get(topic, "")
-
-    def _default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:
-        for subject in on:
-            derived = self._derived.get(subject[0], {})
-            for end in range(1, len(subject) + 1):
-                if subject[:end] in derived:
-                    return derived[subject[:end]]
-        whole = any(each[: len(top)] == top for top in under for each in self._derived.get(top[0], {}))
-        return _DEFAULTS if whole else ""
-
-
-def _topic(fact: str) -> str:
-    """Return the key of `fabric:` under which one would state what was assumed; traffic is stated as a class."""
-    word = fact.partition(".")[0].partition("/")[0]
-    return "classes" if word == "RDMA" else word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,14 +87,11 @@ class Teller:
         at = scope.place(item, rule.pointed) if rule.pointed else subject
         pieces = (piece if isinstance(piece, str) else shown(self._known(piece, item)) for piece in shared.pieces)
         resting, whole = rule.rests
-        assumed = self._sole_assumption(item)
-        doubt = (
-            self.evidence.doubt(
-                rule.topics,
-                (scope.place(item, each) for each in sorted(resting) if each[0] != "options"),
-                (scope.place(item, each) for each in sorted(whole) if each[0] != "options"),
-            )
-            or assumed
+        assumed = self._sole_assumption(item, at)
+        doubt = assumed or self.evidence.doubt(
+            rule.topics,
+            (scope.place(item, each) for each in sorted(resting) if each[0] != "options"),
+            (scope.place(item, each) for each in sorted(whole) if each[0] != "options"),
         )
         changes = tuple(
             Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
@@ -188,8 +147,8 @@ class Teller:
             or not _names_only(piece, subject, at)
             or naming.setdefault(piece, (spelt_as := text(written))) != spelt_as
         )
-        assumed = self._sole_assumption(names)
-        doubt = self.evidence.doubt(rule.topics, (subject, at)) or assumed
+        assumed = self._sole_assumption(names, at)
+        doubt = assumed or self.evidence.doubt(rule.topics, (subject, at))
         return Finding(
             rule=rule.name,
             severity=self._severity(names, assumed),
@@ -219,13 +178,13 @@ class Teller:
             return rule.severity_if_assumed
         return self.severity
 
-    def _sole_assumption(self, names: Sequence[Any]) -> str:
+    def _sole_assumption(self, names: Sequence[Any], at: Subject) -> str:
         """Return the assumption that a finding rests on alone; "" if it is stated, or the files show it themselves."""
-        rule = self.rule
-        assumed = self.evidence.assumption(rule.assumed)
-        if assumed and rule.unless is not None and self._known(rule.unless, names) is not False:
-            return ""
-        return assumed
+        for topic, unless in self.rule.assumed:
+            assumed = self.evidence.assumption(topic, at)
+            if assumed and (unless is None or self._known(unless, names) is False):
+                return assumed
+        return ""
 
     def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule

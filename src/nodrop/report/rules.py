@@ -8,6 +8,7 @@ from difflib import ndiff
 from typing import Any
 
 from nodrop import platforms
+from nodrop.lint.evidence import SPOKEN
 from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.lint.rule import Example, Rule
 from nodrop.model.fabric import MODES
@@ -132,7 +133,8 @@ def _spoken(name: str) -> str:
 def _facts(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "severity", rule.severity
     if rule.severity_if_assumed is not None:
-        yield "if assumed", f"{rule.severity_if_assumed}, where nobody states the {rule.assumed}"
+        topics = " or ".join(SPOKEN[topic] for topic, _ in rule.assumed)
+        yield "if assumed", f"{rule.severity_if_assumed}, where nobody states {topics}"
     yield "confidence", rule.confidence
     if rule.because:
         yield "not certain", f"since {rule.because}"

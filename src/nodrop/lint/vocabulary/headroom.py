@@ -1,14 +1,15 @@
 """Words about headroom: what a port's cable needs, by the rule that holds for its switch."""
 
 from nodrop.hardware import asic_of
-from nodrop.hardware.bounds import bounds, missing_row, row_xoff
+from nodrop.hardware.bounds import bounds, lossless_in_flight_bytes, missing_row, row_xoff
 from nodrop.hardware.dynamic import budget
+from nodrop.hardware.formulas import depends_on_release
 from nodrop.hardware.pausing import headroom_before
 from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, UnknownFact, known
-from nodrop.units import show_speed
+from nodrop.units import show_bytes, show_speed
 
 
 @word("function", rests_on=("cables",))
@@ -41,6 +42,18 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
     if least is None or row is None:
         raise UnknownFact(missing_row(device, f"{show_speed(speed)} and {length} m"))
     return least
+
+
+@word("function", rests_on=("cables",))
+def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the least xoff for a port's cable whatever the release of its network OS.
+
+    That is `headroom_needed_bytes` where all releases compute alike, else what is on its cable when the peer stops at
+    once.
+    """
+    if not depends_on_release(device.platform):
+        return headroom_needed_bytes(device, interface, index=index)
+    return lossless_in_flight_bytes(device, interface, length_m=cable_m(device, interface, index=index))
 
 
 @word("function", rests_on=("cables",))
@@ -103,6 +116,15 @@ def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Inde
         return None
     speed = known(interface.speed_mbps, "interface.speed_mbps")
     return None if speed is None else headroom_before(chip, speed)
+
+
+@word("function", rests_on=("cables",))
+def needed_for_cable(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return what a port's cable alone needs, as ` (its cable needs 94.21 kB)`; nothing where no figure is known."""
+    try:
+        return f" (its cable needs {show_bytes(headroom_needed_bytes(device, interface, index=index))})"
+    except UnknownFact:
+        return ""
 
 
 @word("function", rests_on=("cables", "models"))

@@ -4,6 +4,7 @@ from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import ranges
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 from nodrop.model import effects
+from nodrop.model.addresses import address_of, network_of
 from nodrop.model.fabric import Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
@@ -35,19 +36,29 @@ def facing(side: str | None | Unknown) -> str:
 def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
     """Whether a port of a device leads to a switch.
 
-    UNKNOWN without cables where a BGP session runs over the port itself (unnumbered): between switches, or to a host
-    that runs a routing daemon.
+    UNKNOWN without cables where a BGP session runs over the port, by its name (unnumbered) or to an address of its
+    networks: between switches, or to a host that runs a routing daemon.
     """
     if not isinstance(side, Unknown):
         return side == "fabric"
-    device = index.devices[name]
+    device, row = index.devices[name], index.interface(name, port)
+    addresses = () if row is None or isinstance(row.addresses, Unknown) else row.addresses
+    networks = [network for each in addresses if (network := network_of(each)) is not None]
     found = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
     for bgp in (device.bgp, *found):
         if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown):
             continue
-        if any(session.interface == port for session in bgp.neighbors):
-            raise UnknownFact("interface.side")
+        for session in bgp.neighbors:
+            peer = address_of(session.address) if session.address else None
+            if session.interface == port or (peer is not None and any(peer in network for network in networks)):
+                raise UnknownFact("interface.side")
     return False
+
+
+@word("function", rests_on=("roles",))
+def is_leaf(role: str | Unknown) -> bool:
+    """Whether a switch is known to be of the tier that hosts are cabled to."""
+    return not isinstance(role, Unknown) and role == "leaf"
 
 
 @word("function", rests_on=("cables", "roles"))

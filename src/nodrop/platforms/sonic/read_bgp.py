@@ -26,6 +26,7 @@ MAXIMUM_PATHS = 514
 """bgpcfgd's (constants.yml.j2)."""
 ALLOWED_OWN = {"ToRRouter": 1}
 """How often bgpcfgd lets a switch of this type see its own AS number (bgpd/templates/general/peer-group.conf.j2)."""
+_ALLOWED_SOURCE = "bgpcfgd's templates say allowas-in 1 for the type ToRRouter (peer-group.conf.j2)"
 _GRACEFUL: Mapping[str, dict[str, Any]] = {
     "ToRRouter": {"graceful_restart": True, "preserve_forwarding": True, "restart_s": 240, "select_defer_s": 45}
 }
@@ -166,6 +167,9 @@ def _reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
     reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED.items()}
     for one in known(bgp.neighbors):
         table = next((name for name in SESSIONS if one.key in config.rows(name)), "")
+        if one.allowas_in or one.ipv6.allowas_in:
+            place = ("allowas_in",) if one.allowas_in else ("ipv6", "allowas_in")
+            reasons["@neighbors", one.key, *place] = _ALLOWED_SOURCE
         if table in _HOLD_S and not _states_hold_time(config, table, one.key):
             reasons["@neighbors", one.key, "hold_s"] = _HOLD_SOURCES[table]
     return reasons

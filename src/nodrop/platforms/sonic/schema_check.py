@@ -145,11 +145,19 @@ def _dangling(data: Mapping[str, object], targets: Targets, named: set[str], ver
             continue
         table = targets[0][0]
         if table == path[0] and len(path) == 2 and table.endswith("INTERFACE"):
-            yield Fault("address-without-interface-row", path, {"table": table, "key": path[1], "name": name})
+            facts = {"table": table, "key": path[1], "name": name, "bare": _bare_row(data)}
+            yield Fault("address-without-interface-row", path, facts)
         else:
             kind = " or ".join(table for table, _ in targets)
             said = path[2] if len(path) > 2 else "/".join(path)
             yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": said})
+
+
+def _bare_row(data: Mapping[str, object]) -> str:
+    """Return the first row of an interface without an address; "" where there is none in any table."""
+    tables = ((name, rows) for name, rows in data.items() if name.endswith("INTERFACE") and name != "MGMT_INTERFACE")
+    rows = (f"{name}|{key}" for name, rows in tables if isinstance(rows, dict) for key in rows if "|" not in key)
+    return next(rows, "")
 
 
 def _parts(rows: Mapping[str, object], table: str, part: str) -> set[str]:

@@ -1,0 +1,72 @@
+"""What a reading rests on beside what its files state, so that a finding is as sure and as bad as that allows."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject
+
+Topic = Literal["classes", "mode", "release", "side", "default"]
+"""What nodrop may have taken for true although nobody states it: classes and mode of the fabric, the release of a
+switch, what is at the far end of a port, and a documented default or the text of a template in place of a value."""
+
+SPOKEN: dict[Topic, str] = {
+    "classes": "the classes",
+    "mode": "the mode",
+    "release": "the release",
+    "side": "what is at the far end of the port",
+    "default": "the value",
+}
+
+_DEFAULTS = "it also depends on defaults"
+"""The doubt of a finding that rests on a whole device or port, of which some parts are defaults."""
+
+
+class Evidence:
+    """What a reading rests on beside its files: documented defaults, and what was assumed for want of a statement."""
+
+    def __init__(self, reading: Reading, index: Index) -> None:
+        self._index = index
+        self._derived: dict[str, dict[Subject, str]] = {}
+        for subject, reason in reading.derived.items():
+            self._derived.setdefault(subject[0], {})[subject] = reason
+        self._assumed: dict[str, str] = {}
+        for one in reading.assumed:
+            self._assumed.setdefault(_topic(one.fact), f"{one.fact} = {one.value} is assumed: {one.because}")
+
+    def doubt(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> str:
+        """Return why what rests on these topics and subjects, and on anything `under` those, is likely at most."""
+        assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
+        return assumed or (self._default(on, under) if self._derived else "")
+
+    def assumption(self, topic: Topic, at: Subject) -> str:
+        """Return what nodrop assumed of a topic for the part `at`; "" if it is stated, or says nothing of that part."""
+        match topic:
+            case "default":
+                return self._default([at], ())
+            case "release":
+                device = self._index.devices.get(at[0])
+                unknown = device is not None and isinstance(device.version, Unknown)
+                return f"the release of {at[0]} is not stated" if unknown else ""
+            case "side":
+                port = self._index.interface(at[0], at[1]) if len(at) > 1 else None
+                unknown = port is not None and isinstance(port.side, Unknown)
+                return f"nothing says what is at the far end of {at[1]}" if unknown else ""
+        return self._assumed.get(topic, "")
+
+    def _default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:
+        for subject in on:
+            derived = self._derived.get(subject[0], {})
+            for end in range(1, len(subject) + 1):
+                if subject[:end] in derived:
+                    return derived[subject[:end]]
+        whole = any(each[: len(top)] == top for top in under for each in self._derived.get(top[0], {}))
+        return _DEFAULTS if whole else ""
+
+
+def _topic(fact: str) -> str:
+    """Return the key of `fabric:` under which one would state what was assumed; traffic is stated as a class."""
+    word = fact.partition(".")[0].partition("/")[0]
+    return "classes" if word == "RDMA" else word
