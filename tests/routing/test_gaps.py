@@ -48,6 +48,35 @@ def test_words_of_route_maps() -> None:
     assert gaps([to("10.1.0.1", 65002, export_policy="IN")], **imports) == {(where, "peer")}
 
 
+@pytest.mark.parametrize(
+    ("value", "asn", "used", "more", "is_computed"),
+    [
+        ("unchanged", 65002, "import_policy", {}, True),
+        ("peer-address", 65002, "import_policy", {}, True),
+        ("peer-address", "external", "import_policy", {}, True),
+        ("peer-address", "internal", "import_policy", {}, False),
+        ("unchanged", "internal", "import_policy", {}, True),
+        ("unchanged", 65002, "export_policy", {}, False),
+        ("peer-address", 65002, "export_policy", {}, False),
+        ("10.1.0.1", 65002, "import_policy", {}, False),
+        (
+            "unchanged",
+            65002,
+            "import_policy",
+            {"redistributions": (Redistribution(source="static", policy="M"),)},
+            False,
+        ),
+    ],
+)
+def test_a_next_hop_that_a_route_map_keeps(
+    value: str, asn: int | str, used: str, more: dict[str, Any], is_computed: bool
+) -> None:
+    rules = (RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", value),)),)
+    neighbor = to("10.1.0.1", asn, **{used: "M"})
+    found = gaps([neighbor], route_maps=(RouteMap(name="M", rules=rules),), **more)
+    assert found == (set() if is_computed else {(("r1", "@bgp", "route_maps", "M", "10"), "ip next-hop")})
+
+
 @pytest.mark.parametrize(("source", "is_own"), [("10.1.0.0", True), ("10.1.0.1", False), ("fd00::1", False)])
 def test_the_source_of_packets_is_an_address_of_the_router(source: str, is_own: bool) -> None:
     rules = (RouteMapRule(sequence=10, action="permit", sets=(("src", source),)),)

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from nodrop.model.fabric import Fabric, Loopback
+from nodrop.model.fabric import Device, Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import (
     LocalAsnMode,
@@ -15,6 +15,7 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
+from nodrop.model.states import known
 from nodrop.model.values import changed
 from nodrop.routing import compute
 from support.routed_runs import compare, different, tables
@@ -152,6 +153,27 @@ def test_interfaces_that_frr_shuts_are_down_at_both_ends(names: tuple[str, ...])
     compare(shut(*names), patience_s=PATIENCE_S)
     if "Loopback0" not in names:
         compare(shut(*names, at=1), patience_s=PATIENCE_S)
+
+
+@pytest.mark.parametrize("word", ["peer-address", "unchanged"])
+@pytest.mark.parametrize("over", ["10.1.0.", "e0"])
+def test_next_hops_that_a_route_map_keeps_on_the_way_in(word: str, over: str) -> None:
+    needed()
+    rules = (RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", word),)),)
+    made = pair(other={"import_policy": "KEEP"}, bgp={"route_maps": (RouteMap(name="KEEP", rules=rules),)})
+    if over == "e0":
+        made = changed(made, devices=tuple(_over_link_local(one) for one in made.devices))
+    compare(made, patience_s=PATIENCE_S)
+
+
+def _over_link_local(device: Device) -> Device:
+    """Have the first port no address, and the session over it."""
+    first, *more = device.interfaces
+    process = known(device.bgp)
+    assert process is not None
+    sessions = tuple(changed(one, address=None, interface="e0") for one in known(process.neighbors))
+    ports = (changed(first, addresses=(), link_local=True), *more)
+    return changed(device, interfaces=ports, bgp=changed(process, neighbors=sessions))
 
 
 @pytest.mark.parametrize("default", [None, 0, 200])

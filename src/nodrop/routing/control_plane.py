@@ -19,7 +19,7 @@ from nodrop.routing.convergence import State, converge
 from nodrop.routing.far_sessions import carries_unfollowed, settle
 from nodrop.routing.legs import Cabling
 from nodrop.routing.peerings import internal
-from nodrop.routing.policy import uncomputed
+from nodrop.routing.policy_gaps import uncomputed
 from nodrop.routing.prefix_limits import limit, over_limit
 from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 from nodrop.routing.route_sources import foreign_sources

@@ -5,14 +5,12 @@ map or list that is named and not there denies all (bgpd/bgp_route.c, bgp_input_
 lib/plist.c, prefix_list_apply_ext).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from nodrop.formats.places import on_one_line
 from nodrop.model import policy_values as values
-from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, RouteMapRule
-from nodrop.model.states import those_known
+from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
 from nodrop.routing.adverts import Attributes, Part
 from nodrop.routing.destinations import Destinations
 from nodrop.routing.legs import is_named
@@ -21,8 +19,6 @@ from nodrop.routing.words import Words
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
 _MOST_CALLS = 10
 """How deep route maps call one another before FRR discards a route (lib/routemap.c, RMAP_RECURSION_LIMIT)."""
-_SHOWN = 80
-"""How many characters of a command are shown."""
 
 Condition = Callable[[Attributes], bool]
 _Own = TypeVar("_Own", bound=Hashable)
@@ -250,100 +246,6 @@ def _remembered(answer: Callable[[_Own], bool], part: Callable[[Attributes], _Ow
         return known[own]
 
     return condition
-
-
-def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
-    """Yield (route map, rule, what) of all that route maps match or set and that is not computed.
-
-    That is a word that is not known here, a value that FRR does not take or that only the switch knows, and a list
-    with an expression or a community of which nothing is known. So is a call of a map that leads back to it, in which
-    FRR counts calls across routes (lib/routemap.c, route_map_apply_ext), and a goto that is not to a later rule, which
-    FRR does not take (lib/routemap_northbound.c).
-    """
-    unknown = {("community", one.name) for one in bgp.community_lists if not values.listed(one)}
-    unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.listed(one)}
-    sessions = those_known(bgp.neighbors)
-    told, peers = _exports(bgp, sessions), {one.key for one in sessions}
-    around, by_leg = _around_themselves(bgp), _of_connected(bgp, sessions)
-    for one in bgp.route_maps:
-        for rule in one.rules:
-            for kind, value in rule.matches:
-                if kind == "peer":
-                    if one.name in told or value not in peers:
-                        yield one.name, rule, kind
-                elif kind == "interface":
-                    if one.name not in by_leg:
-                        yield one.name, rule, kind
-                elif kind not in _UNDERSTOOD:
-                    yield one.name, rule, kind
-                elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
-                    yield one.name, rule, on_one_line(f"match {kind} {value}")[:_SHOWN]
-            for kind, value in rule.sets:
-                if kind not in _UNDERSTOOD:
-                    yield one.name, rule, kind
-                elif (
-                    not values.computable("set", kind, value)
-                    or (kind == "call" and {one.name, value} <= around)
-                    or (kind == "on-match" and not values.goes_on(rule.sequence, value))
-                ):
-                    yield one.name, rule, on_one_line(f"set {kind} {value}")[:_SHOWN]
-
-
-_UNDERSTOOD = frozenset(
-    {
-        "ip address prefix-list",
-        "ipv6 address prefix-list",
-        "community",
-        "as-path",
-        "tag",
-        "metric",
-        "local-preference",
-        "as-path prepend",
-        "weight",
-        "origin",
-        "src",  # zebra's alone: bgpd does not know it (zebra/zebra_routemap.c, set_src)
-        "ipv6 next-hop",
-        "call",
-        "on-match",
-    }
-)
-
-
-def _around_themselves(bgp: Bgp) -> frozenset[str]:
-    """Return the route maps that call themselves, at once or through others."""
-    calls = {
-        one.name: {value for rule in one.rules for kind, value in rule.sets if kind == "call"} for one in bgp.route_maps
-    }
-    found = set()
-    for name, called in calls.items():
-        reached, waiting = set(called), [*called]
-        while waiting:
-            further = calls.get(waiting.pop(), set()) - reached
-            reached |= further
-            waiting += further
-        if name in reached:
-            found.add(name)
-    return frozenset(found)
-
-
-def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
-    """Return the route maps that only connected routes go through: of others it is not known over which leg they go."""
-    connected = {row.policy for row in bgp.redistributions if row.source == "connected"}
-    others = {row.policy for row in bgp.redistributions if row.source != "connected"}
-    imports = {said.import_policy for session in sessions for said in (session, session.ipv6)}
-    return connected - others - imports - _exports(bgp, sessions) - {bgp.installed_policy, bgp.installed_policy_ipv6}
-
-
-def _exports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
-    """Return the route maps that announced routes go through, and those that others call.
-
-    Which neighbor `match peer` means there differs between releases of FRR.
-    """
-    said = [one for session in sessions for one in (session, session.ipv6)]
-    names = {name for one in said for name in (one.export_policy, one.default_policy)}
-    return names | {
-        value for one in bgp.route_maps for rule in one.rules for kind, value in rule.sets if kind == "call"
-    }
 
 
 def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact: bool) -> bool:
