@@ -30,7 +30,7 @@ from nodrop.opening import digest
 from nodrop.report.outcome import Outcome
 from nodrop.rereading import MODEL, Runs
 
-_KEPT = tuple(one.name for one in fields(Outcome) if one.name not in ("files", "line", "own", "work"))
+_KEPT = tuple(one.name for one in fields(Outcome) if one.name not in ("files", "in_order", "line", "own", "work"))
 _KINDS = get_type_hints(Outcome)
 _Kept: Any = make_dataclass("_Kept", [(name, _KINDS[name]) for name in _KEPT], frozen=True, slots=True)
 """What is kept of an outcome."""

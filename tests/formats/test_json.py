@@ -240,6 +240,23 @@ def test_every_key_but_the_first_of_its_name_is_a_duplicate(tree: Any) -> None:
         assert duplicate.first < duplicate.span
 
 
+def test_duplicates_are_found_around_values_of_all_kinds() -> None:
+    text = r"""[-1e40, {"a" : [ 1.5, {"\u0061\"": -2, "a\"" :{} } ] , "long": 12345678901234567890, "a":"}\\",
+      "b": null}, [[]], {}]"""
+    found = json.duplicate_keys(text.encode())
+    assert [duplicate.keys for duplicate in found] == [(1, "a", 1, 'a"'), (1, "a")]
+    assert [cut(text, duplicate.span) for duplicate in found] == [r'"a\""', '"a"']
+
+
+def test_a_text_is_gone_through_up_to_its_last_duplicate(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = []
+    real = json._key
+    monkeypatch.setattr(json, "_key", lambda *given: keys.append(real(*given)) or keys[-1])
+    raw = b'{"a": 1, "b": {"c": 2, "c": 3}, ' + b",".join(b'"d%d": 4' % number for number in range(1000)) + b"}"
+    assert [duplicate.keys for duplicate in json.duplicate_keys(raw)] == [("b", "c")]
+    assert keys == ["a", "b", "c", "c"]
+
+
 def test_duplicates_have_a_limit() -> None:
     raw = b"[" + b'{"a":1,"a":2,"a":3},' * 5000 + b"1]"
     assert [duplicate.keys for duplicate in json.duplicate_keys(raw, limit=3)] == [(0, "a"), (0, "a"), (1, "a")]

@@ -23,7 +23,7 @@ from nodrop.model.edit import set_value
 from nodrop.model.fabric import End, Fabric, Link, Policy
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog
-from nodrop.model.reading import Assumption, Note, Place, Reading, Remark, Source
+from nodrop.model.reading import Assumption, Note, Place, PossibleMode, Reading, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.model.subject import parse, text
 from nodrop.resources import home
@@ -624,6 +624,12 @@ def test_a_confidence_is_lowered_and_never_raised() -> None:
 
 
 @word("function")
+def mode_of(word: str, *, index: Index) -> str:
+    """Something that looks at the fabric by the index."""
+    return index.fabric.mode if word else ""
+
+
+@word("function")
 def known_port(interface: Any) -> bool:
     """Something that looks at a port as a whole."""
     return interface is not None
@@ -869,3 +875,66 @@ def test_a_remark_becomes_a_finding_at_its_place() -> None:
     assert verdict.notes == reading.notes
     assert [problem.where for problem in verdict.problems] == ["leaf2/Ethernet0"]
     assert "'first'" in verdict.problems[0].found
+
+
+def in_two_modes(*remarks: Remark) -> Reading:
+    """Two switches, of which the first may be lossy or lossless; what a reader noticed in its files."""
+    lossy = PossibleMode(mode="lossy", classes=(), devices=frozenset({"leaf1", "leaf2"}))
+    whole = replace(two_leaves(), mode="lossy", classes=())
+    lossless = PossibleMode(mode="lossless", classes=two_leaves().classes, devices=frozenset({"leaf1"}))
+    return Reading(fabric=whole, remarks=remarks, possible=(lossy, lossless))
+
+
+OF_REMARKS: dict[str, Any] = {"scope": "device", "remark": "odd", "facts": ["word"], "message": "{{ facts.word }}"}
+
+
+def test_a_remark_is_told_once_where_two_modes_are_possible() -> None:
+    told = rule("told", **OF_REMARKS, aliases=["was-told"])
+    remarks = [
+        Remark(kind="odd", subject=(name,), place=None, facts={"word": f"in {name}"}) for name in ("leaf2", "leaf1")
+    ]
+    judged: list[str] = []
+    verdict = judge(in_two_modes(*remarks), [told], progress=judged.append)
+    assert [finding.message for finding in verdict.findings] == ["in leaf1", "in leaf2"]
+    assert verdict == judge(Reading(fabric=two_leaves(), remarks=tuple(remarks)), [told])
+    assert judged == ["told"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"when": "fabric.mode == 'lossless'"},
+        {"modes": ["lossless"]},
+        {"when": "mode_of(facts.word) == 'lossless'"},
+    ],
+)
+def test_a_remark_is_judged_in_each_mode_by_what_looks_at_the_mode(keys: dict[str, Any]) -> None:
+    remarks = [Remark(kind="odd", subject=(name,), place=None, facts={"word": "x"}) for name in ("leaf1", "leaf2")]
+    verdict = judge(in_two_modes(*remarks), [rule("of-mode", **OF_REMARKS, **keys)])
+    assert verdict.findings == ()
+    assert [(one.rule, one.missing, one.devices) for one in verdict.unknown] == [("of-mode", "fabric.mode", ("leaf1",))]
+
+
+def test_a_message_says_the_mode_in_which_a_remark_is_judged() -> None:
+    keys = {**OF_REMARKS, "message": "{{ facts.word }} where all is {{ fabric.mode }}"}
+    remark = Remark(kind="odd", subject=("leaf1",), place=None, facts={"word": "x"})
+    reading = in_two_modes(remark)
+    assert only(judge(reading, [rule(**keys)])).message == "x where all is lossy"
+    turned = replace(reading, possible=reading.possible[::-1])
+    assert only(judge(turned, [rule(**keys)])).message == "x where all is lossless"
+
+
+def test_what_is_told_of_remarks_is_known_in_each_mode() -> None:
+    remark = Remark(kind="odd", subject=("leaf1",), place=None, facts={"word": "x"})
+    silent = rule(
+        "silent", scope="device", claim="not error_near(device.name)", message="{{ device.name }} is at fault"
+    )
+    verdict = judge(in_two_modes(remark), [silent, rule("told", severity="error", **OF_REMARKS)])
+    assert [(one.rule, one.device) for one in verdict.findings] == [("silent", "leaf1"), ("told", "leaf1")]
+    assert verdict.unknown == ()
+
+
+def test_a_rule_that_crashes_on_a_remark_is_one_problem_where_two_modes_are_possible() -> None:
+    remark = Remark(kind="odd", subject=("leaf1",), place=None, facts={})
+    (problem,) = judge(in_two_modes(remark), [rule("told", **OF_REMARKS)]).problems
+    assert (problem.where, problem.hint) == ("leaf1", "the other rules were judged")

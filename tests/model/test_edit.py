@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.model.edit import get_value, set_value
+from nodrop.model.edit import ABSENT, find_value, get_value, set_value
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, TrafficClass
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule
@@ -233,6 +233,22 @@ def test_reading_what_is_worked_out_and_what_is_not_there() -> None:
         with pytest.raises(ValueError) as refused:
             got(subject)
         assert str(refused.value).startswith(f"{subject}: {told}")
+        assert find_value(BASE, parse(subject)) is ABSENT
+
+
+def test_what_is_only_looked_for_is_not_guessed_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nodrop.model.edit.nearest", lambda *_: pytest.fail("a hint was looked for"))
+    assert find_value(BASE, parse("leaf1/Ethernet0/qos/pfc")) is ABSENT
+    assert find_value(BASE, parse("leaf1/Ethernet0/qos/queues/4")) is ABSENT
+    assert find_value(BASE, parse("leaf1/Ethernet16%2F1/qos")) is None
+    assert find_value(BASE, parse("spine1/@buffer_pools")) is UNKNOWN
+    assert find_value(BASE, parse("leaf1/Ethernet0/qos/pfc_priorities")) == (3,)
+
+
+def test_of_two_rows_with_one_name_the_last_is_found() -> None:
+    port = BASE.devices[0].interfaces[0]
+    twice = replace(BASE.devices[0], interfaces=(port, replace(port, description="again")))
+    assert find_value(replace(BASE, devices=(twice,)), parse("leaf1/Ethernet0/description")) == "again"
 
 
 def test_a_value_of_the_model_is_kept_as_it_is() -> None:

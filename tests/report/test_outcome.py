@@ -57,6 +57,15 @@ def test_an_outcome_of_a_reading_and_its_verdict() -> None:
     assert Outcome.of(reading, verdict).findings == verdict.findings
 
 
+def test_an_outcome_made_of_another_one_is_in_order() -> None:
+    first, second, third = (finding(f"leaf{number}/Ethernet0") for number in (1, 2, 3))
+    made = Outcome(findings=(third, first), hidden=(second,))
+    assert made.findings == (first, third)
+    assert dataclasses.replace(made, devices=1).findings is made.findings
+    assert dataclasses.replace(made, findings=(*made.findings, *made.hidden)).findings == (first, second, third)
+    assert dataclasses.replace(made, findings=made.findings[::-1]).findings == (first, third)
+
+
 def test_the_first_of_a_group_is_the_same_before_and_after_places_are_known() -> None:
     def group(places: bool) -> list[Finding]:
         return [

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,6 +21,12 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
 # Possessive: a text of any length is skipped without a stack of alternatives to come back to.
 _BRACKET_OR_TEXT = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{}]', re.DOTALL)
+_TEXT = r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
+# A value of one piece, which is read without the decoder; longer and other numbers are left to that.
+_PLAIN = rf"{_TEXT}|-?[0-9]{{1,18}}+(?![.eE0-9])|true|false|null"
+_GAP, _THEN = r"[ \t\n\r]*+", r"[ \t\n\r]*+(?:,[ \t\n\r]*+)?"
+_ENTRY = re.compile(rf"({_TEXT}){_GAP}:{_GAP}(?:({_PLAIN}){_THEN})?", re.DOTALL)
+_ITEM = re.compile(rf"()(?:({_PLAIN}){_THEN})?", re.DOTALL)
 _NEWLINES = (r"\n", r"\u000a", r"\u000A")
 _OPENED = {"{": "an object", "[": "a list", '"': "a text"}
 # What orjson says at the place of a fault, and what was expected there.
@@ -53,7 +60,7 @@ _HINTS = {
 
 
 def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> object:
-    """The value that `raw` spells; raises InputProblems with the place where it is not JSON, or nested over 64 levels.
+    """Return the value of `raw`; raise InputProblems with the place where it is not JSON, or nested over 64 levels.
 
     Of equal keys in one object the last counts; `duplicate_keys` finds them.
     """
@@ -61,7 +68,7 @@ def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> object:
 
 
 def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[object, int]:
-    """What `parse` gives, and how many keys its objects have together."""
+    """Return what `parse` gives, and how many keys its objects have together."""
     refuse_oversize(len(raw), path, max_bytes)
     try:
         data = orjson.loads(raw.removeprefix(BOM.encode()))
@@ -77,7 +84,7 @@ def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tupl
 
 
 def _levels(data: Any, most: int) -> Iterator[list[Any]]:
-    """Lists and objects by depth, each level whole, so that depth costs no recursion; there are no more than `most`."""
+    """Yield at most `most` lists and objects by depth, each level whole, so that depth costs no recursion."""
     level = [data] if type(data) is dict or type(data) is list else []
     while level:
         yield level
@@ -149,26 +156,41 @@ class Member(NamedTuple):
 
 
 def members(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
-    """The entries of the object or list at offset `at`, their values skipped at C speed; none for any other value."""
+    """Yield the entries of the object or list at offset `at`, values skipped at C speed; none for any other value."""
     opening = text[at : at + 1]
     if opening not in ("{", "["):
         return
+    match = (_ENTRY if opening == "{" else _ITEM).match
     at, index = skip_space(text, at + 1), 0
     while text[at] not in "]}":
-        key, key_start, key_end = index, at, at
-        if opening == "{":
-            key, key_end = decoder.raw_decode(text, at)
-            at = skip_space(text, skip_space(text, key_end) + 1)
-        _, end = decoder.raw_decode(text, at)
-        yield Member(key, key_start, key_end, at, end)
-        at = skip_space(text, end)
-        if text[at] == ",":
-            at = skip_space(text, at + 1)
+        entry = match(text, at)
+        if entry is None:
+            raise ValueError(f"no entry at offset {at}")
+        (_, after), (key_start, key_end), (start, end) = entry.regs
+        key = _key(text, key_start, key_end, decoder) if key_start < key_end else index
+        if start < 0:
+            start = after
+            _, end = decoder.raw_decode(text, start)
+            after = _next(text, end)
+        yield Member(key, key_start, key_end, start, end)
+        at = after
         index += 1
 
 
+def _key(text: str, start: int, end: int, decoder: json.JSONDecoder) -> str:
+    """Return the key between two quotes, its escapes resolved."""
+    key: str = text[start + 1 : end - 1]
+    return decoder.raw_decode(text, start)[0] if "\\" in key else key
+
+
+def _next(text: str, end: int) -> int:
+    """Return the offset of the entry after a value, or of the bracket after the last one."""
+    at = skip_space(text, end)
+    return skip_space(text, at + 1) if text[at] == "," else at
+
+
 def skip_space(text: str, at: int) -> int:
-    """The offset of the first character at or after `at` that is no white space."""
+    """Return the offset of the first character at or after `at` that is no white space."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
 
@@ -188,14 +210,14 @@ class Locator:
         self._known: dict[int, dict[str | int, Member]] = {}
 
     def key_span(self, keys: Sequence[str | int]) -> Span | None:
-        """The key of the entry at `keys`, quotes included; None where there is no entry, and for entries of lists."""
+        """Return the key of the entry at `keys`, quotes included; None where there is none, and in lists."""
         member = self._find(keys)
         if member is None or member.key_start == member.key_end:
             return None
         return self._lines.span(member.key_start, member.key_end)
 
     def value_span(self, keys: Sequence[str | int]) -> Span | None:
-        """The value at `keys`, the whole document for no keys; None where there is none."""
+        """Return the value at `keys`, the whole document for no keys; None where there is none."""
         member = self._find(keys)
         return self._lines.span(member.start, member.end) if member else None
 
@@ -208,7 +230,7 @@ class Locator:
         return self._lines.span(*ends)
 
     def _inside(self, member: Member, line: int, column: int) -> int:
-        """The offset of a line and column of a text, whose newlines and other characters may be escaped."""
+        """Return the offset of a line and column of a text, whose newlines and other characters may be escaped."""
         at, escapes = member.start + 1, _ESCAPE.finditer(self._text, member.start + 1, member.end - 1)
         for escape in escapes:
             if line == 1:
@@ -248,37 +270,48 @@ class Duplicate:
 
 
 def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
-    """The keys that stand twice in one object, at most `limit`, in the order of a text that `parse` accepts.
+    """Return the keys that one object has twice, at most `limit`, in the order of a text that `parse` accepts.
 
     Given what `parse_counting` counted, a text without any costs next to nothing, and otherwise one pass at C
-    speed; only containers that hold some are gone through to find their places.
+    speed; only where there are some is the text gone through for their places, up to the last of them.
     """
     if counted is not None and _spells(raw, counted):
         return []
     text, doubled = raw.decode().removeprefix(BOM), 0
-    found: list[Duplicate] = []
 
     def count(pairs: list[tuple[str, Any]]) -> None:
         nonlocal doubled
-        doubled += len(pairs) != len(dict(pairs))
+        doubled += len(pairs) - len(dict(pairs))
 
-    def walk(at: int, path: tuple[str | int, ...]) -> None:
-        firsts: dict[str | int, Member] = {}
-        doubled_before = doubled
-        for member in members(text, at, decoder):
-            keys, first = (*path, member.key), firsts.setdefault(member.key, member)
-            if first is not member:
-                again = lines.span(member.key_start, member.key_end)
-                found.append(Duplicate(keys=keys, span=again, first=lines.span(first.key_start, first.key_end)))
-            if doubled > doubled_before:
-                walk(member.start, keys)
-            if len(found) >= limit:
-                break
-            doubled_before = doubled
-
-    lines, decoder = Lines(text), json.JSONDecoder(object_pairs_hook=count, strict=False)
+    decoder = json.JSONDecoder(object_pairs_hook=count, strict=False)
     start = skip_space(text, 0)
     decoder.raw_decode(text, start)
-    if doubled:
-        walk(start, ())
-    return found[:limit]
+    found = _duplicates(text, start, (), Lines(text), json.JSONDecoder(strict=False))
+    return list(islice(found, min(doubled, limit)))
+
+
+def _duplicates(
+    text: str, at: int, path: tuple[str | int, ...], lines: Lines, decoder: json.JSONDecoder
+) -> Generator[Duplicate, None, int]:
+    """Yield the duplicates in and below the object or list at offset `at`; return where that ends."""
+    match = (_ENTRY if text[at] == "{" else _ITEM).match
+    firsts: dict[str | int, tuple[int, int]] = {}
+    at, index = skip_space(text, at + 1), 0
+    while text[at] not in "]}":
+        entry = match(text, at)
+        if entry is None:
+            raise ValueError(f"no entry at offset {at}")
+        (_, after), place, (start, _) = entry.regs
+        key = _key(text, *place, decoder) if place[0] < place[1] else index
+        first = firsts.setdefault(key, place)
+        if first is not place:
+            yield Duplicate(keys=(*path, key), span=lines.span(*place), first=lines.span(*first))
+        if start < 0:
+            if text[after] in "{[":
+                end = yield from _duplicates(text, after, (*path, key), lines, decoder)
+            else:
+                _, end = decoder.raw_decode(text, after)
+            after = _next(text, end)
+        at = after
+        index += 1
+    return at + 1

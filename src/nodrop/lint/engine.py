@@ -5,8 +5,9 @@ subject; neither keeps the others from being judged.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from time import perf_counter
 from typing import Literal, TypeVar
@@ -27,7 +28,7 @@ from nodrop.lint.telling import Teller
 from nodrop.lint.unknowns import Unknowns, of_lines
 from nodrop.lint.vocabulary import TOLD, Told
 from nodrop.model.index import Index
-from nodrop.model.reading import Reading
+from nodrop.model.reading import Reading, Remark
 from nodrop.model.spelling import read
 from nodrop.model.states import UnknownFact
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural, sort_key
@@ -62,56 +63,60 @@ def judge(
     have kept in it; `near` is the part of it that is judged, by rules for which that is enough, where only what differs
     from another state is wanted (`lint/nearby.py`). `progress` is told the name of each rule before its turn.
     """
-    if reading.possible:
-
-        def judge_in(one: Reading, own: Index) -> Verdict:
-            return judge(
-                one,
-                rules,
-                strictness=strictness,
-                severity_overrides=severity_overrides,
-                options=options,
-                evaluations=evaluations,
-                seconds=seconds,
-                index=own,
-                progress=progress,
-            )
-
-        found = in_each_mode(reading, index or Index(reading.fabric), judge_in)
-        every = [rule for rule in rules if speaks(rule, reading, strictness, severity_overrides or {})]
-        return replace(found, findings=tuple(sorted(found.findings, key=_order)), rules=len(every))
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
     set_options = {rule.name: options_of(rule, options or {}) for rule in chosen}
     counts: Counter[str] = Counter() if evaluations is None else evaluations
-    session = _Session(reading, counts, index or Index(reading.fabric), near.index if near else None)
-    for rule in sorted(chosen, key=lambda rule: rule.last):
-        if near is not None and rule.name in near.still:
-            continue
-        if progress is not None:
-            progress(rule.name)
-        severity = severity_of(rule, overrides)
-        assert severity != "off"
-        began = perf_counter() if seconds is not None else 0.0
-        session.judge(rule, severity, set_options[rule.name])
-        if seconds is not None:
-            seconds[rule.name] = seconds.get(rule.name, 0.0) + perf_counter() - began
-    return Verdict(
-        findings=tuple(sorted(session.findings, key=_order)),
-        unknown=(
-            *session.unknowns.verdicts(rdma=reading.fabric.mode != "lossy" or bool(reading.fabric.classes)),
-            *of_lines(reading.notes),
-        ),
-        notes=reading.notes,
-        problems=tuple(sorted(session.problems, key=Problem.sort_key)),
-        rules=len(chosen),
+    index = index or Index(reading.fabric)
+
+    def asked(session: _Session, those: Sequence[Rule], still: Set[str] = frozenset()) -> _Session:
+        for rule in sorted(those, key=lambda rule: rule.last):
+            if rule.name in still:
+                continue
+            if progress is not None:
+                progress(rule.name)
+            severity = severity_of(rule, overrides)
+            assert severity != "off"
+            began = perf_counter() if seconds is not None else 0.0
+            session.judge(rule, severity, set_options[rule.name])
+            if seconds is not None:
+                seconds[rule.name] = seconds.get(rule.name, 0.0) + perf_counter() - began
+        return session
+
+    if not reading.possible:
+        session = _Session(reading, counts, index, near.index if near else None)
+        verdict = asked(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
+        return replace(verdict, unknown=(*verdict.unknown, *of_lines(reading.notes)))
+    # Of a remark, most rules say the same in each mode: a file of 5 MB may have 150,000 remarks.
+    same = {rule.name for rule in chosen if rule.of_remarks_alone and rule.modes >= reading.modes}
+    alike = asked(_Session(reading, counts, index), [rule for rule in chosen if rule.name in same])
+
+    def judge_in(one: Reading, own: Index) -> Verdict:
+        those = [rule for rule in chosen if rule.name not in same and one.fabric.mode in rule.modes]
+        return asked(_Session(one, counts, own, told=alike.told), those).verdict(len(chosen))
+
+    found = in_each_mode(reading, index, judge_in)
+    unknown = (*found.unknown, *of_lines(reading.notes))
+    return replace(
+        found,
+        unknown=tuple(sorted(unknown, key=lambda each: (each.rule, each.missing))),
+        findings=tuple(sorted((*alike.findings, *found.findings), key=_order)),
+        problems=tuple(dict.fromkeys((*alike.problems, *found.problems))),
     )
 
 
 class _Session:
     """One fabric, and what the rules say of it one after the other."""
 
-    def __init__(self, reading: Reading, evaluations: Counter[str], index: Index, near: Index | None) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        evaluations: Counter[str],
+        index: Index,
+        near: Index | None = None,
+        told: Told | None = None,
+    ) -> None:
+        """Begin with what other sessions have `told` of the fabric, which stays as it is."""
         self.reading, self.evaluations, self.index = reading, evaluations, index
         self.near = near or index
         self.cells = {id(one): Cells(one) for one in (self.near, self.index)}
@@ -119,9 +124,28 @@ class _Session:
         self.findings: list[Finding] = []
         self.unknowns = Unknowns()
         self.problems: list[Problem] = []
-        self.told: Told = index.kept.setdefault(TOLD, {})
-        self.told.clear()
-        self.near.kept[TOLD] = self.told
+        self.told: Told = {place: set(rules) for place, rules in (told or {}).items()}
+        self.index.kept[TOLD] = self.near.kept[TOLD] = self.told
+
+    @cached_property
+    def remarks(self) -> Mapping[str, Sequence[Remark]]:
+        """The remarks of readers by kind."""
+        found: dict[str, list[Remark]] = {}
+        for remark in self.reading.remarks:
+            found.setdefault(remark.kind, []).append(remark)
+        return found
+
+    def verdict(self, rules: int) -> Verdict:
+        """Return what so many rules said; of lines that no reader knows, nothing."""
+        fabric = self.reading.fabric
+        rdma = fabric.mode != "lossy" or bool(fabric.classes)
+        return Verdict(
+            findings=tuple(sorted(self.findings, key=_order)),
+            unknown=self.unknowns.verdicts(rdma=rdma),
+            notes=self.reading.notes,
+            problems=tuple(sorted(self.problems, key=Problem.sort_key)),
+            rules=rules,
+        )
 
     def judge(self, rule: Rule, severity: Severity, options: Mapping[str, object]) -> None:
         """Note all that one rule says."""
@@ -226,13 +250,12 @@ class _Session:
             self._crash(rule, subject, crash)
 
     def _remarks(self, rule: Rule, teller: Teller) -> None:
-        for remark in self.reading.remarks:
-            if remark.kind == rule.remark:
-                try:
-                    if teller.holds(rule.when, remark.facts):
-                        self.findings.append(teller.of_remark(remark))
-                except Exception as crash:  # noqa: BLE001 -- as above
-                    self._crash(rule, remark.subject, crash)
+        for remark in self.remarks.get(rule.remark, ()):
+            try:
+                if teller.holds(rule.when, remark.facts):
+                    self.findings.append(teller.of_remark(remark))
+            except Exception as crash:  # noqa: BLE001 -- as above
+                self._crash(rule, remark.subject, crash)
 
     def _passes(self, rule: Rule, teller: Teller, hit: Hit) -> bool:
         try:

@@ -16,7 +16,7 @@ from nodrop.lint.finding import Finding
 from nodrop.lint.nodes import Path
 from nodrop.lint.rule import Rule
 from nodrop.model.change import Change
-from nodrop.model.edit import get_value, part_of
+from nodrop.model.edit import ABSENT, find_part, find_value
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
@@ -68,11 +68,8 @@ def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
 
 def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
     """Yield the changes that make a part of the fabric `new`; what is not there is None, and is added."""
-    try:
-        old = _at(index, subject)
-    except ValueError:
-        old = None
-    for below, was, wanted in parted(old, new):
+    old = _at(index, subject)
+    for below, was, wanted in parted(None if old is ABSENT else old, new):
         yield Change(subject=(*subject, *below), old=was, new=wanted)
 
 
@@ -130,9 +127,8 @@ class _Siblings:
     def reached(self, place: Subject) -> Subject:
         """Return the part that is None on the way to a place, and has to be given whole; else the place."""
         for end in range(2 if place[1:2] and place[1].startswith("@") else 3, len(place)):
-            with suppress(ValueError):
-                if _at(self._index, place[:end]) is None:
-                    return place[:end]
+            if _at(self._index, place[:end]) is None:
+                return place[:end]
         return place
 
     def changes(self, place: Subject) -> Iterator[Change]:
@@ -183,9 +179,9 @@ def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:
     """Return what most of the parts have at the end of `steps`; UNKNOWN if nothing is most frequent."""
     votes: Counter[object] = Counter()
     for part in parts:
-        with suppress(ValueError, UnknownFact):
-            found = part_of(part, steps)
-            if not isinstance(found, Unknown):
+        with suppress(UnknownFact):
+            found = find_part(part, steps)
+            if found is not ABSENT and not isinstance(found, Unknown):
                 votes[found] += 1
     first = votes.most_common(2)
     if not first or (len(first) == 2 and first[0][1] == first[1][1]):
@@ -194,12 +190,10 @@ def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:
 
 
 def _at(index: Index, subject: Subject) -> object:
-    """Return what a subject leads to; ValueError where there is nothing."""
+    """Return what a subject leads to; ABSENT where there is nothing."""
     device, area, *_ = (*subject, "")
     owner = index.devices.get(device)
     if owner is None or not area or area.startswith("@"):
-        return get_value(index.fabric, subject)
+        return find_value(index.fabric, subject)
     port = index.interface(device, area)
-    if port is None:
-        raise ValueError(f"there is no {area}")
-    return part_of(port, subject[2:])
+    return ABSENT if port is None else find_part(port, subject[2:])

@@ -196,6 +196,16 @@ class Rule:
         return any(call.word.last for call in self._calls)
 
     @cached_property
+    def of_remarks_alone(self) -> bool:
+        """Whether what it says of a remark follows from that, and not from the fabric, of which the mode is a part."""
+        stated = (node for node in (self.stated, *(unless for _, unless in self.assumed)) if node is not None)
+        every = [each for node in (*self.conditions, *self.shown, *stated) for each in walk(node)]
+        return bool(self.remark) and not any(
+            (isinstance(each, Name) and each.name == "fabric") or (isinstance(each, Call) and each.word.indexed)
+            for each in every
+        )
+
+    @cached_property
     def _calls(self) -> tuple[Call, ...]:
         return tuple(node for condition in self.conditions for node in walk(condition) if isinstance(node, Call))
 

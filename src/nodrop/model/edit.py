@@ -20,8 +20,19 @@ _STORED: Mapping[str, Subject] = {"neighbors": ("bgp", "neighbors")}
 """Attributes of a device that a subject names directly though they are stored deeper."""
 
 
+class _Nothing:
+    """The type of ABSENT."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = _Nothing()
+"""What `find_value` and `find_part` return where a way leads nowhere: None and UNKNOWN are values."""
+
+
 def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
-    """The fabric with `value` at `subject`; ValueError says which word of the subject or value does not fit, and why.
+    """Return the fabric with `value` at `subject`; ValueError says which word of either does not fit, and why.
 
     A row that is not there yet is added where its key is the last part of the subject; a row set to None is removed.
     """
@@ -36,22 +47,42 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
 
 def get_value(fabric: Fabric, subject: Subject) -> object:
-    """What stands at `subject`, properties included; ValueError where there is no such part."""
+    """Return what is at `subject`, properties included; ValueError where there is no such part."""
     try:
         return part_of(fabric, _steps(subject, {}))
     except ValueError as error:
         raise ValueError(f"{spelt(subject)}: {error}") from None
 
 
+def find_value(fabric: Fabric, subject: Subject) -> object:
+    """Return what is at `subject`, properties included; ABSENT where there is no such part."""
+    return find_part(fabric, _steps(subject, {}))
+
+
 def part_of(node: Any, steps: Subject) -> Any:
-    """What attributes and keys lead to from a part of the model; ValueError where there is nothing."""
+    """Return what attributes and keys lead to from a part of the model; ValueError where there is nothing."""
+    for step in steps:
+        inside = _inside(node, step)
+        if inside is ABSENT:
+            raise ValueError(_why_absent(node, step))
+        node = inside
+    return node
+
+
+def find_part(node: Any, steps: Subject) -> Any:
+    """Return what attributes and keys lead to from a part of the model; ABSENT where there is nothing.
+
+    Who only asks whether something is there need not wait for a search for what may be meant.
+    """
     for step in steps:
         node = _inside(node, step)
+        if node is ABSENT:
+            break
     return node
 
 
 def _steps(subject: Subject, stored: Mapping[str, Subject]) -> Subject:
-    """The attributes and keys that lead from the fabric to a subject."""
+    """Return the attributes and keys that lead from the fabric to a subject."""
     match subject:
         case (root, *rest) if root == FABRIC:
             return tuple(rest)
@@ -64,15 +95,21 @@ def _steps(subject: Subject, stored: Mapping[str, Subject]) -> Subject:
 
 
 def _inside(node: Any, step: str) -> Any:
+    """Return what a step leads to; of rows with one key the last one."""
     if node is None or isinstance(node, Unknown):
-        raise ValueError(f"{said(node)} has no `{step}`")
+        return ABSENT
     if not _has_rows(node):
-        _require(type(node), step, attributes(type(node)))
-        return getattr(node, step)
-    rows = {key_of(each, place): each for place, each in enumerate(node)}
-    if step not in rows:
-        raise ValueError(_absent(step, list(rows)))
-    return rows[step]
+        return getattr(node, step) if step in attributes(type(node)) else ABSENT
+    places = range(len(node) - 1, -1, -1)
+    return next((node[place] for place in places if key_of(node[place], place) == step), ABSENT)
+
+
+def _why_absent(node: Any, step: str) -> str:
+    if node is None or isinstance(node, Unknown):
+        return f"{said(node)} has no `{step}`"
+    if not _has_rows(node):
+        return _no_attribute(type(node), step, attributes(type(node)))
+    return _absent(step, list(dict.fromkeys(key_of(each, place) for place, each in enumerate(node))))
 
 
 class _Edit:
@@ -86,7 +123,7 @@ class _Edit:
         self._read: dict[Type, Any] = {}
 
     def part(self, node: Any, kind: Type, steps: Subject) -> Any:
-        """What `node`, held by a field of type `kind`, becomes; equal parts become the same."""
+        """Return what `node`, held by a field of type `kind`, becomes; equal parts become the same."""
         if not steps:
             self.places += 1
             if kind not in self._read:
@@ -100,7 +137,7 @@ class _Edit:
         return self._done[key]
 
     def _fields(self, node: Any, steps: Subject) -> Any:
-        """A value of the model with the field that the first step names changed, or each that its glob fits."""
+        """Return a value of the model with the field that the first step names changed, or each that its glob fits."""
         known = fields(type(node))
         names = [name for name in known if matches((steps[0],), (name,))]
         if not _is_glob(steps[0]):
@@ -150,8 +187,12 @@ def _require(owner: type[Any], name: str, known: Mapping[str, Type]) -> None:
     if is_property(owner, name):
         stored = " and ".join(f"`{field}`" for field in sorted(sources(owner, name)))
         raise ValueError(f"`{name}` is worked out from {stored}; set that")
+    raise ValueError(_no_attribute(owner, name, known))
+
+
+def _no_attribute(owner: type[Any], name: str, known: Mapping[str, Type]) -> str:
     hint = nearest(name, known)
-    raise ValueError(f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}")
+    return f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
 
 
 def _absent(key: str, keys: list[str]) -> str:

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import nsmallest
 
 from nodrop.errors import Problem
 from nodrop.inputs import Inputs
@@ -99,7 +100,11 @@ class Outcome:
     files: Files | None = None
     """Which files were read and which were ignored, where a command lists them; those not read are in the notes."""
 
+    in_order: tuple[tuple[object, ...], ...] = field(default=(), repr=False, compare=False)
+    """The very rows that are sorted: an outcome that is made of another one need not sort them again."""
+
     def __post_init__(self) -> None:
+        in_order = []
         for name, key in (
             ("findings", _finding_key),
             ("hidden", _finding_key),
@@ -107,7 +112,12 @@ class Outcome:
             ("notes", _note_key),
             ("problems", Problem.sort_key),
         ):
-            object.__setattr__(self, name, tuple(sorted(getattr(self, name), key=key)))
+            rows = getattr(self, name)
+            if not any(rows is each for each in self.in_order):
+                rows = tuple(sorted(rows, key=key))
+                object.__setattr__(self, name, rows)
+            in_order.append(rows)
+        object.__setattr__(self, "in_order", tuple(in_order))
 
     @classmethod
     def of(
@@ -270,7 +280,7 @@ def groups(findings: Iterable[Finding]) -> Groups:
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.rule, finding.severity, finding.group), []).append(finding)
-    ordered = (tuple(sorted(group, key=_in_group)) for group in together.values())
+    ordered = (tuple(sorted(group, key=_in_group)) if len(group) > 1 else (group[0],) for group in together.values())
     return tuple(sorted(ordered, key=lambda group: _finding_key(group[0])))
 
 
@@ -280,13 +290,14 @@ def foremost(of: Groups) -> Groups:
     """
     if len(of) <= SHOWN:
         return of
-    ranks: dict[int, tuple[int, int, _Key]] = {}
+    ranks: dict[int, tuple[int, int, int]] = {}
     of_rule: Counter[str] = Counter()
-    for at, group in sorted(enumerate(of), key=lambda item: _by_size(item[1])):
-        first = group[0]
-        ranks[at] = (SEVERITIES.index(first.severity), of_rule[first.rule], _by_size(group))
+    sizes = [_by_size(group) for group in of]
+    for place, at in enumerate(sorted(range(len(of)), key=lambda at: sizes[at])):
+        first = of[at][0]
+        ranks[at] = (SEVERITIES.index(first.severity), of_rule[first.rule], place)
         of_rule[first.rule] += 1
-    return tuple(of[at] for at in sorted(sorted(ranks, key=lambda at: ranks[at])[:SHOWN]))
+    return tuple(of[at] for at in sorted(nsmallest(SHOWN, ranks, key=lambda at: ranks[at])))
 
 
 def heads(findings: Iterable[Finding]) -> tuple[Finding, ...]:

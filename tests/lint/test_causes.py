@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.lint.telling import starred
+from nodrop.lint.causes import starred
 
 TEXTS = st.text(st.sampled_from("ab1_.:-| "), max_size=24)
 
