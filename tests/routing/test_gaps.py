@@ -56,6 +56,7 @@ def test_words_of_route_maps() -> None:
         ("peer-address", "external", "import_policy", {}, True),
         ("peer-address", "internal", "import_policy", {}, False),
         ("unchanged", "internal", "import_policy", {}, True),
+        ("peer-address", 65002, "import_prefix_list", {}, True),
         ("unchanged", 65002, "export_policy", {}, False),
         ("peer-address", 65002, "export_policy", {}, False),
         ("10.1.0.1", 65002, "import_policy", {}, False),

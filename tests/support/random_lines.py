@@ -221,6 +221,8 @@ def _rule(rule: RouteMapRule, name: str, names: set[str], peers: list[str], chan
         sets.append(("on-match", chance.choice(["next", "goto 20", "goto 100"]) if rule.sequence < 20 else "next"))
     if name.startswith("I") and name.endswith("a") and peers and chance.random() < 0.08:
         matches.append(("peer", chance.choice(peers)))
+    if name.startswith("I4") and chance.random() < 0.02:
+        sets.append(("ip next-hop", chance.choice(["unchanged", "peer-address"])))
     kinds = {kind for kind, _ in matches}
     if "as-path" not in kinds and chance.random() < 0.08:
         matches.append(("as-path", "A3"))

@@ -99,16 +99,16 @@ def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
 
 
 def _only_imports(bgp: Bgp, sessions: Sequence[BgpNeighbor], word: str) -> set[str | None]:
-    """Return the route maps in which `set ip next-hop` with a word changes nothing, for only imports go through them.
+    """Return the route maps in which `set ip next-hop` with a word changes nothing: at most imports go through.
 
     `unchanged` is asked for when routes are announced. `peer-address` is what routes of another AS have as next hop in
     any case (FRR, bgpd/bgp_routemap.c, route_set_ip_nexthop).
     """
     said = [(session, one) for session in sessions for one in (session, session.ipv6)]
-    imports = {one.import_policy for _, one in said}
+    names: set[str | None] = {one.name for one in bgp.route_maps}
     inside = {one.import_policy for session, one in said if session.remote_asn in ("internal", bgp.asn, None)}
     others = {row.policy for row in bgp.redistributions} | {bgp.installed_policy, bgp.installed_policy_ipv6}
-    return imports - others - _exports(bgp, sessions) - (inside if word == "peer-address" else set())
+    return names - others - _exports(bgp, sessions) - (inside if word == "peer-address" else set())
 
 
 def _exports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
