@@ -53,11 +53,13 @@ def _marks_by_itself(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
 def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
     """Whether a script or template, or /etc/nccl.conf, gives RDMA of the same hosts a ToS.
 
-    Where no hosts are stated, any file that gives one may be for the same job.
+    Where no hosts are stated, any file that gives one may be for the same job. The ToS of the connection manager is
+    none for these libraries, which set up connections by themselves; that of a template is taken for all of a host's.
     """
     own = {host.name for host in hosts.of(nic)}
     for one in index.fabric.nics:
-        if all(stated(one, field) is None for field in ("tos", "traffic_class", "driver_traffic_class")):
+        giving = ("traffic_class", "driver_traffic_class") if one.template is None else ("tos",)
+        if all(stated(one, field) is None for field in giving):
             continue
         is_default = stated(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
         if not index.fabric.hosts or (is_default and own & {host.name for host in hosts.of(one)}):
