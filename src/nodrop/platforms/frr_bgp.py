@@ -186,8 +186,12 @@ class Process:
         self._member_of[key] = group
 
     def _is_internal(self, key: str) -> bool:
-        """Return whether a session or peer group is stated to be one inside the AS so far."""
-        own = self._session(key).get("remote_asn")
+        """Return whether a session or peer group is stated to be one inside the AS so far.
+
+        A group without an AS number is what its first session is (bgpd/bgpd.c, peer_calc_sort).
+        """
+        first = next((member for member, group in self._member_of.items() if group == key), key)
+        own = self._session(key).get("remote_asn", self._session(first).get("remote_asn"))
         return self._kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own)) == "internal"
 
     def _kind(self, asn: int | str | None) -> str | None:

@@ -819,6 +819,30 @@ def test_what_bgpd_refuses_is_an_unknown_line(lines: str) -> None:
     assert notes(reading) == [(lines.partition("\n ")[2], 4)]
 
 
+@pytest.mark.parametrize(
+    ("members", "clients"),
+    [
+        pytest.param(["internal", "internal"], [True, True], id="inside the AS"),
+        pytest.param(["65000", "internal"], [True, True], id="by its number"),
+        pytest.param(["external", "7"], [False, False], id="to other ones"),
+        pytest.param([], [], id="nobody yet"),
+    ],
+)
+def test_a_peer_group_has_clients_if_its_first_session_is_inside_the_as(
+    members: list[str], clients: list[bool]
+) -> None:
+    """As bgpd takes it (bgpd/bgpd.c, peer_calc_sort and peer_af_flag_modify)."""
+    said = ["neighbor G peer-group"]
+    for number, asn in enumerate(members, 1):
+        said += [f"neighbor 10.0.0.{number} remote-as {asn}", f"neighbor 10.0.0.{number} peer-group G"]
+    line = "neighbor G route-reflector-client"
+    reading = read(None, "router bgp 65000\n" + "".join(f" {one}\n" for one in (*said, line)))
+    assert isinstance(reading.device.bgp, Bgp)
+    assert isinstance(reading.device.bgp.neighbors, tuple)
+    assert [one.reflector_client for one in reading.device.bgp.neighbors] == clients
+    assert [text for text, _ in notes(reading)] == ([] if any(clients) else [line])
+
+
 def test_a_profile_of_bfd_that_is_missing_and_a_line_of_one_that_is_unknown() -> None:
     text = "bfd\n profile slow\n  detect-multiplier 3\n  passive-mode\nrouter bgp 1\n neighbor 10.0.0.1 remote-as 2\n"
     reading = read(None, f"{text} neighbor 10.0.0.1 bfd profile fast\n neighbor 10.0.0.1 bfd profile slow\n")
