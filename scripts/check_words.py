@@ -1,7 +1,8 @@
 """Report phrases of `words.yaml`, and docstrings that do not begin with an imperative, in text that is new.
 
 New are the lines that differ from the commit `since` of words.yaml: of Markdown without code, of rule files, and of
-strings in Python, which are docstrings, help texts and messages. D401 of ruff applies to modules that have changed.
+strings in Python that the module did not have then, which are docstrings, help texts and messages.
+D401 of ruff applies to modules that have changed.
 Without that commit in the history, which a shallow clone has not, nothing can be compared: reported, exit 0.
 """
 
@@ -10,7 +11,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,10 +63,10 @@ def changed(top: Path, since: str) -> dict[str, set[int]] | None:
     return {file: new for file, new in lines.items() if new and not file.startswith(SHOWN)}
 
 
-def prose(file: str, text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file that are prose, by number."""
+def prose(file: str, text: str, before: str = "") -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are prose, by number; of Python those with strings that it had not `before`."""
     if file.endswith(".py"):
-        yield from _strings(text)
+        yield from _strings(text, {string.value for string in _texts(before)})
         return
     fenced = False
     for number, row in enumerate(text.splitlines(), 1):
@@ -75,21 +76,27 @@ def prose(file: str, text: str) -> Iterator[tuple[int, str]]:
             yield number, _CODE.sub("``", row)
 
 
-def _strings(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of strings with at least two words."""
-    rows = text.splitlines()
-    seen = set()
+def _texts(text: str) -> Iterator[ast.Constant]:
+    """Yield the strings with at least two words; of one with values, the texts between these."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
-            for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                if number not in seen:
-                    seen.add(number)
-                    yield number, _CODE.sub("``", rows[number - 1])
+            yield node
 
 
-def found(file: str, text: str, new: set[int], avoided: list[Phrase]) -> Iterator[str]:
-    """Yield a message for each phrase to avoid in new lines of a file."""
-    for number, row in prose(file, text):
+def _strings(text: str, old: Set[object]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of strings that are not among the old ones: a name that changes beside a text changes no text."""
+    rows = text.splitlines()
+    seen = set()
+    for node in _texts(text):
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1) if node.value not in old else ():
+            if number not in seen:
+                seen.add(number)
+                yield number, _CODE.sub("``", rows[number - 1])
+
+
+def found(file: str, text: str, new: set[int], avoided: list[Phrase], before: str = "") -> Iterator[str]:
+    """Yield a message for each phrase to avoid in new lines of a file, which had other text `before`."""
+    for number, row in prose(file, text, before):
         for phrase in avoided if number in new else ():
             for hit in phrase.pattern.finditer(row):
                 yield f"{file}:{number}: avoid `{hit[0]}`; write: {phrase.instead}"
@@ -140,11 +147,12 @@ def main(top: Path = WORDS.parents[1], words: Path = WORDS) -> int:
     if new is None:
         print(f"words: skipped, for the history has no commit {since} (a shallow clone?)")
         return 0
-    messages = [
-        message
-        for file, lines in sorted(new.items())
-        for message in found(file, (top / file).read_text(), lines, avoided)
-    ]
+    messages = []
+    for file, lines in sorted(new.items()):
+        text = (top / file).read_text()
+        if faults := list(found(file, text, lines, avoided)):
+            before = _git(top, "show", f"{since}:{file}") if file.endswith(".py") else None
+            messages += list(found(file, text, lines, avoided, before)) if before else faults
     modules = [file for file in sorted(new) if file.startswith("src/") and file.endswith(".py")]
     messages += moods(top, [file for file in modules if new[file] - imports((top / file).read_text())])
     print("\n".join([*messages, f"words: {len(messages)} to change in lines that are new since {since[:12]}"]))

@@ -115,6 +115,28 @@ def test_a_module_of_which_only_imports_changed_keeps_its_docstrings(
     assert (checked(top, capsys)[0], len(checked(top, capsys)[1])) == (faults, faults)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "messages"),
+    [
+        ("one", "port", []),
+        ("is told {one}", "was told {one}", ["src/kept.py:6: avoid `was told`; write: is reported; nodrop reports"]),
+        ("a port is", "{one} is", ["src/kept.py:6: avoid `is told`; write: is reported; nodrop reports"]),
+    ],
+)
+def test_a_name_that_is_renamed_beside_a_text_makes_no_new_text(
+    top: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, messages: list[str]
+) -> None:
+    text = '"""A fact."""\n\n\ndef tell(one: str) -> str:\n    """Return it."""\n    return f"a port is told {one}"\n'
+    (top / "src" / "kept.py").write_text(text)
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "Add a module")
+    words = (top / "words.yaml").read_text().splitlines()
+    since = f"since: {git(top, 'rev-parse', 'HEAD').strip()}"
+    (top / "words.yaml").write_text("\n".join(since if one.startswith("since:") else one for one in words))
+    (top / "src" / "kept.py").write_text(text.replace(old, new))
+    assert checked(top, capsys)[1] == messages
+
+
 def test_without_the_commit_nothing_is_compared(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "docs/a.md").write_text("It is told here.\n")
     missing = "0" * 40
