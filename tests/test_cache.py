@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def store(folder: Path) -> Store:
-    found = cache.opened([])
+    found = cache.open_user_store([])
     assert found is not None
     assert found.folder == folder
     return found
@@ -171,7 +171,7 @@ def test_an_entry_of_somebody_else_is_not_there(store: Store, key: str, monkeypa
 def test_a_folder_that_is_not_safe_is_left_alone(folder: Path, made: object, why: str) -> None:
     made(folder)  # type: ignore[operator]
     before = sorted(map(str, folder.parent.rglob("*")))
-    assert cache.opened([]) is None
+    assert cache.open_user_store([]) is None
     assert why in cache.why_not([])
     Store(folder, b"", b"").put("00", DATA)
     assert sorted(map(str, folder.parent.rglob("*"))) == before
@@ -180,7 +180,7 @@ def test_a_folder_that_is_not_safe_is_left_alone(folder: Path, made: object, why
 def test_a_folder_of_somebody_else_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir(parents=True)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert cache.opened([]) is None
+    assert cache.open_user_store([]) is None
     assert cache.why_not([]) == f"nothing is kept for the next run: {folder} belongs to somebody else"
 
 
@@ -188,7 +188,7 @@ def test_entries_lie_where_the_specification_says(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("HOME", str(tmp_path))
     for stated in ("", "here", "./here"):
         monkeypatch.setenv("XDG_CACHE_HOME", stated)
-        store = cache.opened([])
+        store = cache.open_user_store([])
         assert store is not None
         assert store.folder == tmp_path / ".cache/nodrop"
 
@@ -196,7 +196,7 @@ def test_entries_lie_where_the_specification_says(tmp_path: Path, monkeypatch: p
 def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", _homeless)
-    assert cache.opened([]) is None
+    assert cache.open_user_store([]) is None
     assert "no home folder" in cache.why_not([])
 
 

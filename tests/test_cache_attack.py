@@ -151,32 +151,32 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_secret_is_made_once_and_nobody_else_may_read_it(key: Path) -> None:
-    assert cache.opened([]) is not None
+    assert cache.open_user_store([]) is not None
     made = key.read_bytes()
     assert len(made) == 32
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700
     forget_folders()
-    assert cache.opened([]) is not None
+    assert cache.open_user_store([]) is not None
     assert key.read_bytes() == made
     assert [one.name for one in key.parent.iterdir()] == ["cache.key"]
 
 
 def test_entries_of_another_secret_are_not_there(key: Path) -> None:
-    store = cache.opened([])
+    store = cache.open_user_store([])
     assert store is not None
     store.put("00", b"kept")
     assert store.get("00") == b"kept"
     key.unlink()
     forget_folders()
-    other = cache.opened([])
+    other = cache.open_user_store([])
     assert other is not None
     assert other.get("00") is None
     assert store.get("00") == b"kept"
 
 
 def test_the_secret_is_not_shown(key: Path) -> None:
-    store = cache.opened([])
+    store = cache.open_user_store([])
     assert repr(key.read_bytes()) not in repr(store)
 
 
@@ -198,12 +198,12 @@ def test_the_secret_is_not_shown(key: Path) -> None:
 def test_a_secret_that_is_not_one_is_not_used(key: Path, made: object, why: str) -> None:
     key.parent.mkdir(mode=0o700, parents=True)
     made(key)  # type: ignore[operator]
-    assert cache.opened([]) is None
+    assert cache.open_user_store([]) is None
     assert why in cache.why_not([])
 
 
 def test_a_secret_of_somebody_else_is_not_used(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cache.opened([]) is not None
+    assert cache.open_user_store([]) is not None
     forget_folders()
     own = os.geteuid()
     seen = os.fstat
@@ -215,12 +215,12 @@ def test_a_secret_of_somebody_else_is_not_used(key: Path, monkeypatch: pytest.Mo
         return found
 
     monkeypatch.setattr(os, "fstat", foreign)
-    assert cache.opened([]) is None
+    assert cache.open_user_store([]) is None
 
 
 def test_where_no_secret_can_be_written_nothing_is_kept(key: Path) -> None:
     key.parent.parent.write_text("")
-    assert cache.opened([]) is None
+    assert cache.open_user_store([]) is None
     assert "nothing is kept for the next run" in cache.why_not([])
 
 

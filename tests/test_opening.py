@@ -16,8 +16,8 @@ def test_what_is_read_by_line_has_a_limit_of_its_own(
     path = tmp_path / name
     path.write_bytes(b"x" * 10)
     text = Text(display=name, path=path)
-    assert [source.name for source, _ in opening.opened([(name, text)])[0]] == [name]
+    assert [source.name for source, _ in opening.open_files([(name, text)])[0]] == [name]
     path.write_bytes(b"x" * 11)
-    found, problems = opening.opened([(name, text)])
+    found, problems = opening.open_files([(name, text)])
     assert len(found) == read
     assert [str(one) for one in problems] == [f"{name}: 11 bytes; expected at most 10 bytes"] * (1 - read)

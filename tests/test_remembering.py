@@ -62,7 +62,7 @@ def edit(path: str, change: Callable[[Any], object]) -> None:
 def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was done: a word for each run of devices that was read, and for each fabric that was judged."""
     done: list[str] = []
-    for module, name, word in ((rereading, "read_opened", "read"), (engine, "judge", "judged")):
+    for module, name, word in ((rereading, "read_open_files", "read"), (engine, "judge", "judged")):
         original = getattr(module, name)
 
         def counted(*given: Any, _original: Any = original, _word: str = word, **more: Any) -> Any:
@@ -308,7 +308,7 @@ def test_standard_input_intents_and_counts_are_worked_out_each_time(work: list[s
 def test_everything_that_an_outcome_holds_can_be_kept() -> None:
     """A new part of a finding without a form would have every fabric judged each time, and nobody would notice."""
     (inputs,) = find(["site"]).fabrics()
-    made = judging.judged(judging.read(inputs, Settings()), judging.chosen_rules(Settings()), Settings())
+    made = judging.run_rules(judging.read_source(inputs, Settings()), judging.chosen_rules(Settings()), Settings())
     values = remembering._Kept(*(getattr(made, name) for name in remembering._KEPT))
     assert remembering._TABLE.unpack(remembering._TABLE.pack(values), remembering._Kept) == values
     assert isinstance(made, Outcome)

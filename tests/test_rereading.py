@@ -44,7 +44,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    found = cache.opened([])
+    found = cache.open_user_store([])
     assert found is not None
     return found
 
@@ -81,9 +81,9 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             detect = staticmethod(reader.detect)
 
             @staticmethod
-            def read(name: str, sources: Any) -> DeviceReading:
+            def read_device(name: str, sources: Any) -> DeviceReading:
                 names.append(name)
-                found: DeviceReading = reader.read(name, sources)
+                found: DeviceReading = reader.read_device(name, sources)
                 return found
 
         return Counting
@@ -224,13 +224,13 @@ def test_standard_input_and_what_cannot_be_read_are_read_each_time(store: Store,
 def test_a_file_that_changes_while_it_is_read_is_kept_as_neither(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     site(1)
     monkeypatch.setattr(rereading, "_HELD_BYTES", 0)
-    original = rereading.read_opened
+    original = rereading.read_open_files
 
     def changing(*given: Any) -> DeviceReading:
         write("site/onyx", {"running-config.txt": ONYX + "lldp\n"})
         return original(*given)
 
-    monkeypatch.setattr(rereading, "read_opened", changing)
+    monkeypatch.setattr(rereading, "read_open_files", changing)
     assert Runs(find(["site"]).bundles, None, store).digests is None
     assert list(store.folder.iterdir()) == []
 

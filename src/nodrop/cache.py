@@ -134,21 +134,21 @@ def _digest(begun: hashlib.blake2b, parts: Iterable[bytes]) -> bytes:
     return begun.digest()
 
 
-def opened(checked: Iterable[str | Path]) -> Store | None:
+def open_user_store(checked: Iterable[str | Path]) -> Store | None:
     """Return the user's own store; None where there can be none, which `why_not` explains.
 
     `checked` are the paths that the command reads.
     """
-    found = _found(checked)
-    return found if isinstance(found, Store) else None
+    store = _find_store(checked)
+    return store if isinstance(store, Store) else None
 
 
 def why_not(checked: Iterable[str | Path]) -> str:
     """Return why nothing is kept, in words for the user."""
-    return f"nothing is kept for the next run: {_found(checked)}"
+    return f"nothing is kept for the next run: {_find_store(checked)}"
 
 
-def _found(checked: Iterable[str | Path]) -> Store | str:
+def _find_store(checked: Iterable[str | Path]) -> Store | str:
     """Return the store, or why there is none."""
     folder, home_of_secret = _place("XDG_CACHE_HOME", ".cache"), _place("XDG_STATE_HOME", ".local/state")
     if folder is None or home_of_secret is None:
@@ -170,8 +170,8 @@ def _exposed(folder: Path, checked: Iterable[str | Path]) -> str | None:
         if any(os.path.lexists(above / ".git") for above in (real, *real.parents)):
             return "is inside a git work tree"
         for path in checked:
-            other = Path(path).resolve()
-            if other == real or other in real.parents or real in other.parents:
+            other_path = Path(path).resolve()
+            if other_path == real or other_path in real.parents or real in other_path.parents:
                 return f"lies in, above or at {path}, a path that is checked"
     except (OSError, RuntimeError, ValueError) as error:  # a link that leads to itself, or a name that is none
         return f"cannot be found: {error}"
@@ -291,8 +291,8 @@ def _contents(folder: Path, name: str) -> bytes | None:
 def _entries(folder: Path) -> Iterator[tuple[float, int, str]]:
     """Yield when each entry was used, how large it is and what it is called."""
     try:
-        with os.scandir(folder) as found:
-            for entry in found:
+        with os.scandir(folder) as scandir_iterator:
+            for entry in scandir_iterator:
                 try:
                     status = entry.stat(follow_symlinks=False)
                 except OSError:  # gone in between

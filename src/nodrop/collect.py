@@ -16,7 +16,7 @@ from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.assemble import Shared, assemble
 from nodrop.model.declared import Declared
 from nodrop.model.reading import DeviceReading, HostReading, Note, Reading, Source
-from nodrop.opening import cut_short, heard, opened
+from nodrop.opening import cut_short, heard, open_files
 from nodrop.platforms import hosts
 from nodrop.platforms.artifact import Artifact
 from nodrop.rereading import Runs
@@ -47,7 +47,7 @@ def read_inputs(
         declared = declared.over(beside)
     for text in inputs.stated if beside is None else ():
         try:
-            declared = declared.over(stated.loads(text.read(stated.MAX_BYTES), text.display))
+            declared = declared.over(stated.loads(text.read_bytes(stated.MAX_BYTES), text.display))
         except InputProblems as error:
             problems.extend(error.problems)
     if otherwise is not None:
@@ -64,33 +64,33 @@ def read_inputs(
             notes += _without_ports(bundle)
     hosts_read = read_hosts(inputs.hosts)
     notes += [note for host in hosts_read for note in host.notes]
-    found = assemble(readings, declared, hosts_read, shared)
+    found_reading = assemble(readings, declared, hosts_read, shared)
     return replace(
-        found,
-        notes=(*notes, *found.notes),
-        problems=(*problems, *found.problems),
-        assumed=found.assumed if readings or inputs.hosts else (),
+        found_reading,
+        notes=(*notes, *found_reading.notes),
+        problems=(*problems, *found_reading.problems),
+        assumed=found_reading.assumed if readings or inputs.hosts else (),
     )
 
 
 def stages_unlike(inputs: Inputs) -> list[Problem]:
     """Return why stages beside devices result in other settings than the files of these state."""
     problems: list[Problem] = []
-    for one in inputs.stages:
-        staged = platforms.staged(one.platform)
+    for stage in inputs.stages:
+        staged = platforms.staged(stage.platform)
         try:
-            state = one.state.read(MAX_TEXT_BYTES)
-            texts = {text.display: text.read(MAX_TEXT_BYTES) for text in one.texts}
+            state = stage.state.read_bytes(MAX_TEXT_BYTES)
+            texts = {text.display: text.read_bytes(MAX_TEXT_BYTES) for text in stage.texts}
         except InputProblems as error:
             problems += error.problems
         else:
-            problems += staged.unlike(state, one.state.display, texts) if staged is not None else ()
+            problems += staged.unlike(state, stage.state.display, texts) if staged is not None else ()
     return problems
 
 
 def _without_ports(bundle: Bundle) -> list[Note]:
     """Return the notes on a device that names no port: its files are not read where they state nothing at all."""
-    found, _ = opened(bundle.files)
+    found, _ = open_files(bundle.files)
     if all(is_blank(raw) for _, raw in found):
         message = "empty: it states nothing"
         return [Note(kind=DEVICE_NOT_READ, message=message, file=source.display) for source, _ in found]
@@ -102,29 +102,29 @@ def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
     """Read what files say of NICs, those of one name together; of files called alike a later one gets a number."""
     files: dict[str, dict[str, Text]] = {}
     for bundle in bundles:
-        held = files.setdefault(bundle.name, {})
+        texts = files.setdefault(bundle.name, {})
         for name, text in bundle.files:
-            number = next(number for number in count(1) if _numbered(name, number) not in held)
-            held[_numbered(name, number)] = text
+            number = next(number for number in count(1) if _append_number(name, number) not in texts)
+            texts[_append_number(name, number)] = text
     return [_read_host(name, held) for name, held in files.items()]
 
 
-def _numbered(name: str, number: int) -> str:
+def _append_number(name: str, number: int) -> str:
     return name if number == 1 else f"{name}.{number}"
 
 
 def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
-    read, problems = opened(files.items(), hosts.MAX_BYTES)
-    reading = heard(hosts.read(host, read), platforms.HOSTS, read)
+    read, problems = open_files(files.items(), hosts.MAX_BYTES)
+    reading = heard(hosts.read_host(host, read), platforms.HOSTS, read)
     return replace(reading, problems=(*problems, *reading.problems), notes=tuple(cut_short(read)))
 
 
 def host_artifacts(artifacts: Iterable[Artifact], below: str) -> list[HostReading]:
     """Read the rendered files of hosts as `read_hosts` reads them from a disk."""
     bundles = []
-    for one in artifacts:
-        path, raw = Path(one.path), one.text.encode()
-        if not one.device and path.parts[0] == hosts.FOLDER and hosts.may_be(path.suffix) and hosts.detect(raw):
+    for artifact in artifacts:
+        path, raw = Path(artifact.path), artifact.text.encode()
+        if not artifact.device and path.parts[0] == hosts.FOLDER and hosts.may_be(path.suffix) and hosts.detect(raw):
             text = Text(display=f"{below}/{path}" if below else str(path), held=raw)
             files = ((path.name, text),)
             bundles.append(Bundle(name=hosts.name_of(path), platform=platforms.HOSTS, files=files))
@@ -138,16 +138,18 @@ def read_artifacts(
     by_device: dict[str, list[Artifact]] = {}
     for artifact in artifacts:
         by_device.setdefault(artifact.device, []).append(artifact)
-    for device, own in by_device.items():
-        yield _read_artifacts(platform_of[device], device, f"{below}/{device}" if below else device, tuple(own))
+    for device, own_artifacts in by_device.items():
+        yield _read_artifacts(
+            platform_of[device], device, f"{below}/{device}" if below else device, tuple(own_artifacts)
+        )
 
 
 @lru_cache(maxsize=128)  # of states of one fabric, and of examples of rules, most switches are the same
-def _read_artifacts(platform: str, device: str, folder: str, own: tuple[Artifact, ...]) -> DeviceReading:
+def _read_artifacts(platform: str, device: str, folder: str, own_artifacts: tuple[Artifact, ...]) -> DeviceReading:
     reader = platforms.reader(platform)
     opened: list[tuple[Source, bytes]] = []
-    for artifact in own:
+    for artifact in own_artifacts:
         if artifact.path in (*reader.FILES, *reader.BESIDE):
             raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
             opened.append((Source(name=artifact.path, display=display, held=raw), raw))
-    return heard(reader.read(device, opened), platform, opened)
+    return heard(reader.read_device(device, opened), platform, opened)

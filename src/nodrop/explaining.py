@@ -6,7 +6,7 @@ from functools import partial
 
 from nodrop import stated
 from nodrop.formats import yaml
-from nodrop.judging import Settings, all_rules, judged, reading_at
+from nodrop.judging import Settings, all_rules, reading_at, run_rules
 from nodrop.lint.engine import options_of, severity_of
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
@@ -21,12 +21,12 @@ from nodrop.model.types import nearest
 def rule_called(name: str, settings: Settings) -> Rule:
     """Return the rule of a name or former name; ValueError names the nearest, or the rules of an area."""
     rules = all_rules(settings.config)
-    known = {word: rule for rule in rules for word in (*rule.aliases, rule.name)}
-    if name in known:
-        return known[name]
+    known_rules = {word: rule for rule in rules for word in (*rule.aliases, rule.name)}
+    if name in known_rules:
+        return known_rules[name]
     if of_area := [rule.name for rule in rules if rule.area == name]:
         raise ValueError(f"{name} is an area; its rules: {', '.join(of_area)}")
-    raise ValueError(f"no rule {name!r} ({nearest(name, known)})")
+    raise ValueError(f"no rule {name!r} ({nearest(name, known_rules)})")
 
 
 def at_subject(name: str, at: str, path: str, settings: Settings, platform: str | None = None) -> str:
@@ -53,7 +53,7 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
         at=parse(at),
         reading=reading,
         index=index,
-        outcome=judged(reading, [*before, rule], settings, index=index),
+        outcome=run_rules(reading, [*before, rule], settings, index=index),
         options=options_of(rule, config.options),
         set_at=_set_at(rule, settings),
         stated_by=_stated_by(path, settings),
@@ -74,7 +74,7 @@ def _in_intent(path: str, reading: Reading, finding: Finding) -> list[str]:
     if reading.decided is None or not (edits := edits_of(finding, reading)):
         return []
     (text,) = find((path,)).all_intents()
-    old = new = text.read(MAX_BYTES)
+    old = new = text.read_bytes(MAX_BYTES)
     for keys, value in edits:
         try:
             new = set_in(new, keys, value)
@@ -101,7 +101,7 @@ def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
     sources: list[tuple[Declared, Callable[[str], str]]] = [(settings.declared, lambda _key: "--assume")]
     inputs = find((path,), exclude=settings.config.excludes)
     for text in () if inputs.all_intents() else inputs.only().stated:
-        raw = text.read(stated.MAX_BYTES)
+        raw = text.read_bytes(stated.MAX_BYTES)
         sources.append((stated.loads(raw, text.display), _keys_of(raw, text.display)))
     sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))
 
@@ -114,8 +114,8 @@ def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
 def _keys_of(raw: bytes, display: str) -> Callable[[str], str]:
     document = yaml.parse(raw, display)
 
-    def told(key: str) -> str:
+    def locate_key(key: str) -> str:
         line, column = document.place(("fabric", key), of="key")
         return f"{display}:{line}:{column}"
 
-    return told
+    return locate_key

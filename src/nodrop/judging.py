@@ -81,11 +81,11 @@ def chosen_rules(
     halves = (of_files(every) if files else (), of_routing(every, observed=observed) if failures else ())
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
     known = {word for rule in (every if settings.both else rules) for word in rule.words}
-    wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
+    wanted, unwanted = (_rule_names(option, known, getattr(settings, option)) for option in ("select", "ignore"))
     return tuple(rule for rule in rules if not unselected(rule, wanted, unwanted))
 
 
-def listed(settings: Settings) -> "tuple[Listed, ...]":
+def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     """Return every rule, those of routing too, as it stands by the settings: whether it is on, and why it is not.
 
     InputProblems as of `chosen_rules`. In which modes a rule speaks is no reason: that depends on the fabric.
@@ -98,12 +98,12 @@ def listed(settings: Settings) -> "tuple[Listed, ...]":
     every, config = all_rules(settings.config), settings.config
     config.check(every)
     known = {word for rule in every for word in rule.words}
-    wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
+    wanted, unwanted = (_rule_names(option, known, getattr(settings, option)) for option in ("select", "ignore"))
     allowed = STRICTNESSES.index(settings.strictness)
 
     def why_off(rule: Rule) -> str:
-        if left := unselected(rule, wanted, unwanted):
-            return left
+        if off := unselected(rule, wanted, unwanted):
+            return off
         if severity_of(rule, config.severity) == "off":
             return f"severity off in {config.path}"
         if STRICTNESSES.index(rule.strictness) > allowed:
@@ -113,25 +113,25 @@ def listed(settings: Settings) -> "tuple[Listed, ...]":
     def stands(rule: Rule) -> Listed:
         severity = severity_of(rule, config.severity)
         options = options_of(rule, config.options)
-        own = rule.severity if severity == "off" else severity
-        return Listed(rule=rule, off=why_off(rule), severity=own, options=options)
+        own_severity = rule.severity if severity == "off" else severity
+        return Listed(rule=rule, off=why_off(rule), severity=own_severity, options=options)
 
     return tuple(map(stands, every))
 
 
-def _named(option: str, known: set[str], values: Sequence[str]) -> frozenset[str]:
+def _rule_names(option: str, known: set[str], values: Sequence[str]) -> frozenset[str]:
     """Return the rules and areas that an option names."""
     from nodrop.lint.skipped import words_of
 
-    named = words_of(values)
-    if wrong := sorted(named - known):
+    names = words_of(values)
+    if wrong := sorted(names - known):
         raise InputProblems(
             Problem(path=f"--{option}", found=f"no rule or area {word!r}", hint=nearest(word, known)) for word in wrong
         )
-    return named
+    return names
 
 
-def judged(
+def run_rules(
     reading: "Reading",
     rules: Sequence[Rule],
     settings: Settings,
@@ -147,7 +147,7 @@ def judged(
     from nodrop.lint.skipped import skipped
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, RuleWork, heads
-    from nodrop.settling import known, settled
+    from nodrop.settling import apply_suppressions, overlay_lines
 
     reading, lines = declare(reading, settings.config.harmless if settings.suppressing else ())
     evaluations, seconds = Counter[str](), dict[str, float]()
@@ -164,11 +164,13 @@ def judged(
         progress=progress,
     )
     findings, fared = (
-        settled(verdict, reading, bench(rules, settings)) if settings.suppressing else (verdict.findings, None)
+        apply_suppressions(verdict, reading, bench(rules, settings))
+        if settings.suppressing
+        else (verdict.findings, None)
     )
-    only = None if settings.whole else heads(one for one in findings if not one.hidden)
+    only = None if settings.whole else heads(finding for finding in findings if not finding.hidden)
     pointed = locate(findings, reading, platforms.where, only=only)
-    line = known(reading.written, pointed.line)
+    line = overlay_lines(reading.written, pointed.line)
     outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
     config = settings.config
     left_out = skipped(
@@ -203,8 +205,8 @@ def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
     from nodrop.settling import Bench, baseline_of
 
     config, every = settings.config, all_rules(settings.config)
-    known = baseline_of(config)
-    return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=known)
+    known_baseline = baseline_of(config)
+    return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=known_baseline)
 
 
 def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False) -> "Outcome":
@@ -222,11 +224,11 @@ def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False,
         outcome = settling.told_again(outcome, rules.baseline)
         ended = settling.gone(outcome, rules.baseline, rules.names)
         outcome = replace(outcome, notes=(*outcome.notes, *settling.notes_of(ended, str(config.baseline))))
-    more = settling.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
-    written = {(one.file, one.line): one.text for one in config.suppress}
-    written |= {(one.file, one.line): one.text for one in config.harmless}
-    line = settling.known(written, outcome.line)
-    return replace(outcome, findings=(*outcome.findings, *more), line=line) if more else outcome
+    further_findings = settling.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
+    written = {(suppression.file, suppression.line): suppression.text for suppression in config.suppress}
+    written |= {(declared_line.file, declared_line.line): declared_line.text for declared_line in config.harmless}
+    line = settling.overlay_lines(written, outcome.line)
+    return replace(outcome, findings=(*outcome.findings, *further_findings), line=line) if further_findings else outcome
 
 
 def baselined(before: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool) -> "Updated":
@@ -236,8 +238,8 @@ def baselined(before: "Baseline", outcome: "Outcome", settings: Settings, *, pru
     return settling.updated(before, outcome, bench((), settings).names, prune=prune)
 
 
-def read(
-    what: "Inputs | Text",
+def read_source(
+    source: "Inputs | Text",
     settings: Settings,
     executor: "Executor | None" = None,
     *,
@@ -259,9 +261,9 @@ def read(
     from nodrop.inputs import Inputs
 
     otherwise = settings.config.declared
-    if isinstance(what, Inputs):
+    if isinstance(source, Inputs):
         return read_inputs(
-            what,
+            source,
             settings.declared,
             executor,
             otherwise=otherwise,
@@ -272,7 +274,7 @@ def read(
             store=settings.store,
             progress=progress,
         )
-    _, reading = built(intent_of(what)[1], what.display, what.display)
+    _, reading = built(intent_of(source)[1], source.display, source.display)
     return profiled(reading, settings)
 
 
@@ -292,7 +294,7 @@ def intent_of(text: "Text") -> "tuple[bytes, Intent]":
         raise InputProblems(
             [Problem(path=text.display, found="a folder", expected="an intent, which is a file", hint=hint)]
         )
-    raw = text.read(MAX_BYTES)
+    raw = text.read_bytes(MAX_BYTES)
     if not is_intent(raw) and b"topology" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         hint = "`nodrop lint` judges configurations"
         expected = "an intent, YAML with the key `nodrop: 1`"
@@ -333,15 +335,15 @@ def _heard(reading: "Reading", intent: "Intent") -> "Reading":
     from nodrop.formats.comments import comments
     from nodrop.model.allowing import allowing
 
-    found = comments(intent.text.encode(), "yaml")
-    if not found or intent.entries is None:
+    found_comments = comments(intent.text.encode(), "yaml")
+    if not found_comments or intent.entries is None:
         return reading
-    allows, remarks = allowing(found, intent.path, (FABRIC, "suppressions"))
+    allows, remarks = allowing(found_comments, intent.path, (FABRIC, "suppressions"))
     return replace(
         reading,
         remarks=(*reading.remarks, *remarks),
         allowed={**reading.allowed, "": tuple(allows)},
-        written={(intent.path, one.line): intent.entries.line(one.line) for one in found},
+        written={(intent.path, comment.line): intent.entries.line(comment.line) for comment in found_comments},
     )
 
 
@@ -356,25 +358,25 @@ def reading_at(path: str, settings: Settings | None = None, platform: str | None
     return reading_of(find((path,), platform, exclude=settings.config.excludes), settings, path)
 
 
-def reading_of(inputs: "Inputs", settings: Settings, named: str) -> "Reading":
+def reading_of(inputs: "Inputs", settings: Settings, named_path: str) -> "Reading":
     """Return what inputs say that are one fabric, or one intent; InputProblems, under the name, where they are not."""
     if intents := inputs.all_intents():
-        text, *others = intents
-        if others or inputs.bundles:
+        text, *other_texts = intents
+        if other_texts or inputs.bundles:
             found = "several intents, or an intent and configurations"
-            raise InputProblems([Problem(path=named, found=found, expected="one fabric")])
-        return read(text, settings)
-    reading = read(inputs.only(), settings)
+            raise InputProblems([Problem(path=named_path, found=found, expected="one fabric")])
+        return read_source(text, settings)
+    reading = read_source(inputs.only(), settings)
     if not reading.fabric.devices:
         why = next((note.message for note in inputs.notes if note.kind == "nothing"), "")
         expected = "files of switches, or an intent"
-        nothing = Problem(path=named, found="no configuration", expected=expected, hint=why)
+        nothing = Problem(path=named_path, found="no configuration", expected=expected, hint=why)
         raise InputProblems(reading.problems or [nothing])
     return reading
 
 
 def readings_of(
-    inputs: "Inputs", settings: Settings, named: str, executor: "Executor | None" = None
+    inputs: "Inputs", settings: Settings, path: str, executor: "Executor | None" = None
 ) -> "tuple[Reading, ...]":
     """Return what inputs say, fabric by fabric: of configurations, and of each intent what its switches would be given.
 
@@ -385,7 +387,7 @@ def readings_of(
     every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
     for one in every:
         try:
-            reading = read(one, settings, executor)
+            reading = read_source(one, settings, executor)
         except InputProblems as error:
             problems += error.problems
             continue
@@ -394,5 +396,5 @@ def readings_of(
     if problems:
         raise InputProblems(problems)
     if not readings:
-        raise InputProblems([Problem(path=named, found="no configuration", expected="files of switches, or an intent")])
+        raise InputProblems([Problem(path=path, found="no configuration", expected="files of switches, or an intent")])
     return tuple(readings)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from nodrop.design.deciding import Keys, decision
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import BOM, has_lone_return, read_limited, split_lines
+from nodrop.formats.places import BOM, has_lone_return, read_regular_file, split_lines
 from nodrop.intent.schema import Intent
 from nodrop.lint.finding import Finding, Located, Related
 from nodrop.model import subject
@@ -57,25 +57,25 @@ def locate(
     chosen = {id(finding) for finding in (findings if only is None else only)}
     aim = _Aim(reading)
     wanted: dict[str, dict[_Target, None]] = {}
-    for device, target in (aimed for each in findings if id(each) in chosen for aimed in aim.all_of(each)):
+    for device, target in (aimed for finding in findings if id(finding) in chosen for aimed in aim.all_of(finding)):
         wanted.setdefault(device, {})[target] = None
     atlas = _Atlas(reading, where)
     for device in sorted(wanted, key=natural):
         atlas.chart(device, reading.sources[device], wanted[device])
     lines = dict(atlas.lines)
 
-    def filled(finding: Finding) -> Finding:
-        made = _filled(finding, aim, atlas.places)
+    def locate_finding(finding: Finding) -> Finding:
+        location = _fill_locations(finding, aim, atlas.places)
         decision = decision_of(finding, reading)
         if decision is None:
-            return made
+            return location
         lines[decision.file, decision.span.line] = decision.line
         located = Located(file=decision.file, span=decision.span)
         origin = Related(subject=finding.at, message=decision.message, located=located, decides=True)
-        return dataclasses.replace(made, related=(origin, *made.related))
+        return dataclasses.replace(location, related=(origin, *location.related))
 
-    told = tuple(filled(finding) if id(finding) in chosen else finding for finding in findings)
-    return Pointed(told, tuple(atlas.notes), lines)
+    reported_findings = tuple(locate_finding(finding) if id(finding) in chosen else finding for finding in findings)
+    return Pointed(reported_findings, tuple(atlas.notes), lines)
 
 
 def decided(intent: Intent, part: Subject) -> tuple[Keys, Located] | None:
@@ -83,8 +83,12 @@ def decided(intent: Intent, part: Subject) -> tuple[Keys, Located] | None:
 
     None where no key decides the part, or where the text of the intent is not known.
     """
-    found = decision(intent, part)
-    return None if found is None else (found.keys, Located(file=found.file, span=found.span))
+    found_decision = decision(intent, part)
+    return (
+        None
+        if found_decision is None
+        else (found_decision.keys, Located(file=found_decision.file, span=found_decision.span))
+    )
 
 
 def decision_of(finding: Finding, reading: Reading) -> Decision | None:
@@ -98,7 +102,7 @@ def decision_of(finding: Finding, reading: Reading) -> Decision | None:
 
 def _platforms(reading: Reading) -> Mapping[str, str]:
     """Return by name how the places in files are found; what is no switch is read as a host's."""
-    return dict.fromkeys(reading.sources, HOSTS) | {one.name: one.platform for one in reading.fabric.devices}
+    return dict.fromkeys(reading.sources, HOSTS) | {device.name: device.platform for device in reading.fabric.devices}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,15 +167,15 @@ class _Aim:
         aimed = self._at(part, None, None)
         return None if aimed is None or isinstance(aimed[1], Located) else (aimed[0], aimed[1])
 
-    def _at(self, part: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
+    def _at(self, ends: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
         sources = self._reading.sources
-        if part[0] not in sources:
-            part = self._ends.get(part) or (device or part[0],)
-        if part[0] not in sources:
+        if ends[0] not in sources:
+            ends = self._ends.get(ends) or (device or ends[0],)
+        if ends[0] not in sources:
             return None
         if located is None:
-            return part[0], part
-        return (part[0], located) if located.file in {source.display for source in sources[part[0]]} else None
+            return ends[0], ends
+        return (ends[0], located) if located.file in {source.display for source in sources[ends[0]]} else None
 
     @cached_property
     def _ends(self) -> dict[Subject, Subject]:
@@ -273,7 +277,7 @@ def load(source: Source) -> bytes:
         return source.held
     if source.path is None:
         raise InputProblems([Problem(path=source.display, found="not kept since it was read")])
-    raw = read_limited(source.path, source.display, _MAX_BYTES, source.root)
+    raw = read_regular_file(source.path, source.display, _MAX_BYTES, source.root)
     if blake2b(raw, digest_size=16).hexdigest() != source.digest:
         raise InputProblems([Problem(path=source.display, found="changed since it was read")])
     return raw
@@ -284,7 +288,7 @@ def _nearest(place_of: PlaceOf, part: Subject, displays: Mapping[str, str]) -> L
     return next((Located(file=displays[place.file], span=place.span) for place in places if place is not None), None)
 
 
-def _filled(finding: Finding, aim: _Aim, places: Mapping[tuple[str, _Target], Located]) -> Finding:
+def _fill_locations(finding: Finding, aim: _Aim, places: Mapping[tuple[str, _Target], Located]) -> Finding:
     def located(aimed: tuple[str, _Target] | None, known: Located | None) -> Located | None:
         return known if aimed is None else places.get(aimed)
 

@@ -23,7 +23,7 @@ def digest(raw: bytes) -> str:
     return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
-def opened(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Opened:
+def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Opened:
     """Open files; one that cannot be, or has more than `max_bytes`, is a problem.
 
     What is not JSON is read in Python, line by line, and may have `MAX_TEXT_BYTES` at most.
@@ -32,7 +32,7 @@ def opened(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Ope
     problems: list[Problem] = []
     for name, text in files:
         try:
-            raw = text.read(max_bytes if name.endswith(".json") else min(max_bytes, MAX_TEXT_BYTES))
+            raw = text.read_bytes(max_bytes if name.endswith(".json") else min(max_bytes, MAX_TEXT_BYTES))
         except InputProblems as error:
             problems.extend(error.problems)
             continue
@@ -44,13 +44,17 @@ def opened(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Ope
 
 def read_bundle(bundle: Bundle) -> DeviceReading:
     """Read one device; a file that cannot be opened is a problem of the reading."""
-    return read_opened(bundle, *opened(bundle.files))
+    return read_open_files(bundle, *open_files(bundle.files))
 
 
-def read_opened(bundle: Bundle, found: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]) -> DeviceReading:
+def read_open_files(
+    bundle: Bundle, bundles: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]
+) -> DeviceReading:
     """Read one device of which the files are open."""
-    reading = heard(_noted(platforms.reader(bundle.platform).read(bundle.name, found)), bundle.platform, found)
-    if cut := cut_short(found):
+    reading = heard(
+        _noted(platforms.reader(bundle.platform).read_device(bundle.name, bundles)), bundle.platform, bundles
+    )
+    if cut := cut_short(bundles):
         reading = replace(reading, notes=(*reading.notes, *cut))
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
 

@@ -84,8 +84,8 @@ def processes(
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, *preload])
-    alive, held = context.Pipe(duplex=False)
-    with alive, held:
+    alive, connection = context.Pipe(duplex=False)
+    with alive, connection:
         pool = _pool(workers, context, alive, begin)
         if pool is None:
             yield None
@@ -93,7 +93,7 @@ def processes(
         try:
             yield pool
         except BaseException:
-            held.close()
+            connection.close()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
@@ -116,12 +116,12 @@ def _here() -> str | None:
         return None
 
 
-def _begin(alive: Connection, here: str | None, begin: Callable[[], None] | None) -> None:
+def _begin(alive: Connection, path: str | None, begin: Callable[[], None] | None) -> None:
     """Begin a process of a pool: it ends when the other end of `alive` does, and leaves Ctrl-C to its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
-    if here is not None:
-        os.chdir(here)
+    if path is not None:
+        os.chdir(path)
     if begin is not None:
         begin()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nodrop.errors import Problem
 from nodrop.formats.places import leads_out
-from nodrop.formats.root import LeadsOut, Root, around
+from nodrop.formats.root import LeadsOut, Root, find_root
 from nodrop.publish import interrupted
 
 
@@ -19,7 +19,7 @@ def fault(text: str, root: Root | None = None) -> Problem | None:
         return Problem(path='""', found="an empty path", hint="`.` is the working directory")
     path = Path(text)
     try:
-        (root or around(text)).status(text)
+        (root or find_root(text)).status(text)
     except LeadsOut as error:
         return leads_out(text, error)
     except FileNotFoundError:
@@ -33,8 +33,8 @@ def fault(text: str, root: Root | None = None) -> Problem | None:
 def _alike(path: Path) -> str:
     """Return a hint at what lies there under almost the same name; leaf1 is no misspelt leaf3, though."""
     with contextlib.suppress(OSError, ValueError):
-        others = sorted(one.name for one in path.parent.iterdir() if _undigited(one.name) != _undigited(path.name))
-        close = difflib.get_close_matches(path.name, others, n=1, cutoff=0.75)
+        other_names = sorted(one.name for one in path.parent.iterdir() if _undigited(one.name) != _undigited(path.name))
+        close = difflib.get_close_matches(path.name, other_names, n=1, cutoff=0.75)
         return f"did you mean {path.parent / close[0]}?" if close else ""
     return ""
 

@@ -18,7 +18,7 @@ from nodrop.cache import Store
 from nodrop.errors import InputProblems
 from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.packed import Table, Unpackable, Unreadable, classes_of
-from nodrop.formats.places import read_limited
+from nodrop.formats.places import read_regular_file
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
 from nodrop.lint.suppressions import today
@@ -51,27 +51,27 @@ def outcome_of(
     What an intent comes to is worked out each time, and so is what somebody wants to count.
     """
     if not isinstance(what, Inputs) or settings.store is None or settings.statistics:
-        reading = judging.read(what, settings, executor, progress=progress)
-        return _judged(reading, what, settings, progress)
+        reading = judging.read_source(what, settings, executor, progress=progress)
+        return _check_reading(reading, what, settings, progress)
     runs = Runs(what.bundles, executor, settings.store, progress)
     key = _key(what, settings, settings.store, runs)
     if key is not None and runs.all_kept_before:
-        found = _recalled(settings.store, key, what, runs)
-        if found is not None:
-            return judging.with_own(found, settings)
-    reading = judging.read(what, settings, runs=runs)
-    made = _judged(reading, what, settings, progress)
+        outcome = _load_outcome(settings.store, key, what, runs)
+        if outcome is not None:
+            return judging.with_own(outcome, settings)
+    reading = judging.read_source(what, settings, runs=runs)
+    new_outcome = _check_reading(reading, what, settings, progress)
     if key is not None and key == _key(what, settings, settings.store, runs):  # nothing has changed in between
-        _keep(settings.store, key, made)
-    return made
+        _keep(settings.store, key, new_outcome)
+    return new_outcome
 
 
-def _judged(
+def _check_reading(
     reading: Reading, what: Inputs | Text, settings: Settings, progress: Callable[[str], None] | None
 ) -> Outcome:
     """Return what the rules say of a fabric, with what others are compared by."""
-    made = judging.judged(reading, judging.chosen_rules(settings), settings, progress=progress)
-    return replace(made, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(what, Text))
+    outcome = judging.run_rules(reading, judging.chosen_rules(settings), settings, progress=progress)
+    return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(what, Text))
 
 
 def check(settings: Settings) -> None:
@@ -85,7 +85,7 @@ def check(settings: Settings) -> None:
         settings.store.put(key, b"good")
 
 
-def _recalled(store: Store, key: str, what: Inputs, runs: Runs) -> Outcome | None:
+def _load_outcome(store: Store, key: str, inputs: Inputs, runs: Runs) -> Outcome | None:
     """Return what was kept under a key; None where nothing was, or what cannot be made out."""
     packed = store.get(key)
     if packed is None:
@@ -93,39 +93,41 @@ def _recalled(store: Store, key: str, what: Inputs, runs: Runs) -> Outcome | Non
     try:
         kept, shown = _TABLE.unpack(packed, _FORM)
         found = {name: getattr(kept, name) for name in _KEPT}
-        made = Outcome(**found, line=_Lines(_files(what, runs), frozenset(shown)))
+        outcome = Outcome(**found, line=_Lines(_files(inputs, runs), frozenset(shown)))
     except (Unreadable, TypeError, ValueError, AttributeError):
         store.drop(key)
         return None
     day = today().isoformat()
-    return made if all(one.days is None or one.days[0] <= day <= one.days[1] for one in made.settled) else None
+    return outcome if all(one.days is None or one.days[0] <= day <= one.days[1] for one in outcome.settled) else None
 
 
-def _keep(store: Store, key: str, made: Outcome) -> None:
+def _keep(store: Store, key: str, outcome: Outcome) -> None:
     """Keep an outcome, unless it says what will not be so again."""
-    if made.crashed or any(note.kind == LOST_PLACE for note in made.notes):
+    if outcome.crashed or any(note.kind == LOST_PLACE for note in outcome.notes):
         return
     try:
-        packed = _TABLE.pack((_Kept(*(getattr(made, name) for name in _KEPT)), tuple(sorted(_shown(made)))))
+        packed = _TABLE.pack(
+            (_Kept(*(getattr(outcome, name) for name in _KEPT)), tuple(sorted(_available_lines(outcome))))
+        )
     except Unpackable:
         return
     store.put(key, packed)
 
 
-def _shown(made: Outcome) -> set[tuple[str, int]]:
+def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
     """Return the lines that an outcome has at hand, by file and number."""
-    findings = (*made.findings, *made.hidden)
+    findings = (*outcome.findings, *outcome.hidden)
     located = [finding.located for finding in findings]
     located += [related.located for finding in findings for related in finding.related]
     places = {(one.file, one.span.line) for one in located if one is not None and one.span is not None}
-    return {place for place in places if made.line(*place) is not None}
+    return {place for place in places if outcome.line(*place) is not None}
 
 
-def _files(what: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
+def _files(inputs: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
     """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
     digests = iter([one for held in runs.digests or () for one in held])
-    switches = [(text, next(digests)) for bundle in what.bundles for _, text in bundle.files]
-    texts = [*what.stated, *(text for bundle in what.hosts for _, text in bundle.files)]
+    switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
+    texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     others = [(text, _digest(text)) for text in texts]
     return {text.display: (text.path, one) for text, one in (*switches, *others) if text.path is not None}
 
@@ -143,39 +145,41 @@ class _Lines:
         if (file, line) not in self.shown:
             return None
         if file not in self._texts:
-            self._texts[file] = self._read(file)
+            self._texts[file] = self._read_lines(file)
         lines = self._texts[file]
         return lines[line - 1] if line <= len(lines) else None
 
-    def _read(self, file: str) -> Sequence[str]:
+    def _read_lines(self, file: str) -> Sequence[str]:
         path, then = self.files.get(file, (None, None))
         try:
-            raw = Text(display=file, path=path).read(MAX_BYTES)
+            raw = Text(display=file, path=path).read_bytes(MAX_BYTES)
         except InputProblems:
             return ()
         return lines_of(raw) if digest(raw) == then else ()
 
 
-def _key(what: Inputs, settings: Settings, store: Store, runs: Runs) -> str | None:
+def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | None:
     """Return the key of what comes of a fabric; None where something that it depends on cannot be told by its bytes."""
-    texts = [*what.stated, *(text for bundle in what.hosts for _, text in bundle.files)]
+    texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     digests = [_digest(text) for text in texts]
     said = _of_settings(settings)
     if runs.digests is None or None in digests or said is None:
         return None
     names = [
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *held)
-        for bundle, held in zip((*what.bundles, *what.hosts), (*runs.digests, *((),) * len(what.hosts)), strict=True)
+        for bundle, held in zip(
+            (*inputs.bundles, *inputs.hosts), (*runs.digests, *((),) * len(inputs.hosts)), strict=True
+        )
     ]
-    rest = ([text.display for text in what.stated], digests, _day(settings))
-    parts = (_told((what.problems, what.notes), set()), *(ascii(one).encode() for one in (rest, *names)))
+    rest = ([text.display for text in inputs.stated], digests, _day(settings))
+    parts = (_hash_input((inputs.problems, inputs.notes), set()), *(ascii(one).encode() for one in (rest, *names)))
     return store.key("outcome", *said, *parts)
 
 
 def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
     """Return what the settings say, and what stands in the files that they name; None where these cannot be read."""
     paths: set[Path] = set()
-    said = _told(replace(settings, store=None), paths)
+    said = _hash_input(replace(settings, store=None), paths)
     contents = _contents(paths - settings.config.held.keys())
     return None if contents is None else (said, contents)
 
@@ -187,12 +191,12 @@ def _day(settings: Settings) -> str:
 
 def _digest(text: Text) -> str | None:
     try:
-        return digest(text.read(MAX_BYTES)) if text.path is not None else None
+        return digest(text.read_bytes(MAX_BYTES)) if text.path is not None else None
     except InputProblems:
         return None
 
 
-def _told(value: object, paths: set[Path]) -> bytes:
+def _hash_input(value: object, paths: set[Path]) -> bytes:
     """Return bytes that differ where a value does, and note all paths in it; they are never read back."""
     written = BytesIO()
     pickler = _Telling(written, paths)
@@ -217,7 +221,9 @@ class _Telling(pickle.Pickler):
 def _contents(paths: Iterable[Path]) -> bytes | None:
     """Return what stands at the paths of settings: files, and rules in folders; None where it cannot be read."""
     try:
-        told = [(str(path), digest(read_limited(path, str(path), MAX_BYTES))) for path in sorted(_with_rules(paths))]
+        told = [
+            (str(path), digest(read_regular_file(path, str(path), MAX_BYTES))) for path in sorted(_with_rules(paths))
+        ]
     except (InputProblems, OSError):
         return None
     return ascii(told).encode()

@@ -19,7 +19,7 @@ from nodrop.model.fabric import End, Port
 from nodrop.model.reading import Allow, Cable, DeviceReading, Note, Place, Remark, Source
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import classes
-from nodrop.opening import Opened, opened, read_bundle, read_opened
+from nodrop.opening import Opened, open_files, read_bundle, read_open_files
 from nodrop.parallel import map_chunks
 
 RUN = 40
@@ -102,8 +102,8 @@ class Runs:
     def all(self) -> Iterator[DeviceReading]:
         """Yield the reading of every device."""
         if self._store is None:
-            now = map_chunks(read_bundle, self._bundles, executor=self._executor)
-            for number, reading in enumerate(now, start=1):
+            device_readings = map_chunks(read_bundle, self._bundles, executor=self._executor)
+            for number, reading in enumerate(device_readings, start=1):
                 self._tell(number)
                 yield reading
         for run, answer, readings in zip(self._runs, self._answers, self._readings, strict=True):
@@ -134,7 +134,7 @@ def _answer(run: _Run) -> _Answer:
     digests: list[tuple[str, ...]] = []
     keepable, size = True, 0
     for bundle in run.bundles:
-        found, problems = opened(bundle.files)
+        found, problems = open_files(bundle.files)
         keepable = keepable and not problems and all(source.path is not None for source, _ in found)
         digests.append(tuple(source.digest for source, _ in found))
         size += sum(len(raw) for _, raw in found)
@@ -144,15 +144,17 @@ def _answer(run: _Run) -> _Answer:
         return _Answer(key=key, digests=tuple(digests))
     readings, used = [], []
     for bundle, looked_at, then in zip(run.bundles, held, digests, strict=True):
-        found, problems = looked_at or opened(bundle.files)
+        found, problems = looked_at or open_files(bundle.files)
         sources = [source for source, _ in found]
-        readings.append(reading := read_opened(bundle, found, problems))
+        readings.append(reading := read_open_files(bundle, found, problems))
         used.append(tuple(map(sources.index, reading.sources)))
         if tuple(source.digest for source in sources) != then:  # changed in between
             key = None
     if key is not None:
         try:
-            packed = _TABLE.pack((tuple(replace(one, sources=()) for one in readings), tuple(used)))
+            packed = _TABLE.pack(
+                (tuple(replace(device_reading, sources=()) for device_reading in readings), tuple(used))
+            )
         except Unpackable:
             key = None
         else:

@@ -75,10 +75,12 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
         faults += [_fault(rule, example, message, on) for message, on in told.items()]
     faults += _of_unseen(rule, said)
     tries = mutants_of(rule) if mutants else ()
-    left = (
-        [] if faults or not tries else survivors(rule, TIERS, lambda example, platform: Setting(platform).said(example))
+    remaining_mutants = (
+        []
+        if faults or not tries
+        else survivors(rule, TIERS, lambda example, platform: Setting(platform).render_example(example))
     )
-    faults += [_unnoticed(rule, mutant) for mutant in left]
+    faults += [_unnoticed(rule, mutant) for mutant in remaining_mutants]
     return Tested(
         rule=rule,
         bad=sum(example.kind == "bad" for example in rule.examples),
@@ -91,13 +93,13 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
 
 
 def _run(rule: Rule, example: Example, setting: Setting) -> list[str]:
-    """What is wrong with an example on a platform; CannotSay where that lacks the words."""
-    setting.check_carried(example)
-    failures = run_example(rule, example, setting.base, setting.views, setting.artifact, _placed)
+    """Return the fault of an example on a platform; CannotSay where the platform cannot express it."""
+    setting.check_support(example)
+    failures = run_example(rule, example, setting.base, setting.views, setting.artifact, _locate_findings)
     return [failure.message for failure in failures]
 
 
-def _placed(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
+def _locate_findings(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
     return locate(findings, reading, platforms.where).findings
 
 

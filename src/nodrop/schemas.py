@@ -19,7 +19,7 @@ def schema(kind: str) -> dict[str, Any]:
     return {"$schema": DRAFT} | _of(kind)
 
 
-def spelt(kind: str) -> str:
+def render_schema(kind: str) -> str:
     """Return the text of a schema, as it is printed and as its file holds it."""
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
 

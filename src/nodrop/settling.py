@@ -57,7 +57,7 @@ class Bench:
         return verdict.findings
 
 
-def settled(verdict: Verdict, reading: Reading, bench: Bench) -> tuple[tuple[Finding, ...], Settled]:
+def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tuple[tuple[Finding, ...], Settled]:
     """Return the findings of one fabric, marked where they are suppressed, and how suppressions fared in it.
 
     Among the findings are those about suppressions in its files, and in its intent.
@@ -65,30 +65,32 @@ def settled(verdict: Verdict, reading: Reading, bench: Bench) -> tuple[tuple[Fin
     stated, written = bench.config.suppress, tuple(written_in(reading))
     ran = bench.ran(verdict, reading)
     findings: Sequence[Finding] = verdict.findings
-    more: tuple[Finding, ...] = ()
+    further_findings: tuple[Finding, ...] = ()
     own = Settled(ran=ran)
     if stated or written:
         day, names = today(), bench.names
         findings, hits = settle(findings, (*stated, *written), names, day, partial(_places, reading))
-        more = bench.of_remarks(wrong(written, (hits[one] for one in written), names, day, (ran,)))
-        own = Settled(hits=tuple(hits[one] for one in stated), ran=ran, days=lasting(written, day))
+        further_findings = bench.of_remarks(
+            wrong(written, (hits[suppression] for suppression in written), names, day, (ran,))
+        )
+        own = Settled(hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=lasting(written, day))
     if bench.baseline is not None:
         findings, met = baseline.settle(findings, bench.baseline)
         own = replace(own, met=met)
-    return (*findings, *more), own
+    return (*findings, *further_findings), own
 
 
 def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located, ...]]:
     """Where findings stand, and where the intent decided them, whose place is that of a part related to them."""
     pointed = locate(findings, reading, platforms.where).findings
-    own = {source.display for sources in reading.sources.values() for source in sources}
+    own_displays = {source.display for sources in reading.sources.values() for source in sources}
     return [
         tuple(
             place
-            for place in (one.located, *(part.located for part in one.related))
-            if place is not None and (place is one.located or place.file not in own)
+            for place in (finding.located, *(part.located for part in finding.related))
+            if place is not None and (place is finding.located or place.file not in own_displays)
         )
-        for one in pointed
+        for finding in pointed
     ]
 
 
@@ -104,9 +106,9 @@ def concluded(
         return ()
     hits, lines = (
         [sum(counts) for counts in zip(*numbers, strict=True)]
-        for numbers in ([one.hits for one in fabrics], [one.lines for one in fabrics])
+        for numbers in ([fabric.hits for fabric in fabrics], [fabric.lines for fabric in fabrics])
     )
-    ran = [one.ran for one in fabrics] if whole else []
+    ran = [fabric.ran for fabric in fabrics] if whole else []
     remarks = (
         *wrong(suppressions, hits, bench.names, today(), ran, findings),
         *wrong_of_lines(harmless, lines, ran),
@@ -141,21 +143,21 @@ def _baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
     return baseline.load(path)
 
 
-def told_again(outcome: "Outcome", known: Baseline) -> "Outcome":
+def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
     """Return an outcome that tells what the baseline has less often than it was found, be it in several fabrics."""
-    back = baseline.surplus(outcome.hidden, known, _met(outcome))
+    back = baseline.surplus(outcome.hidden, known_baseline, _met(outcome))
     if not back:
         return outcome
-    told = tuple(replace(one, baselined=False) for one in outcome.hidden if id(one) in back)
-    hidden = tuple(one for one in outcome.hidden if id(one) not in back)
-    findings = (*outcome.findings, *told)
-    return replace(outcome, findings=findings, hidden=hidden, baseline=outcome.baseline - len(told))
+    reported_findings = tuple(replace(finding, baselined=False) for finding in outcome.hidden if id(finding) in back)
+    hidden = tuple(finding for finding in outcome.hidden if id(finding) not in back)
+    findings = (*outcome.findings, *reported_findings)
+    return replace(outcome, findings=findings, hidden=hidden, baseline=outcome.baseline - len(reported_findings))
 
 
-def gone(outcome: "Outcome", known: Baseline, names: Mapping[str, str]) -> dict[Key, Entry]:
+def gone(outcome: "Outcome", known_baseline: Baseline, names: Mapping[str, str]) -> dict[Key, Entry]:
     """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
     ran = [one.ran for one in outcome.settled]
-    return {} if outcome.problems else baseline.gone(known, _met(outcome), ran, names)
+    return {} if outcome.problems else baseline.gone(known_baseline, _met(outcome), ran, names)
 
 
 def _met(outcome: "Outcome") -> Counter[Key]:
@@ -182,9 +184,9 @@ _NAMED = 5
 
 def _some(subjects: Sequence[str]) -> str:
     """Return the first few of the subjects, and how many more there are."""
-    named = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return f"{', '.join(named[:_NAMED])}{more}"
+    named_subjects = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
+    more = f" and {len(named_subjects) - _NAMED} more" if len(named_subjects) > _NAMED else ""
+    return f"{', '.join(named_subjects[:_NAMED])}{more}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +201,7 @@ class Updated:
 
     def __str__(self) -> str:
         entries = self.baseline.entries.values()
-        findings, rules = sum(one.times for one in entries), len({one.rule for one in entries})
+        findings, rules = sum(entry.times for entry in entries), len({entry.rule for entry in entries})
         said = [f"{self.new} new"] if self.new else []
         said += [f"{self.other} with other facts"] if self.other else []
         if self.ended:
@@ -211,16 +213,20 @@ class Updated:
 
 def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, prune: bool) -> Updated:
     """Return a baseline with what an outcome tells or the baseline had; findings about suppressions are left out."""
-    known = [one for one in (*outcome.findings, *outcome.hidden) if one.suppressed is None and one.rule not in KINDS]
-    met = [key for one in known for key in baseline.keys(one)]
+    known_findings = [
+        finding
+        for finding in (*outcome.findings, *outcome.hidden)
+        if finding.suppressed is None and finding.rule not in KINDS
+    ]
+    met = [key for finding in known_findings for key in baseline.keys(finding)]
     ended = baseline.gone(before, met, [one.ran for one in outcome.settled], names)
-    made, new, other = baseline.updated(before, known, ended, prune=prune)
-    fingerprints = {fingerprint for one in known for fingerprint in (one.fingerprint, *one.former)}
+    new_baseline, new, other = baseline.updated(before, known_findings, ended, prune=prune)
+    fingerprints = {fingerprint for finding in known_findings for fingerprint in (finding.fingerprint, *finding.former)}
     left = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
-    return Updated(baseline=made, new=new, other=other, ended=left, pruned=prune)
+    return Updated(baseline=new_baseline, new=new, other=other, ended=left, pruned=prune)
 
 
-def known(written: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":
+def overlay_lines(written: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":
     """Return a function that knows, besides other lines, those that are given."""
     return partial(_line, written, line) if written else line
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.analyses._beside import KEPT, OTHER, Beside
-from nodrop.judging import Settings, judged
+from nodrop.judging import Settings, run_rules
 from nodrop.lint.engine import severity_of
 from nodrop.lint.finding import Finding, Located, Related
 from nodrop.lint.rule import Rule
@@ -22,7 +22,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.report.merged import work_of_all
 from nodrop.report.outcome import Outcome, heads, openable
-from nodrop.settling import known
+from nodrop.settling import overlay_lines
 
 _HELD = 4
 """How many fabrics are held in memory at a time."""
@@ -52,52 +52,54 @@ def with_others(
     called only where fabrics have something in common. A fabric without identifiers, such as one that cannot be read,
     is compared with none.
     """
-    made = list(outcomes)
+    new_outcomes = list(outcomes)
     members = {
-        at: Member(name=one.name, identifiers=one.identifiers, read=read, an_intent=one.an_intent)
-        for at, (one, read) in enumerate(zip(outcomes, reads, strict=True))
-        if one.identifiers is not None
+        at: Member(name=outcome.name, identifiers=outcome.identifiers, read=read, an_intent=outcome.an_intent)
+        for at, (outcome, read) in enumerate(zip(outcomes, reads, strict=True))
+        if outcome.identifiers is not None
     }
-    found = compared(list(members.values()), rules, settings, one_site=one_site)
-    for at, more in zip(members, found, strict=True):
-        if more is not None:
-            made[at] = _with(made[at], more)
-    return made
+    fabrics = compare_fabrics(list(members.values()), rules, settings, one_site=one_site)
+    for at, further_fabric in zip(members, fabrics, strict=True):
+        if further_fabric is not None:
+            new_outcomes[at] = _with(new_outcomes[at], further_fabric)
+    return new_outcomes
 
 
-def compared(
+def compare_fabrics(
     members: Sequence[Member], rules: Callable[[], Sequence[Rule]], settings: Settings, *, one_site: bool
 ) -> list[Outcome | None]:
     """Return for each fabric what the rules that compare fabrics find in it; None where there is nothing to compare."""
-    found: list[Outcome | None] = [None] * len(members)
+    outcomes: list[Outcome | None] = [None] * len(members)
     chosen = list(_single(members))
     if len(chosen) < 2:
-        return found
+        return outcomes
     shared = sharing([members[at].identifiers for at in chosen], one_site=one_site)
     if not shared.pairs:
-        return found
+        return outcomes
     severity = settings.config.severity
     comparing = [rule for rule in rules() if rule.beside and severity_of(rule, severity) != "off"]
     if not comparing:
-        return found
+        return outcomes
     shelf = _Shelf([members[at] for at in chosen])
     for later in shared.pairs:
         reading = shelf.reading(later)
         index = Index(reading.fabric)
-        index.kept[KEPT] = tuple(shelf.beside(later, shared, one_site=one_site))
-        found[chosen[later]] = judged(reading, comparing, settings, index=index)
-    _place(found, shelf, settings)
-    return found
+        index.kept[KEPT] = tuple(shelf.earlier_fabrics(later, shared, one_site=one_site))
+        outcomes[chosen[later]] = run_rules(reading, comparing, settings, index=index)
+    _place(outcomes, shelf, settings)
+    return outcomes
 
 
 def _single(members: Sequence[Member]) -> Iterable[int]:
     """Yield each fabric of which no earlier one is another state."""
     kept: list[int] = []
-    for at, one in enumerate(members):
+    for at, member in enumerate(members):
         of_name = (members[other] for other in kept)
         states = (
-            same_fabric(one.identifiers, other.identifiers, an_intent=one.an_intent != other.an_intent)
-            for other in of_name
+            same_fabric(
+                member.identifiers, other_member.identifiers, an_intent=member.an_intent != other_member.an_intent
+            )
+            for other_member in of_name
         )
         if not any(states):
             kept.append(at)
@@ -119,7 +121,7 @@ class _Shelf:
             del self._held[next(iter(self._held))]
         return reading
 
-    def beside(self, later: int, shared: Sharing, *, one_site: bool) -> Iterable[Beside]:
+    def earlier_fabrics(self, later: int, shared: Sharing, *, one_site: bool) -> Iterable[Beside]:
         """Yield the earlier fabrics that have something in common with a later one."""
         names = self.names
         for earlier in shared.pairs[later]:
@@ -133,50 +135,52 @@ class _Shelf:
     @property
     def names(self) -> list[str]:
         """What messages call each fabric: the name that it states, else where its files lie."""
-        called = Counter(one.identifiers.fabric for one in self.members)
+        called = Counter(member.identifiers.fabric for member in self.members)
         return [
-            one.identifiers.fabric if one.identifiers.fabric and called[one.identifiers.fabric] == 1 else one.name
-            for one in self.members
+            member.identifiers.fabric
+            if member.identifiers.fabric and called[member.identifiers.fabric] == 1
+            else member.name
+            for member in self.members
         ]
 
 
-def _place(found: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
+def _place(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
     """Fill in where the parts of other fabrics stand: of all findings, or of those that a short report shows."""
-    every = [one for made in found if made is not None for one in made.every]
+    every = [one for new_outcome in outcomes if new_outcome is not None for one in new_outcome.every]
     shown = every if settings.whole else heads(one for one in every if not one.hidden)
     wanted: dict[str, dict[Subject, Finding]] = {}
-    for one in shown:
-        for related in one.related:
+    for finding in shown:
+        for related in finding.related:
             if related.subject[0] == OTHER:
-                wanted.setdefault(related.subject[1], {})[related.subject] = one
+                wanted.setdefault(related.subject[1], {})[related.subject] = finding
     places: dict[Subject, Located] = {}
     lines: dict[tuple[str, int], str] = {}
-    for name, parts in wanted.items():
+    for name, findings in wanted.items():
         reading = shelf.reading(shelf.names.index(name))
         aimed = [
             replace(one, subject=part[2:], at=part[2:], device=part[2], related=(), located=None, fix=None)
-            for part, one in parts.items()
+            for part, one in findings.items()
         ]
         pointed = locate(aimed, reading, platforms.where)
-        for part, one in zip(parts, pointed.findings, strict=True):
+        for part, one in zip(findings, pointed.findings, strict=True):
             if (place := openable(one)) is None:
                 continue
             places[part] = place
             if place.span is not None and (text := pointed.line(place.file, place.span.line)) is not None:
                 lines[place.file, place.span.line] = text
 
-    def placed(one: Finding) -> Finding:
+    def locate_related(one: Finding) -> Finding:
         if not any(related.subject in places for related in one.related):
             return one
         return replace(one, related=tuple(_located(related, places) for related in one.related))
 
-    for at, made in enumerate(found):
-        if made is not None:
-            found[at] = replace(
-                made,
-                findings=tuple(map(placed, made.findings)),
-                hidden=tuple(map(placed, made.hidden)),
-                line=known(lines, made.line),
+    for at, outcome in enumerate(outcomes):
+        if outcome is not None:
+            outcomes[at] = replace(
+                outcome,
+                findings=tuple(map(locate_related, outcome.findings)),
+                hidden=tuple(map(locate_related, outcome.hidden)),
+                line=overlay_lines(lines, outcome.line),
             )
 
 
@@ -184,23 +188,26 @@ def _located(related: Related, places: dict[Subject, Located]) -> Related:
     return replace(related, located=places.get(related.subject, related.located))
 
 
-def _with(outcome: Outcome, more: Outcome) -> Outcome:
+def _with(outcome: Outcome, further_outcome: Outcome) -> Outcome:
     """Return the outcome of a fabric with what comparing it has brought."""
 
     def line(file: str, number: int) -> str | None:
         text = outcome.line(file, number)
-        return more.line(file, number) if text is None else text
+        return further_outcome.line(file, number) if text is None else text
 
     return replace(
         outcome,
-        findings=(*outcome.findings, *more.findings),
-        hidden=(*outcome.hidden, *more.hidden),
-        suppressed=outcome.suppressed + more.suppressed,
-        baseline=outcome.baseline + more.baseline,
-        problems=(*outcome.problems, *(one for one in more.problems if one not in outcome.problems)),
-        notes=tuple(dict.fromkeys((*outcome.notes, *more.notes))),
-        settled=(*outcome.settled, *more.settled),
-        crashed=outcome.crashed or more.crashed,
-        work=work_of_all((outcome, more)),
+        findings=(*outcome.findings, *further_outcome.findings),
+        hidden=(*outcome.hidden, *further_outcome.hidden),
+        suppressed=outcome.suppressed + further_outcome.suppressed,
+        baseline=outcome.baseline + further_outcome.baseline,
+        problems=(
+            *outcome.problems,
+            *(problem for problem in further_outcome.problems if problem not in outcome.problems),
+        ),
+        notes=tuple(dict.fromkeys((*outcome.notes, *further_outcome.notes))),
+        settled=(*outcome.settled, *further_outcome.settled),
+        crashed=outcome.crashed or further_outcome.crashed,
+        work=work_of_all((outcome, further_outcome)),
         line=line,
     )

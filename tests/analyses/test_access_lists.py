@@ -10,7 +10,7 @@ from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Sta
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import with_changes
 
 DROP_ALL = AccessEntry(name="rest", action="deny")
@@ -26,8 +26,8 @@ def site(
 
 def having(lists: Any, changes: dict[str, object] | None = None, device: str = "leaf1") -> Fabric:
     fabric = with_changes(changes or {})
-    devices = tuple(changed(one, access_lists=lists) if one.name == device else one for one in fabric.devices)
-    return changed(fabric, devices=devices)
+    devices = tuple(replace_fields(one, access_lists=lists) if one.name == device else one for one in fabric.devices)
+    return replace_fields(fabric, devices=devices)
 
 
 def found(fabric: Fabric, what: str, does: str = "drop") -> dict[str, Any]:
@@ -77,21 +77,25 @@ def test_answers_from_port_179_are_missed_only_if_both_ends_drop_them() -> None:
     answers = site(AccessEntry(name="answers", action="deny", protocol=6, source_ports=BGP), at=("Ethernet224",))
     fabric = having((answers,))
     assert found(fabric, "bgp") == {}
-    there = changed(answers, bindings=(Binding(interface="Ethernet0", stage="ingress"),))
-    devices = tuple(changed(one, access_lists=(there,)) if one.name == "spine1" else one for one in fabric.devices)
+    there = replace_fields(answers, bindings=(Binding(interface="Ethernet0", stage="ingress"),))
+    devices = tuple(
+        replace_fields(one, access_lists=(there,)) if one.name == "spine1" else one for one in fabric.devices
+    )
     hits = [
-        one for one in find(Index(changed(fabric, devices=devices)), what="bgp", does="drop") if isinstance(one, Hit)
+        one
+        for one in find(Index(replace_fields(fabric, devices=devices)), what="bgp", does="drop")
+        if isinstance(one, Hit)
     ]
     assert [one.subject[0] for one in hits] == ["leaf1", "spine1"]
 
 
 def test_a_list_for_services_drops_bfd_that_it_does_not_accept_and_never_bgp() -> None:
     ssh = AccessEntry(name="ssh", protocol=6, destination_ports=(PortRange(22, 22),))
-    service = changed(site(ssh, otherwise="deny"), bindings=(Binding(interface=None, stage="services"),))
+    service = replace_fields(site(ssh, otherwise="deny"), bindings=(Binding(interface=None, stage="services"),))
     watched = {"leaf1/@neighbors/10.1.1.225/bfd": True}
     assert found(having((service,), watched), "bfd") == {"SITE": "Ethernet224"}
     assert (found(having((service,), watched), "bgp"), found(having((service,)), "bfd")) == ({}, {})
-    everything = changed(service, entries=(AccessEntry(name="any"),))
+    everything = replace_fields(service, entries=(AccessEntry(name="any"),))
     assert found(having((everything,), watched), "bfd") == {}
 
 
@@ -99,7 +103,7 @@ def test_packets_of_the_switch_itself_pass_lists_of_egress_where_the_platform_sa
     drop = AccessEntry(name="bgp", action="deny", protocol=6, destination_ports=BGP)
     own = site(drop, at=("Ethernet224",), stage="egress", own_packets=True)
     assert found(having((own,)), "bgp") == {"SITE/entries/bgp": "Ethernet224"}
-    unsaid = having((changed(own, own_packets=UNKNOWN),))
+    unsaid = having((replace_fields(own, own_packets=UNKNOWN),))
     assert (found(unsaid, "bgp"), missing(unsaid, "bgp")) == ({}, ["device.access_lists"])
 
 
@@ -121,8 +125,8 @@ def test_marks_policers_and_redirections(entry: AccessEntry, does: str, hit: boo
 
 
 def test_what_is_not_known_is_unknown() -> None:
-    assert missing(having((site(changed(DROP_ALL, others=("VLAN_ID 7",))),))) == ["device.access_lists"]
-    assert missing(having((changed(site(), entries=UNKNOWN),))) == ["device.access_lists"]
+    assert missing(having((site(replace_fields(DROP_ALL, others=("VLAN_ID 7",))),))) == ["device.access_lists"]
+    assert missing(having((replace_fields(site(), entries=UNKNOWN),))) == ["device.access_lists"]
     assert missing(having(UNKNOWN)) == ["device.access_lists"]
 
 
@@ -138,20 +142,20 @@ def without_ipv6_links() -> dict[str, object]:
 
 def test_neighbor_discovery_is_dropped_where_no_icmpv6_passes() -> None:
     tcp = AccessEntry(name="10", family="ipv6", protocol=6)
-    rest = changed(DROP_ALL, family="ipv6")
+    rest = replace_fields(DROP_ALL, family="ipv6")
     at: Any = {"at": ("Ethernet224",)}
     changes = without_ipv6_links()
     assert found(having((site(tcp, rest, **at),), changes), "nd") == {"SITE/entries/rest": "Ethernet224"}
     assert found(having((site(tcp, rest, at=("Ethernet232",)),), changes), "nd") == {}
-    icmp = changed(tcp, name="20", protocol=58)
+    icmp = replace_fields(tcp, name="20", protocol=58)
     assert found(having((site(tcp, icmp, rest, **at),), changes), "nd") == {}
-    typed = changed(icmp, others=("type 135",))
+    typed = replace_fields(icmp, others=("type 135",))
     assert found(having((site(tcp, typed, rest, **at),), changes), "nd") == {}
     assert missing(having((site(tcp, typed, rest, **at),), changes), "nd") == []
     assert found(having((site(tcp, rest, **at),)), "nd") == {}
 
 
 def test_neighbor_discovery_that_is_dropped_with_bgp_is_one_finding() -> None:
-    fabric = having((site(changed(DROP_ALL, family="ipv6"), at=("Ethernet224",)),), without_ipv6_links())
+    fabric = having((site(replace_fields(DROP_ALL, family="ipv6"), at=("Ethernet224",)),), without_ipv6_links())
     assert found(fabric, "bgp") == {"SITE/entries/rest": "Ethernet224"}
     assert found(fabric, "nd") == {}

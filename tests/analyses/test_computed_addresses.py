@@ -1,6 +1,6 @@
 """Addresses with one owner, and those that several switches may have."""
 
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.model.fabric import Device, Loopback
 from nodrop.model.index import Index
 from support.wired_routers import fabric, port, router
@@ -11,7 +11,7 @@ def spine(name: str, asn: int, *addresses: str) -> Device:
 
 
 def owners(*devices: Device) -> dict[str, object]:
-    seen = computed(Index(fabric(*devices))).seen["addresses"]
+    seen = compute_observation(Index(fabric(*devices))).seen["addresses"]
     return {item[-1]: value for item, value in seen.items() if item[-1].startswith("10.0.")}
 
 

@@ -9,8 +9,8 @@ from nodrop.analyses._drops import reaches
 from nodrop.analyses._failed import Case, case, cases
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
-from nodrop.model.states import those_known
-from nodrop.model.values import changed
+from nodrop.model.states import known_rows
+from nodrop.model.values import replace_fields
 from nodrop.routing.failures import Failures
 
 Hit = tuple[object, ...]
@@ -18,27 +18,27 @@ Hit = tuple[object, ...]
 
 def _with_hosts(fabric: Fabric) -> Fabric:
     """The fabric with a port for a host at each leaf, in the leaf's block."""
-    return changed(fabric, devices=tuple(map(_with_host, fabric.devices)))
+    return replace_fields(fabric, devices=tuple(map(_with_host, fabric.devices)))
 
 
 def _with_host(device: Device) -> Device:
     if device.role != "leaf":
         return device
-    (block,) = (route.prefix for route in those_known(device.static_routes))
-    port = changed(device.interfaces[0], name="hosts", addresses=(block.replace(".0/24", ".1/31"),))
-    return changed(device, interfaces=(*device.interfaces, port))
+    (block,) = (route.prefix for route in known_rows(device.static_routes))
+    port = replace_fields(device.interfaces[0], name="hosts", addresses=(block.replace(".0/24", ".1/31"),))
+    return replace_fields(device, interfaces=(*device.interfaces, port))
 
 
 def _without_cables(fabric: Fabric, count: int, seed: int) -> Fabric:
     """The fabric with some ports shut, so that sessions are missing."""
     chosen = {(link.a.node, link.a.port) for link in random.Random(seed).sample(fabric.links, count)}
-    return changed(
+    return replace_fields(
         fabric,
         devices=tuple(
-            changed(
+            replace_fields(
                 device,
                 interfaces=tuple(
-                    changed(port, enabled=False) if (device.name, port.name) in chosen else port
+                    replace_fields(port, enabled=False) if (device.name, port.name) in chosen else port
                     for port in device.interfaces
                 ),
             )

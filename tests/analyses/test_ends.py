@@ -3,7 +3,7 @@
 from nodrop.analyses.ends import find
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import look, two_by_two, with_changes
 
 UPLINK = "@fabric/links/leaf1:Ethernet224--spine1:Ethernet0"
@@ -81,7 +81,7 @@ def test_where_speeds_differ_lanes_follow_and_are_not_told_again() -> None:
 
 
 def test_a_switch_that_was_not_read_is_one_gap_for_each_of_its_neighbors() -> None:
-    fabric = changed(two_by_two(), devices=tuple(one for one in two_by_two().devices if one.name != "spine2"))
+    fabric = replace_fields(two_by_two(), devices=tuple(one for one in two_by_two().devices if one.name != "spine2"))
     found = list(find(Index(fabric), what="speed"))
     assert [(each.subject, each.missing) for each in found] == [
         (("leaf1",), "the other end of a link"),

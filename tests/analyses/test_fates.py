@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.observation import Observation
 from support.designs import build, shipped
 
@@ -41,8 +41,10 @@ def having(
     """Return what is computed of a fabric with a list at ports of a switch."""
     bindings = tuple(Binding(interface=port, stage=stage) for port in ports)
     rules = AccessList(name="A", entries=entries, bindings=bindings, **more)
-    devices = tuple(changed(one, access_lists=(rules,)) if one.name == device else one for one in fabric().devices)
-    return computed(Index(changed(fabric(), devices=devices)))
+    devices = tuple(
+        replace_fields(one, access_lists=(rules,)) if one.name == device else one for one in fabric().devices
+    )
+    return compute_observation(Index(replace_fields(fabric(), devices=devices)))
 
 
 def denied(seen: Observation) -> set[tuple[str, ...]]:
@@ -71,8 +73,8 @@ def test_a_spine_drops_on_some_of_the_equal_paths() -> None:
 
 
 def test_a_destination_is_denied_if_one_of_its_addresses_is() -> None:
-    to_host = changed(DROP, destinations=("10.2.2.9/32",))
-    to_others = changed(DROP, destinations=("10.2.99.0/24",))
+    to_host = replace_fields(DROP, destinations=("10.2.2.9/32",))
+    to_others = replace_fields(DROP, destinations=("10.2.99.0/24",))
     at = {"device": "leaf2", "ports": UPLINKS}
     assert denied(having(to_host, **at)) == {TO_LEAF2}  # type: ignore[arg-type]
     assert denied(having(to_others, **at)) == set()  # type: ignore[arg-type]
@@ -102,9 +104,9 @@ def test_lists_at_ports_of_hosts_are_a_doubt_about_what_leaves_the_leaf() -> Non
 @pytest.mark.parametrize(
     "entry",
     [
-        pytest.param(changed(DROP, sources=("10.2.2.0/31",)), id="some sources"),
-        pytest.param(changed(DROP, dscps=(26,), others=("TTL 5",)), id="a condition that is not modelled"),
-        pytest.param(changed(DROP, source_ports=(PortRange(50_000, 60_000),)), id="some source ports"),
+        pytest.param(replace_fields(DROP, sources=("10.2.2.0/31",)), id="some sources"),
+        pytest.param(replace_fields(DROP, dscps=(26,), others=("TTL 5",)), id="a condition that is not modelled"),
+        pytest.param(replace_fields(DROP, source_ports=(PortRange(50_000, 60_000),)), id="some source ports"),
         pytest.param(AccessEntry(name="1", protocol=17, redirects="Ethernet0"), id="a redirect"),
     ],
 )
@@ -118,17 +120,17 @@ def test_a_list_that_drops_some_packets_is_a_doubt(entry: AccessEntry) -> None:
 @pytest.mark.parametrize(
     ("entries", "more"),
     [
-        pytest.param((changed(DROP, action="permit"),), {}, id="a permit"),
+        pytest.param((replace_fields(DROP, action="permit"),), {}, id="a permit"),
         pytest.param((), {}, id="no entries"),
-        pytest.param((changed(DROP, destination_ports=(PortRange(4789, 4789),)),), {}, id="VXLAN"),
-        pytest.param((changed(DROP, protocol=6),), {}, id="TCP"),
+        pytest.param((replace_fields(DROP, destination_ports=(PortRange(4789, 4789),)),), {}, id="VXLAN"),
+        pytest.param((replace_fields(DROP, protocol=6),), {}, id="TCP"),
         pytest.param((DROP,), {"ports": ()}, id="a list that is not bound"),
         pytest.param((DROP,), {"stage": "control-plane", "ports": (None,)}, id="the control plane"),
-        pytest.param((changed(DROP, family="ipv6"),), {"family": "ipv6"}, id="IPv6"),
+        pytest.param((replace_fields(DROP, family="ipv6"),), {"family": "ipv6"}, id="IPv6"),
     ],
 )
 def test_lists_that_let_data_pass_change_nothing(entries: tuple[AccessEntry, ...], more: dict[str, Any]) -> None:
-    seen, before = having(*entries, **more), computed(Index(fabric()))
+    seen, before = having(*entries, **more), compute_observation(Index(fabric()))
     assert seen.seen["reach"] == before.seen["reach"]
     assert doubts(seen) == {}
     if "family" not in more:

@@ -7,7 +7,7 @@ import pytest
 from nodrop.model.fabric import Fabric
 from nodrop.model.nics import Nic
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import say, with_changes
 
 JOB = Nic(host="gpu1", file="job.env", traffic_class=106, queue_pairs=3)
@@ -19,7 +19,7 @@ def flows(fabric: Fabric) -> dict[str, Any]:
 
 
 def with_job(fabric: Fabric, **fields: Any) -> Fabric:
-    return changed(fabric, nics=(changed(JOB, **fields),))
+    return replace_fields(fabric, nics=(replace_fields(JOB, **fields),))
 
 
 def test_a_job_is_reported_with_the_leaf_and_its_paths() -> None:
@@ -63,5 +63,5 @@ def test_infiniband_is_not_compared() -> None:
 
 
 def test_without_stated_hosts_every_leaf_counts() -> None:
-    fabric = changed(with_changes({}), hosts=())
+    fabric = replace_fields(with_changes({}), hosts=())
     assert set(flows(with_job(fabric))) == {"gpu1/job.env"}

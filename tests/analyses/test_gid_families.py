@@ -8,7 +8,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.nics import Nic
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import say, with_changes
 
 V6 = "fd00:2::9/127"
@@ -17,7 +17,7 @@ V6 = "fd00:2::9/127"
 def found(fabric: Fabric, **fields: Any) -> Any:
     """Return what is said of a file of gpu1 with these fields."""
     nic = Nic(host="gpu1", file="job.env", **fields)
-    return say("gid_families", changed(fabric, nics=(nic,)))
+    return say("gid_families", replace_fields(fabric, nics=(nic,)))
 
 
 def fault(family: str, by: str, expected: str) -> Any:
@@ -52,8 +52,8 @@ def test_nccl_uses_ipv4_unless_a_file_of_the_host_states_more() -> None:
     assert found(in_ipv6(), ucx_traffic_class=106) == {}
     job = Nic(host="gpu1", file="job.env", traffic_class=106)
     conf = Nic(host="gpu1", file="nccl.conf", gid_family="ipv6")
-    assert say("gid_families", changed(in_ipv6(), nics=(job, conf))) == {}
-    assert say("gid_families", changed(in_ipv6(), nics=(job, changed(conf, host="gpu2")))) != {}
+    assert say("gid_families", replace_fields(in_ipv6(), nics=(job, conf))) == {}
+    assert say("gid_families", replace_fields(in_ipv6(), nics=(job, replace_fields(conf, host="gpu2")))) != {}
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,12 @@ def test_a_host_with_a_bgp_session_may_announce_the_other_family(key: dict[str, 
     fabric = in_ipv6()
     session = BgpNeighbor(**key, remote_asn=65001)
     devices = tuple(
-        changed(one, bgp=changed(one.bgp, neighbors=(*one.bgp.neighbors, session))) if one.bgp is not None else one
+        replace_fields(one, bgp=replace_fields(one.bgp, neighbors=(*one.bgp.neighbors, session)))
+        if one.bgp is not None
+        else one
         for one in fabric.devices
     )
-    assert found(changed(fabric, devices=devices), gid_family="ipv4") == {}
+    assert found(replace_fields(fabric, devices=devices), gid_family="ipv4") == {}
 
 
 def test_addresses_that_are_not_known_are_unknown() -> None:
@@ -86,6 +88,6 @@ def test_addresses_that_are_not_known_are_unknown() -> None:
 
 
 def test_without_stated_hosts_any_host_port_counts() -> None:
-    fabric = changed(with_changes({}), hosts=(), links=())
+    fabric = replace_fields(with_changes({}), hosts=(), links=())
     assert set(found(fabric, gid_family="ipv6")) == {"gpu1/job.env"}
     assert found(fabric, gid_family="ipv4") == {}

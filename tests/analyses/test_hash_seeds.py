@@ -2,7 +2,7 @@
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import look, say, with_changes
 
 LIKE_LEAVES: dict[str, object] = {"spine*/@hash_seed": 0}
@@ -42,7 +42,7 @@ def _thinned(fabric: Fabric) -> Fabric:
         if pair not in seen or not pair[1].startswith("spine"):
             kept.append(link)
         seen.add(pair)
-    return changed(fabric, links=tuple(kept))
+    return replace_fields(fabric, links=tuple(kept))
 
 
 def test_a_seed_that_is_not_known() -> None:

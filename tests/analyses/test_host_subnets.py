@@ -8,7 +8,7 @@ from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import look, with_changes
 
 BARE = {"leaf1/Ethernet16/addresses": []}
@@ -21,9 +21,11 @@ def outside(fabric: Fabric) -> dict[tuple[str, ...], Any]:
 
 def with_vlans(changes: dict[str, object], **devices: tuple[Vlan, ...]) -> Fabric:
     fabric = with_changes(changes)
-    return changed(
+    return replace_fields(
         fabric,
-        devices=tuple(changed(one, vlans=devices[one.name]) if one.name in devices else one for one in fabric.devices),
+        devices=tuple(
+            replace_fields(one, vlans=devices[one.name]) if one.name in devices else one for one in fabric.devices
+        ),
     )
 
 

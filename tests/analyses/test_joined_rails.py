@@ -7,7 +7,7 @@ import pytest
 from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.nics import Nic
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import say, with_changes
 
 UPLINKS = [f"leaf1/Ethernet{lane}" for lane in (224, 232, 240, 248)]
@@ -20,7 +20,7 @@ BOTH = {"@fabric/hosts/gpu1": APART, "@fabric/hosts/gpu2": APART}
 def parted(**fields: Any) -> Fabric:
     """Return two-by-two in rails without uplinks of leaf1; with a file of gpu1 that has these fields, if any."""
     nics = (Nic(host="gpu1", file="job.env", **fields),) if fields else ()
-    return changed(with_changes(RAILS | SHUT), nics=nics)
+    return replace_fields(with_changes(RAILS | SHUT), nics=nics)
 
 
 def test_hosts_in_rails_are_reported_where_no_cable_in_service_joins_the_leaves() -> None:
@@ -31,8 +31,8 @@ def test_hosts_in_rails_are_reported_where_no_cable_in_service_joins_the_leaves(
 
 
 def test_a_host_whose_spread_is_not_known_is_in_no_rails() -> None:
-    hosts = tuple(changed(host, spread=UNKNOWN) for host in parted().hosts)
-    assert say("joined_rails", changed(parted(), hosts=hosts)) == {}
+    hosts = tuple(replace_fields(host, spread=UNKNOWN) for host in parted().hosts)
+    assert say("joined_rails", replace_fields(parted(), hosts=hosts)) == {}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_files_of_a_host_state_whether_its_gpus_forward(fields: dict[str, bool],
 def test_a_leaf_with_a_cable_that_is_not_known_may_be_joined() -> None:
     fabric = parted()
     port = {"leaf1/Ethernet216/enabled": True, "leaf1/Ethernet216/side": UNKNOWN}
-    assert say("joined_rails", changed(with_changes(RAILS | SHUT | port), nics=fabric.nics)) == {
+    assert say("joined_rails", replace_fields(with_changes(RAILS | SHUT | port), nics=fabric.nics)) == {
         "leaf1": "interface.side"
     }
 
@@ -64,6 +64,6 @@ def test_a_switch_that_was_not_read_joins_what_is_cabled_to_it_and_may_join_more
     ports = {f"leaf{number}/Ethernet216/enabled": True for number in (1, 2)}
     fabric = with_changes(RAILS | SHUT | ports)
     cables = tuple(Link(a=End(f"leaf{at}", "Ethernet216"), b=End("unread", f"port{at}")) for at in (1, 2))
-    assert say("joined_rails", changed(fabric, links=(*fabric.links, *cables))) == {}
-    one_cable = changed(fabric, links=(*fabric.links, *cables[:1]))
+    assert say("joined_rails", replace_fields(fabric, links=(*fabric.links, *cables))) == {}
+    one_cable = replace_fields(fabric, links=(*fabric.links, *cables[:1]))
     assert say("joined_rails", one_cable) == {"leaf1": "the other end of a link"}

@@ -388,13 +388,13 @@ def test_only_what_has_changed_is_read(git: Git, two_by_two: Path, monkeypatch: 
     commit(git)
     unwatched("Ethernet224", path="pod1/leaf1/config_db.json")
     read: list[str] = []
-    before = judging.read
+    before = judging.read_source
 
     def counted(what: Inputs | Text, *given: object, **named: object) -> Reading:
         read.append(what.name if isinstance(what, Inputs) else what.display)
         return before(what, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(judging, "read", counted)
+    monkeypatch.setattr(judging, "read_source", counted)
     made = of_json("--base", "main")
     assert read == ["pod1", "pod1"]
     assert made["same"] == ["pod0", "pod2"]

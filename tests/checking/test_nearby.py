@@ -19,7 +19,7 @@ from nodrop.model.fabric import Device, End, Fabric, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 RULES = of_files(shipped())
 CASES = [
@@ -50,7 +50,7 @@ class Site:
         """Return them as one fabric, stated as the first is."""
         devices = [self._device(one, at) for at, fabric in enumerate(fabrics) for one in fabric.devices]
         links = [
-            changed(link, a=_own(link.a, at), b=_own(link.b, at))
+            replace_fields(link, a=_own(link.a, at), b=_own(link.b, at))
             for at, fabric in enumerate(fabrics)
             for link in fabric.links
         ]
@@ -62,13 +62,15 @@ class Site:
             Link(a=End(f"p{at}-spine1", free[0]), b=End(f"p{at + 1}-spine1", free[1])) for at in range(len(fabrics) - 1)
         ]
         hosts = tuple(
-            changed(host, name=f"p{at}-{host.name}") for at, fabric in enumerate(fabrics) for host in fabric.hosts
+            replace_fields(host, name=f"p{at}-{host.name}")
+            for at, fabric in enumerate(fabrics)
+            for host in fabric.hosts
         )
         links = sorted((self._links.setdefault(one, one) for one in links), key=lambda one: (one.a, one.b))
         return Reading(fabric=replace(fabrics[0], devices=tuple(devices), links=tuple(links), hosts=hosts))
 
     def _device(self, device: Device, at: int) -> Device:
-        made = self._devices.setdefault((id(device), at), (device, changed(device, name=f"p{at}-{device.name}")))
+        made = self._devices.setdefault((id(device), at), (device, replace_fields(device, name=f"p{at}-{device.name}")))
         return made[1]
 
 

@@ -127,13 +127,13 @@ def test_against_a_folder(configurations: Git, case: Case, tmp_path: Path) -> No
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the name of each state that is checked by rules."""
     seen: list[str] = []
-    before = judging.judged
+    before = judging.run_rules
 
     def watched(reading: Reading, *words: Any, **more: Any) -> Any:
         seen.append(reading.fabric.name)
         return before(reading, *words, **more)
 
-    monkeypatch.setattr(judging, "judged", watched)
+    monkeypatch.setattr(judging, "run_rules", watched)
     return seen
 
 

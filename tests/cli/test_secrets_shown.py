@@ -141,7 +141,7 @@ def test_no_format_shows_a_secret(
     assert kept
     from nodrop import cache
 
-    store = cache.opened([])
+    store = cache.open_user_store([])
     assert store is not None
     for path in kept:
         assert SECRET.encode() not in (store.get(path.name) or b""), path
@@ -275,7 +275,7 @@ def test_a_community_with_another_fault_is_in_no_entry_of_the_cache(
     tables = json.loads(file.read_text())
     file.write_text(json.dumps(tables | {"SNMP_COMMUNITY": {f"{SECRET}001": {"TYPE": "RWX"}}}))
     nodrop("lint", tmp_path / "leaf1")
-    store = cache.opened([])
+    store = cache.open_user_store([])
     kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert store is not None
     assert kept

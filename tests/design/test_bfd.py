@@ -7,7 +7,7 @@ import pytest
 import nodrop
 from nodrop.intent.load import loads
 from nodrop.model.fabric import Fabric
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.sonic.traits import TRAITS
 from nodrop.resources import home
 
@@ -22,7 +22,7 @@ def built(bfd: str, platform: str, version: str) -> Fabric:
 
 
 def watched(fabric: Fabric) -> set[bool]:
-    return {one.bfd for device in fabric.devices for one in known(device.neighbors)}
+    return {one.bfd for device in fabric.devices for one in require_fact(device.neighbors)}
 
 
 @pytest.mark.parametrize("release", TRAITS.releases)

@@ -10,7 +10,7 @@ from nodrop.errors import InputProblems
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric
 from nodrop.model.routing import Bgp, PrefixRule
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.traits import traits
 from support.designs import build, changed, load, shipped
 from support.platform_mixes import on
@@ -50,8 +50,8 @@ def test_only_the_switches_of_sonic_have_tables_in_a_mixed_fabric() -> None:
 def test_sessions_and_maps_as_tables_hold_them() -> None:
     plain, held = (build(shipped("two-by-two", changes)) for changes in (None, TABLES))
     was, now = bgp_of(plain, "leaf1"), bgp_of(held, "leaf1")
-    assert {one.hold_s for one in known(was.neighbors)} == {None}
-    assert {one.hold_s for one in known(now.neighbors)} == {9}
+    assert {one.hold_s for one in require_fact(was.neighbors)} == {None}
+    assert {one.hold_s for one in require_fact(now.neighbors)} == {9}
     assert (was.requires_policy, now.requires_policy) == (False, True)
     assert (was.session_dscp, now.session_dscp) == (56, None)
     assert [one.name for one in was.community_lists] == ["GSHUT"]

@@ -11,7 +11,7 @@ from nodrop.formats.yaml import parse
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.index import Index
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import writer
 from support.designs import Data, build, shipped
 
@@ -172,7 +172,7 @@ def test_every_fault_is_told_once_however_many_switches_have_it() -> None:
 )  # fmt: skip
 def test_a_writer_refuses_what_it_cannot_add(change: dict[str, Any], path: str) -> None:
     with pytest.raises(Unsupported) as caught:
-        writer("sonic").write(changed(PLAIN.devices[0], **change), Index(PLAIN))
+        writer("sonic").write(replace_fields(PLAIN.devices[0], **change), Index(PLAIN))
     assert caught.value.path == path
 
 

@@ -13,7 +13,7 @@ from nodrop.errors import InputProblems, Unsupported
 from nodrop.hardware import asic, asics
 from nodrop.model.fabric import CounterStream, Fabric, SampledCounters, SampledKind
 from nodrop.model.index import Index
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import writer
 from nodrop.platforms.traits import traits
 from nodrop.report import page
@@ -120,18 +120,21 @@ OF_QUEUES = "high_frequency/a/samples/queues"
 @pytest.mark.parametrize(
     ("stream", "path"),
     [
-        (changed(STREAM, interval_us=None), "high_frequency/a/interval_us"),
-        (changed(STREAM, interval_us=2**32), "high_frequency/a/interval_us"),
-        (changed(STREAM, samples=(ROW, ROW)), "high_frequency/a/samples"),
-        (changed(STREAM, samples=(changed(ROW, counters=("PACKETS", "BYTES")),)), f"{OF_QUEUES}/counters"),
-        (changed(STREAM, samples=(changed(ROW, objects=("a/1", "a/1")),)), f"{OF_QUEUES}/objects"),
-        (changed(STREAM, samples=(changed(ROW, objects=("a|1",)),)), f"{OF_QUEUES}/objects/0"),
+        (replace_fields(STREAM, interval_us=None), "high_frequency/a/interval_us"),
+        (replace_fields(STREAM, interval_us=2**32), "high_frequency/a/interval_us"),
+        (replace_fields(STREAM, samples=(ROW, ROW)), "high_frequency/a/samples"),
+        (
+            replace_fields(STREAM, samples=(replace_fields(ROW, counters=("PACKETS", "BYTES")),)),
+            f"{OF_QUEUES}/counters",
+        ),
+        (replace_fields(STREAM, samples=(replace_fields(ROW, objects=("a/1", "a/1")),)), f"{OF_QUEUES}/objects"),
+        (replace_fields(STREAM, samples=(replace_fields(ROW, objects=("a|1",)),)), f"{OF_QUEUES}/objects/0"),
     ],
 )  # fmt: skip
 def test_sonic_refuses_streams_that_it_cannot_say(stream: CounterStream, path: str) -> None:
     fabric = build(shipped("two-by-two", BASE))
     with pytest.raises(Unsupported) as caught:
-        writer("sonic").write(changed(fabric.devices[0], high_frequency=(stream,)), Index(fabric))
+        writer("sonic").write(replace_fields(fabric.devices[0], high_frequency=(stream,)), Index(fabric))
     assert caught.value.path == path
 
 
@@ -140,7 +143,7 @@ def test_nvue_refuses_streams() -> None:
             (("platform", "nvue"), ("version", "5.16"))}  # fmt: skip
     fabric = build(shipped("two-by-two", nvue))
     with pytest.raises(Unsupported) as caught:
-        writer("nvue").write(changed(fabric.devices[0], high_frequency=(STREAM,)), Index(fabric))
+        writer("nvue").write(replace_fields(fabric.devices[0], high_frequency=(STREAM,)), Index(fabric))
     assert caught.value.path == "high_frequency"
 
 

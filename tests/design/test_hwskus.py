@@ -157,6 +157,6 @@ def test_layouts_are_of_the_model(model: str) -> None:
         assert layout.since is None or layout.since in traits("sonic").releases
         for panel, (into, speed) in layout.ports.items():
             group = box.group(panel)
-            way = group.split(into) if group else None
+            way = group.find_breakout(into) if group else None
             assert way is not None, (model, layout.hwskus, panel)
             assert speed in way.speeds, (model, layout.hwskus, panel)

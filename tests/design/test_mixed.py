@@ -20,10 +20,10 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.model.qos import QosProfile, Queue, Scheduler
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import Subject, matches, natural, parse, text
-from nodrop.model.values import changed
-from nodrop.platforms import not_carried
+from nodrop.model.values import replace_fields
+from nodrop.platforms import unsupported_paths
 from support.designs import Data, build, load
 from support.designs import changed as altered
 from support.places import TESTS
@@ -67,37 +67,37 @@ def named_by_port(fabric: Fabric) -> Fabric:
         far = str(port.description).rpartition(":")
         end = End(far[0], far[2])
         description = f"{end.node}:{ports[end]}" if end in ports else port.description
-        return changed(port, name=ports[End(device.name, port.name)], description=description)
+        return replace_fields(port, name=ports[End(device.name, port.name)], description=description)
 
     def of_link(link: Link) -> Link:
         a, b = (End(end.node, ports.get(end, end.port)) for end in (link.a, link.b))
-        return changed(link, a=min(a, b), b=max(a, b))
+        return replace_fields(link, a=min(a, b), b=max(a, b))
 
     def of_bgp(device: Device) -> Bgp | None:
         bgp = device.bgp
         if bgp is None:
             return None
         sessions = (
-            changed(one, interface=ports[End(device.name, one.interface)]) if one.interface else one
+            replace_fields(one, interface=ports[End(device.name, one.interface)]) if one.interface else one
             for one in bgp.neighbors
         )
-        return changed(bgp, neighbors=tuple(sorted(sessions, key=session_key)))
+        return replace_fields(bgp, neighbors=tuple(sorted(sessions, key=session_key)))
 
     def of_vlan(device: Device, vlan: Vlan) -> Vlan:
-        members = (changed(one, interface=ports[End(device.name, one.interface)]) for one in vlan.members)
-        return changed(vlan, members=tuple(members))
+        members = (replace_fields(one, interface=ports[End(device.name, one.interface)]) for one in vlan.members)
+        return replace_fields(vlan, members=tuple(members))
 
     devices = tuple(
-        changed(
+        replace_fields(
             device,
             interfaces=tuple(of_port(device, port) for port in device.interfaces),
             bgp=of_bgp(device),
-            vlans=tuple(of_vlan(device, vlan) for vlan in known(device.vlans)),
+            vlans=tuple(of_vlan(device, vlan) for vlan in require_fact(device.vlans)),
         )
         for device in fabric.devices
     )
     links = tuple(sorted(map(of_link, fabric.links), key=lambda link: (link.a, link.b)))
-    return changed(fabric, devices=devices, links=links)
+    return replace_fields(fabric, devices=devices, links=links)
 
 
 def session_key(session: BgpNeighbor) -> Any:
@@ -111,17 +111,19 @@ def _port(port: Any) -> str:
 
 def comparable(device: Device) -> Device:
     """The device without what either platform cannot say, and without what the intent says of its platform."""
-    unsaid = dict.fromkeys([*not_carried("sonic"), *not_carried("nvue")])
-    whole = changed(device, interfaces=tuple(map(_stated, device.interfaces)))
-    return changed(project(whole, unsaid), platform="", version="", qos_style=None)
+    unsaid = dict.fromkeys([*unsupported_paths("sonic"), *unsupported_paths("nvue")])
+    whole = replace_fields(device, interfaces=tuple(map(_stated, device.interfaces)))
+    return replace_fields(project(whole, unsaid), platform="", version="", qos_style=None)
 
 
 def _stated(port: Interface) -> Interface:
     """The port without what its platform gives ports without a cable, and rates that SONiC takes beside caps only."""
     if isinstance(port.qos, QosProfile):
-        port = changed(port, qos=changed(port.qos, queues=tuple(map(_capped, known(port.qos.queues)))))
+        port = replace_fields(
+            port, qos=replace_fields(port.qos, queues=tuple(map(_capped, require_fact(port.qos.queues))))
+        )
     if port.description is None:  # no cable; the port for cut packets is such a one, and has a speed where it is up
-        port = changed(port, fec=None, mtu_bytes=None, speed_mbps=port.speed_mbps if port.enabled else None)
+        port = replace_fields(port, fec=None, mtu_bytes=None, speed_mbps=port.speed_mbps if port.enabled else None)
     return port
 
 
@@ -129,7 +131,7 @@ def _capped(queue: Queue) -> Queue:
     scheduler = queue.scheduler
     if not isinstance(scheduler, Scheduler) or scheduler.guaranteed_bytes_per_s != scheduler.peak_bytes_per_s:
         return queue
-    return changed(queue, scheduler=changed(scheduler, guaranteed_bytes_per_s=None))
+    return replace_fields(queue, scheduler=replace_fields(scheduler, guaranteed_bytes_per_s=None))
 
 
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
@@ -164,7 +166,7 @@ def covers(note: Adaptation, subject: Subject) -> bool:
 def test_platforms_differ_in_what_is_noted_and_in_nothing_else(name: str, mix: tuple[str, str]) -> None:
     noted, found = notes(name, *mix), set(subjects(name, mix))
     assert [text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []
-    unsaid = [f"*/{'/'.join(below(tuple(path.split('/'))))}" for path in not_carried("nvue")]
+    unsaid = [f"*/{'/'.join(below(tuple(path.split('/'))))}" for path in unsupported_paths("nvue")]
     idle = [note.path for note in noted if not any(covers(note, one) for one in found)]
     assert [path for path in idle if not any(matches(parse(one), parse(path)) for one in unsaid)] == []
 
@@ -176,7 +178,7 @@ def test_what_no_switch_says_is_the_same(name: str, mix: tuple[str, str]) -> Non
     for part in ("name", "mode", "hosts", "classes", "links"):
         assert getattr(base, part) == getattr(other, part)
     unwatched = ("leaf",) if mix[0] == "nvue" and base.policy.fabric_watchdog else ()
-    assert other.policy == changed(base.policy, fabric_unwatched_roles=unwatched)
+    assert other.policy == replace_fields(base.policy, fabric_unwatched_roles=unwatched)
 
 
 @pytest.mark.parametrize("name", INTENTS)
@@ -252,7 +254,10 @@ def test_random_intents_come_back_whole_from_any_mix(data: Data, drawn: st.DataO
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
     for device, its in zip(fabric.devices, reading.fabric.devices, strict=True):
-        unsaid = not_carried(device.platform).keys() - {"role", "interfaces/*/side"}  # the plan beside the files says
+        unsaid = unsupported_paths(device.platform).keys() - {
+            "role",
+            "interfaces/*/side",
+        }  # the plan beside the files says
         assert list(differences(project(device, unsaid), its)) == []
 
 

@@ -9,7 +9,7 @@ from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.model.fabric import Collector, Fabric
 from nodrop.model.index import Index
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import writer
 from support.designs import Data, build, load, shipped
 
@@ -88,7 +88,7 @@ def test_sonic_refuses_what_it_cannot_say() -> None:
     fabric = build(shipped("two-by-two"))
     for change, path in (({"gnmi_port": 0}, "gnmi_port"), ({"otlp_collectors": COLLECTORS}, "otlp_collectors")):
         with pytest.raises(Unsupported) as caught:
-            writer("sonic").write(changed(fabric.devices[0], **change), Index(fabric))
+            writer("sonic").write(replace_fields(fabric.devices[0], **change), Index(fabric))
         assert caught.value.path == path
 
 

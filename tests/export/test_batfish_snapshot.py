@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.export.batfish import LAYER1, Snapshot, snapshot, told
+from nodrop.export.batfish import LAYER1, Snapshot, report_omissions, snapshot
 from nodrop.export.batfish.unseen import NO_LISTS
 from nodrop.model.access import AccessList, Binding
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
@@ -22,9 +22,9 @@ from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import UNKNOWN, those_known
+from nodrop.model.states import UNKNOWN, known_rows
 from nodrop.model.subject import link as link_subject
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.resources import home
 from nodrop.routing.legs import legs
 from nodrop.routing.prefixes import prefix
@@ -182,7 +182,7 @@ def test_random_devices_of_nvue(device: Device) -> None:
     except Unsupported:
         return
     (one,) = collect.read_artifacts(made, {device.name: "nvue"}, "")
-    check(Reading(fabric=changed(within, devices=(one.device,)), sources={one.device.name: one.sources}))
+    check(Reading(fabric=replace_fields(within, devices=(one.device,)), sources={one.device.name: one.sources}))
 
 
 @given(st.integers(0, 2**32))
@@ -257,7 +257,9 @@ def test_cables_of_bonds_are_left_out() -> None:
     ports = tuple(HostPort(name=f"n{n}", speed_mbps=1, lanes=1, addresses=("10.5.0.9/24",), bond="b") for n in (1, 2))
     host = Host(name="gpu1", group="g", gpus=8, nic=UNKNOWN, ports=ports)
     channel = PortChannel(name="PortChannel1", members=("Ethernet0", "Ethernet8"), addresses=("10.5.0.1/24",))
-    device = leaf(interfaces=tuple(changed(port, addresses=()) for port in leaf().interfaces), port_channels=(channel,))
+    device = leaf(
+        interfaces=tuple(replace_fields(port, addresses=()) for port in leaf().interfaces), port_channels=(channel,)
+    )
     links = tuple(Link(a=End("gpu1", f"n{n}"), b=End("leaf1", f"Ethernet{8 * n - 8}")) for n in (1, 2))
     found = check(reading_of(Fabric(name="f", mode="lossless", devices=(device,), hosts=(host,), links=links)))
     assert json.loads(found.files[LAYER1]) == {"edges": []}
@@ -267,7 +269,7 @@ def test_cables_of_bonds_are_left_out() -> None:
 
 
 def test_a_port_channel_without_members_is_shut_and_so_are_ports_that_are() -> None:
-    ports = (changed(leaf().interfaces[0], enabled=False),)
+    ports = (replace_fields(leaf().interfaces[0], enabled=False),)
     text = only_file(leaf(interfaces=ports, port_channels=(PortChannel(name="PortChannel1", members=("Ethernet8",)),)))
     assert "interface Ethernet0\n shutdown\n" in text
     assert "interface PortChannel1\n shutdown\n" in text
@@ -293,7 +295,7 @@ def test_names_that_batfish_does_not_take_are_made_others_and_lead_back() -> Non
 
 def test_nodes_are_lower_case_and_apart() -> None:
     names = ("Leaf1", "leaf1", "LEAF1", "spine 1")
-    devices = tuple(changed(leaf(), name=name, interfaces=()) for name in names)
+    devices = tuple(replace_fields(leaf(), name=name, interfaces=()) for name in names)
     host = Host(
         name="Spine-1",
         group="gpu",
@@ -314,7 +316,7 @@ def test_hosts_go_by_the_switch_in_their_subnet() -> None:
         HostPort(name="n2", speed_mbps=1, lanes=1, addresses=("10.5.0.9/24",), bond="b"),
         HostPort(name="n3", speed_mbps=1, lanes=1, addresses=("10.5.0.9/24",), bond="b"),
     )
-    six = Host(name="six", group="g", gpus=0, nic=UNKNOWN, ports=(changed(ports[0], addresses=("fd00::9/64",)),))
+    six = Host(name="six", group="g", gpus=0, nic=UNKNOWN, ports=(replace_fields(ports[0], addresses=("fd00::9/64",)),))
     host = Host(name="gpu1", group="g", gpus=8, nic=UNKNOWN, ports=ports)
     ends = [End("gpu1", "n1"), End("gpu1", "n2"), End("six", "n1"), End("gpu1", "n3")]
     links = [Link(a=end, b=End("leaf1", f"Ethernet{8 * n}")) for n, end in enumerate(ends[:3])]
@@ -430,10 +432,10 @@ def test_lists_at_ports_that_batfish_is_given_as_stanzas_are_not_seen() -> None:
     bound = AccessList(name="A", bindings=(Binding(interface="Ethernet0", stage="ingress"),))
     free, services = (
         AccessList(name="B"),
-        changed(bound, name="C", bindings=(Binding(interface=None, stage="services"),)),
+        replace_fields(bound, name="C", bindings=(Binding(interface=None, stage="services"),)),
     )
-    devices = tuple(changed(one, access_lists=(bound, free, services)) for one in fabric.devices[:1])
-    found = snapshot(reading_of(changed(fabric, devices=devices + fabric.devices[1:])))
+    devices = tuple(replace_fields(one, access_lists=(bound, free, services)) for one in fabric.devices[:1])
+    found = snapshot(reading_of(replace_fields(fabric, devices=devices + fabric.devices[1:])))
     lists = {key: why for key, why in found.unseen.items() if "@access_lists" in key}
     assert lists == {(devices[0].name, "@access_lists", "A"): NO_LISTS}
 
@@ -452,7 +454,7 @@ def test_a_line_at_which_batfish_gives_up_is_a_comment_and_told(two_by_two: Path
     assert (refused.device, refused.text, refused.matters) == ("leaf1", block.split("\n")[3].strip(), False)
     assert refused.place
     assert (refused.place.file, refused.place.span.line) == ("frr.conf", line)
-    assert list(told(found))[-1:] == [f"left out: leaf1, frr.conf:{line}, `{refused.text}`: {refused.said}"]
+    assert list(report_omissions(found))[-1:] == [f"left out: leaf1, frr.conf:{line}, `{refused.text}`: {refused.said}"]
 
 
 @pytest.mark.parametrize(
@@ -474,7 +476,9 @@ def test_what_builds_on_such_a_line_is_written_anew(tmp_path: Path, lines: str, 
     assert (refused.place.span.line, refused.text) == (at + 1, lines.split("\n")[at - 1].strip())
     assert "line vty" in found.files["configs/leaf1.cfg"]
     assert found.anew == ("leaf1",)
-    assert [line.split(":")[:2] for line in told(found) if "take their place" in line] == [["written anew", " leaf1"]]
+    assert [line.split(":")[:2] for line in report_omissions(found) if "take their place" in line] == [
+        ["written anew", " leaf1"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -517,19 +521,17 @@ def test_what_is_not_seen_of_a_dual_stack() -> None:
     expected = set()
     for device in fabric.devices:
         holders = ((port.name,) for port in device.interfaces)
-        texts = {one: those_known(port.addresses) for one, port in zip(holders, device.interfaces, strict=True)}
-        texts |= {("@loopbacks", one.name): one.addresses for one in those_known(device.loopbacks)}
+        texts = {one: known_rows(port.addresses) for one, port in zip(holders, device.interfaces, strict=True)}
+        texts |= {("@loopbacks", one.name): one.addresses for one in known_rows(device.loopbacks)}
         expected |= {
             (device.name, *part, "addresses", text)
             for part, own in texts.items()
             for text in own
             if (read := prefix(text)) and read.family == "ipv6"
         }
-        expected |= {(device.name, "@neighbors", one.key) for one in those_known(device.neighbors) if ":" in one.key}
+        expected |= {(device.name, "@neighbors", one.key) for one in known_rows(device.neighbors) if ":" in one.key}
         expected |= {
-            (device.name, "@static_routes", one.prefix)
-            for one in those_known(device.static_routes)
-            if ":" in one.prefix
+            (device.name, "@static_routes", one.prefix) for one in known_rows(device.static_routes) if ":" in one.prefix
         }
     assert set(found.unseen) == expected
 

@@ -19,7 +19,7 @@ from nodrop.export.containerlab import Lab, lab
 from nodrop.formats.yaml import parse
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Reading, Source
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import reader
 from nodrop.resources import home
 from support.command import nodrop as run
@@ -150,14 +150,16 @@ def test_cumulus_starts_with_its_own_settings_but_for_eth0(intent: str) -> None:
     )
     for device in of_nvue:
         raw = made.files[f"{device.name}/startup.yaml"].encode()
-        again = reader("nvue").read(device.name, [(Source(name="startup.yaml", display="startup.yaml"), raw)]).device
+        again = (
+            reader("nvue").read_device(device.name, [(Source(name="startup.yaml", display="startup.yaml"), raw)]).device
+        )
         alone = (
             reader("nvue")
-            .read(device.name, [(source, source.held or b"") for source in reading.sources[device.name]])
+            .read_device(device.name, [(source, source.held or b"") for source in reading.sources[device.name]])
             .device
         )
         assert alone.management is not None
-        assert again == changed(alone, management=None)
+        assert again == replace_fields(alone, management=None)
 
 
 def test_parts_of_ports_are_cards_behind_those_of_the_whole_ones() -> None:
@@ -297,9 +299,9 @@ def test_a_fabric_without_any_image_is_no_lab(tmp_path: Path) -> None:
 def test_names_are_those_that_containers_may_have(tmp_path: Path) -> None:
     reading = nodrop.read([str(configured(tmp_path))])
     (device,) = reading.fabric.devices
-    twins = tuple(changed(device, name=name) for name in ("-leaf 1", "leaf-1"))
+    twins = tuple(replace_fields(device, name=name) for name in ("-leaf 1", "leaf-1"))
     odd = Reading(
-        fabric=changed(reading.fabric, name="hall 2: öst", devices=twins),
+        fabric=replace_fields(reading.fabric, name="hall 2: öst", devices=twins),
         sources=dict.fromkeys(("-leaf 1", "leaf-1"), reading.sources["leaf1"]),
     )
     made = lab(odd)
@@ -325,8 +327,8 @@ def test_what_tables_say_of_bgp_is_an_frr_conf_and_told(tmp_path: Path) -> None:
 def test_a_host_that_no_switch_is_a_gateway_of_is_told() -> None:
     reading = fabric_of("two-by-two")[1]
     leaf = reading.fabric.devices[0]
-    bare = changed(leaf, interfaces=tuple(changed(port, addresses=()) for port in leaf.interfaces))
-    fabric = changed(reading.fabric, devices=(bare, *reading.fabric.devices[1:]))
+    bare = replace_fields(leaf, interfaces=tuple(replace_fields(port, addresses=()) for port in leaf.interfaces))
+    fabric = replace_fields(reading.fabric, devices=(bare, *reading.fabric.devices[1:]))
     made = lab(Reading(fabric=fabric, sources=reading.sources))
     assert "storage1: no gateway: no switch at the ports has an address beside theirs" in made.changed
     nodes = topology(made)["topology"]["nodes"]
@@ -336,9 +338,9 @@ def test_a_host_that_no_switch_is_a_gateway_of_is_told() -> None:
 
 def test_names_that_are_too_long_to_be_found_are_told(tmp_path: Path) -> None:
     reading = nodrop.read([str(configured(tmp_path, "leaf1"))])
-    long = changed(reading.fabric, name="f" * 49)
+    long = replace_fields(reading.fabric, name="f" * 49)
     assert not any("not found" in text for text in lab(Reading(fabric=long, sources=reading.sources)).changed)
-    longer = changed(reading.fabric, name="f" * 50)
+    longer = replace_fields(reading.fabric, name="f" * 50)
     called = f"clab-{'f' * 50}-leaf1"
     told = f"leaf1: not found by its name, {called}, longer than 60 characters"
     assert told in lab(Reading(fabric=longer, sources=reading.sources)).changed

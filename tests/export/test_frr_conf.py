@@ -13,7 +13,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.resources import home
 from support.command import built
@@ -94,7 +94,7 @@ def test_sessions_of_tables_are_rendered_with_all_the_rest(two_by_two: Path, tmp
     found = conf(tmp_path)
     assert found.own
     assert found.place(1) is None
-    said = frr.read(found.text).bgp
+    said = frr.read_frr(found.text).bgp
     assert said is not None
     assert [one.key for one in said.neighbors] == ["192.0.2.1", "192.0.2.9"]
 
@@ -110,7 +110,7 @@ def test_bgp_of_tables_is_rendered(two_by_two: Path, tmp_path: Path) -> None:
     found = frr_conf(reading, device)
     assert found is not None
     assert found.own
-    assert frr.read(found.text).bgp == device.bgp
+    assert frr.read_frr(found.text).bgp == device.bgp
 
 
 def test_every_platform_without_frrs_words_is_rendered(tmp_path: Path) -> None:
@@ -121,7 +121,9 @@ def test_every_platform_without_frrs_words_is_rendered(tmp_path: Path) -> None:
     assert found is not None
     assert (found.own, found.missing) == (True, ())
     assert device.bgp
-    assert frr.read(found.text).bgp == changed(device.bgp, default_ipv4_unicast=True, preserve_forwarding=False)
+    assert frr.read_frr(found.text).bgp == replace_fields(
+        device.bgp, default_ipv4_unicast=True, preserve_forwarding=False
+    )
     other = confs["sonic"][1]
     assert other is not None
     assert not other.own
@@ -136,15 +138,15 @@ def test_older_platforms(folder: str) -> None:
     assert device.bgp
     unknown = ("import_check of BGP in VRF default is not known",) if folder.startswith("onyx") else ()
     assert found.missing == unknown
-    bgp = changed(device.bgp, import_check=True) if unknown else device.bgp
-    assert frr.read(found.text, frr.DATACENTER).bgp == bgp
+    bgp = replace_fields(device.bgp, import_check=True) if unknown else device.bgp
+    assert frr.read_frr(found.text, frr.DATACENTER).bgp == bgp
 
 
 def test_what_is_not_known_is_said(two_by_two: Path) -> None:
     reading, device = only(two_by_two / "leaf1")
     bare = Reading(fabric=reading.fabric)
-    assert frr_conf(bare, changed(device, bgp=UNKNOWN)) is None
-    odd = changed(device, vrf_bgp=UNKNOWN, bgp=changed(device.bgp, neighbors=UNKNOWN))
+    assert frr_conf(bare, replace_fields(device, bgp=UNKNOWN)) is None
+    odd = replace_fields(device, vrf_bgp=UNKNOWN, bgp=replace_fields(device.bgp, neighbors=UNKNOWN))
     found = frr_conf(bare, odd)
     assert found is not None
     assert found.missing == ("device.vrf_bgp is not known", "neighbors of BGP in VRF default is not known")
@@ -153,7 +155,9 @@ def test_what_is_not_known_is_said(two_by_two: Path) -> None:
 def test_what_frr_cannot_say_is_left_out_as_a_whole_and_said(two_by_two: Path) -> None:
     reading, device = only(two_by_two / "leaf1")
     assert device.bgp
-    found = frr_conf(Reading(fabric=reading.fabric), changed(device, bgp=changed(device.bgp, maximum_paths=999)))
+    found = frr_conf(
+        Reading(fabric=reading.fabric), replace_fields(device, bgp=replace_fields(device.bgp, maximum_paths=999))
+    )
     assert found is not None
     assert "router bgp" not in found.text
     assert found.missing == ("bgp/maximum_paths: is not from 1 to 514",)
@@ -163,11 +167,13 @@ def test_a_field_of_a_session_that_frr_has_no_command_for_is_left_out_alone(two_
     reading, device = only(two_by_two / "leaf1")
     assert device.bgp
     session = BgpNeighbor(interface="Ethernet0", remote_asn="external", ebgp_multihop=2, hold_s=9)
-    found = frr_conf(Reading(fabric=reading.fabric), changed(device, bgp=changed(device.bgp, neighbors=(session,))))
+    found = frr_conf(
+        Reading(fabric=reading.fabric), replace_fields(device, bgp=replace_fields(device.bgp, neighbors=(session,)))
+    )
     assert found is not None
-    said = frr.read(found.text).bgp
+    said = frr.read_frr(found.text).bgp
     assert said is not None
-    assert said.neighbors == (changed(session, ebgp_multihop=None),)
+    assert said.neighbors == (replace_fields(session, ebgp_multihop=None),)
     reason = "a session over an interface is to the far end of its link"
     assert found.missing == (f"ebgp_multihop of the session to Ethernet0: {reason}",)
 
@@ -176,14 +182,14 @@ def test_static_routes_need_no_bgp_and_other_vrfs_no_default_one(two_by_two: Pat
     reading, device = only(two_by_two / "leaf1")
     bare = Reading(fabric=reading.fabric)
     route = StaticRoute(prefix="192.0.2.0/24", next_hop="10.1.0.0")
-    found = frr_conf(bare, changed(device, bgp=None, static_routes=(route,)))
+    found = frr_conf(bare, replace_fields(device, bgp=None, static_routes=(route,)))
     assert found is not None
-    said = frr.read(found.text)
+    said = frr.read_frr(found.text)
     assert (said.bgp, said.static_routes, found.missing) == (None, (route,), ())
-    other = changed(device.bgp, vrf="blue")
-    found = frr_conf(bare, changed(device, bgp=None, vrf_bgp=(other,)))
+    other = replace_fields(device.bgp, vrf="blue")
+    found = frr_conf(bare, replace_fields(device, bgp=None, vrf_bgp=(other,)))
     assert found is not None
-    assert frr.read(found.text).vrf_bgp == (other,)
+    assert frr.read_frr(found.text).vrf_bgp == (other,)
 
 
 def test_a_file_that_has_changed_is_refused(two_by_two: Path, tmp_path: Path) -> None:

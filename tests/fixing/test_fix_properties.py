@@ -44,6 +44,6 @@ def test_several_faults_at_once(platform: str, data: st.DataObject) -> None:
 
 
 def _all(files: dict[str, str]) -> tuple[object, ...]:
-    from nodrop.judging import judged
+    from nodrop.judging import run_rules
 
-    return judged(said(files), of_files(shipped()), Settings()).findings
+    return run_rules(said(files), of_files(shipped()), Settings()).findings

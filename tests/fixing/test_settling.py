@@ -32,7 +32,7 @@ class World:
         subject = "/".join(one.subject)
         return [(("place",), self.writes[subject])] if subject in self.writes else [(one.subject, "fixed")]
 
-    def tried(self, findings: Sequence[Finding]) -> "Tried[World]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "Tried[World]":
         made = ["/".join(one.subject) for one in findings if "/".join(one.subject) not in self.by_hand]
         left = [one for one in self.there if one not in made or one in self.stays]
         new = [one for subject in made for one in self.brings.get(subject, ()) if one not in left]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nodrop.errors import InputProblems
 from nodrop.formats import json
-from nodrop.formats.places import Lines, Span, read_limited
+from nodrop.formats.places import Lines, Span, read_regular_file
 
 characters = st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from('"\\/\n\r\té𝄞\u2028'))
 texts = st.text(characters, max_size=6)
@@ -266,9 +266,9 @@ def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     file = tmp_path / "config_db.json"
     file.write_bytes(b"x" * 10)
     (tmp_path / "link").symlink_to(file)
-    assert read_limited(tmp_path / "link", "d", 10) == b"x" * 10
+    assert read_regular_file(tmp_path / "link", "d", 10) == b"x" * 10
     with pytest.raises(InputProblems, match=r"^d: 10 bytes; expected at most 9 bytes$"):
-        json.read_limited(file, "d", 9)
+        json.read_regular_file(file, "d", 9)
 
 
 def test_what_is_not_a_file_is_refused_without_waiting(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_what_is_not_a_file_is_refused_without_waiting(tmp_path: Path) -> None:
     }
     for path, said in refused.items():
         with pytest.raises(InputProblems) as caught:
-            read_limited(path, "given", 1000)
+            read_regular_file(path, "given", 1000)
         assert str(caught.value) == f"given: {said}"
 
 

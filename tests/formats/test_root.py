@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.formats import root as module
-from nodrop.formats.root import LeadsOut, Root, around, repository_of
+from nodrop.formats.root import LeadsOut, Root, find_root, repository_of
 
 
 @pytest.fixture(params=["openat2", "folder by folder"])
@@ -104,9 +104,9 @@ def test_what_a_path_leads_to(path: str, top: Path) -> None:
 
 def test_a_path_that_is_not_there_yet_has_a_real_one(top: Path) -> None:
     root = Root(str(top), "top")
-    assert root.resolved(top / "folder/new/deep") == f"{top}/a/b/new/deep"
+    assert root.resolve_path(top / "folder/new/deep") == f"{top}/a/b/new/deep"
     with pytest.raises(LeadsOut):
-        root.resolved(top / "nowhere-out/new")
+        root.resolve_path(top / "nowhere-out/new")
 
 
 def test_what_is_swapped_while_it_is_opened_leads_nowhere_else(top: Path) -> None:
@@ -155,9 +155,9 @@ def test_the_root_is_the_nearest_repository_that_no_link_leads_to(tmp_path: Path
         "user/inner": "user/inner",
         "plain/deep": None,
     }
-    assert around(tmp_path / "current").top == f"{tmp_path}/current"
+    assert find_root(tmp_path / "current").top == f"{tmp_path}/current"
     (tmp_path / "plain/file").write_text("")
-    assert around(tmp_path / "plain/file").top == f"{tmp_path}/plain"
+    assert find_root(tmp_path / "plain/file").top == f"{tmp_path}/plain"
 
 
 def test_descriptors_are_given_back(top: Path) -> None:
@@ -171,7 +171,7 @@ def test_descriptors_are_given_back(top: Path) -> None:
             with contextlib.suppress(OSError):
                 os.close(root.open(top / path, os.O_RDONLY))
             with contextlib.suppress(OSError):
-                root.resolved(top / path)
+                root.resolve_path(top / path)
     del root
     gc.collect()
     assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -27,7 +27,7 @@ def refused(base: str, *paths: str) -> list[str]:
 def test_files_are_those_of_the_folder_under_the_paths_of_now() -> None:
     former = of_folder(Path("../old"), ["build"])
     text = former.text(Path("build/leaf1/config_db.json"))
-    assert (text.display, text.read(1000)) == ("build/leaf1/config_db.json", b'{"old": {}}')
+    assert (text.display, text.read_bytes(1000)) == ("build/leaf1/config_db.json", b'{"old": {}}')
     assert [entry.name for entry in former.entries(Path("build/leaf1"))] == ["config_db.json", "frr.conf"]
     assert former.head(Path("build/leaf1/config_db.json")) == b'{"old": {}}'
     assert former.is_folder(Path("build"))
@@ -46,7 +46,7 @@ def test_a_link_out_of_the_folder_is_a_problem_and_is_not_followed(site: Path) -
     (site / "old" / "build" / "leaf1" / "frr.conf").unlink()
     (site / "old" / "build" / "leaf1" / "frr.conf").symlink_to("../../../secret")
     former = of_folder(Path("../old"), ["build"])
-    assert former.text(Path("build/leaf1/frr.conf")).read(1000) == b""
+    assert former.text(Path("build/leaf1/frr.conf")).read_bytes(1000) == b""
     assert former.head(Path("build/leaf1/frr.conf")) == b""
     assert [problem.path for problem in former.problems] == ["build/leaf1/frr.conf"]
 

@@ -32,7 +32,7 @@ from support.places import TESTS
 
 SEED: Files = {"leaf1/config_db.json": b'{"PORT": {"Ethernet0": {"speed": "400000"}}, "VLAN": {"Vlan10": {}}}'}
 SONIC = replace(next(one for one in TARGETS if one.name == "sonic"), commands=())
-_READ = reader.read
+_READ = reader.read_device
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,7 +65,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], N
                 act()
             return _READ(name, held)
 
-        monkeypatch.setattr(reader, "read", read)
+        monkeypatch.setattr(reader, "read_device", read)
 
     return planted
 

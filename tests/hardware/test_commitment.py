@@ -5,7 +5,7 @@ import pytest
 from nodrop.hardware.commitment import committed_bytes, memory_bytes
 from nodrop.model.fabric import Device
 from nodrop.model.states import UNKNOWN, UnknownFact
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.designs import build, shipped
 
 LEAF = build(shipped("broadcom")).device("leaf1")
@@ -18,9 +18,9 @@ def test_a_switch_with_tables() -> None:
 
 
 def test_headroom_of_their_own_where_there_is_no_shared_pool() -> None:
-    pools = tuple(changed(pool, shared_headroom_bytes=None) for pool in LEAF.buffer_pools)  # type: ignore[union-attr]
+    pools = tuple(replace_fields(pool, shared_headroom_bytes=None) for pool in LEAF.buffer_pools)  # type: ignore[union-attr]
     own = 4 * (2540 + 201930) + 3 * (2540 + 178562)
-    assert committed_bytes(changed(LEAF, buffer_pools=pools)) == own + 7 * 5 * 7 * 254
+    assert committed_bytes(replace_fields(LEAF, buffer_pools=pools)) == own + 7 * 5 * 7 * 254
 
 
 @pytest.mark.parametrize("name", ["two-by-two", "rail-256"])
@@ -32,8 +32,8 @@ def test_a_switch_that_computes_has_the_rest_in_its_pools(name: str) -> None:
 
 
 def test_what_is_not_known() -> None:
-    unknown: Device = changed(LEAF, model="Z9999")
+    unknown: Device = replace_fields(LEAF, model="Z9999")
     with pytest.raises(UnknownFact):
         memory_bytes(unknown)
     with pytest.raises(UnknownFact):
-        committed_bytes(changed(LEAF, buffer_pools=UNKNOWN))
+        committed_bytes(replace_fields(LEAF, buffer_pools=UNKNOWN))

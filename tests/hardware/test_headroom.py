@@ -12,7 +12,7 @@ from nodrop.hardware import asic, switch
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.hardware.dynamic import budget, counted_speed, resolve
 from nodrop.hardware.formulas import formula
-from nodrop.hardware.headroom import Budget, computed, ieee_bound_bytes, table_xoff
+from nodrop.hardware.headroom import Budget, compute_headroom, ieee_bound_bytes, table_xoff
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fabric import Port as PanelPort
@@ -35,7 +35,7 @@ ACS_SN5600 = [
 @pytest.mark.parametrize(("speed", "cable", "xoff"), ACS_SN5600)
 def test_the_shipped_table_of_sn5600(speed: int, cable: int, xoff: int, compensated: bool) -> None:
     """The table's xon tells the lanes: 8 at 800G, 4 at 400G (the SKU splits those ports), fewer below."""
-    found = computed(
+    found = compute_headroom(
         asic("spectrum-4"),
         speed_mbps=speed,
         lanes=8 if speed == 800000 else 4,
@@ -72,7 +72,7 @@ SN5640 = [
 def test_the_shipped_table_of_sn5640(speed: int, cable: int, xoff: int) -> None:
     """The table is of a shared headroom pool: a size of xon alone, and no compensation in any release."""
     for compensated in (False, True):
-        found = computed(
+        found = compute_headroom(
             asic("spectrum-5"),
             speed_mbps=speed,
             lanes=4,
@@ -131,7 +131,7 @@ def test_what_the_switch_itself_computes(
     in_master: tuple[int, int, int],
 ) -> None:
     for compensated, expected in ((False, in_202505), (True, in_master)):
-        found = computed(
+        found = compute_headroom(
             asic(f"spectrum-{chip}"),
             speed_mbps=speed,
             lanes=lanes,
@@ -146,7 +146,7 @@ def test_what_the_switch_itself_computes(
 
 
 def test_what_a_budget_is_made_of() -> None:
-    found = computed(
+    found = compute_headroom(
         asic("spectrum-4"),
         speed_mbps=800000,
         lanes=8,
@@ -187,7 +187,7 @@ def test_headroom_of_releases_before_202405(
     chip: int, speed: int, cable: int, mtu: int, lanes: int, pattern: int, small: int, ratio: int | None,
     expected: tuple[int, int, int],
 ) -> None:  # fmt: skip
-    found = computed(
+    found = compute_headroom(
         asic(f"spectrum-{chip}"),
         speed_mbps=speed,
         lanes=lanes,

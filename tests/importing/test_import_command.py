@@ -9,7 +9,7 @@ import pytest
 
 import nodrop
 from nodrop.intent.load import loads
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.resources import home
 from support.command import nodrop as run
 from support.designs import build
@@ -202,7 +202,7 @@ def test_addresses_of_the_routing_daemon_and_of_netmasks_are_the_ports(habits: P
     fabric = nodrop.read([habits]).fabric
     (spine,) = (one for one in fabric.devices if one.name == "spine01")
     assert spine.interfaces[0].addresses == ("10.1.1.3/31",)
-    assert those_known(spine.loopbacks)[0].addresses == ("10.0.0.21/32",)
+    assert known_rows(spine.loopbacks)[0].addresses == ("10.0.0.21/32",)
     assert nodrop.read([habits]).notes == ()
 
 

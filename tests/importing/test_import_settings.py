@@ -13,7 +13,7 @@ from nodrop.importing import derive
 from nodrop.importing.classes import evened_out
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UNKNOWN, those_known
+from nodrop.model.states import UNKNOWN, known_rows
 from support.command import nodrop as run
 from support.designs import build, data_of, shipped
 from support.imported_fabrics import bare, called, imported
@@ -46,7 +46,7 @@ def test_traffic_classes_that_share_a_queue_are_one() -> None:
 def test_the_pool_of_a_vlan_holds_the_whole_subnet() -> None:
     whole = bare("storage-vlan")
     leaves = [one for one in whole.devices if one.name.startswith("leaf")]
-    wide = [tuple(replace(vlan, addresses=("192.168.0.1/21",)) for vlan in those_known(one.vlans)) for one in leaves]
+    wide = [tuple(replace(vlan, addresses=("192.168.0.1/21",)) for vlan in known_rows(one.vlans)) for one in leaves]
     far = tuple(
         replace(one, name=one.name.replace("leaf", "leaf20"), vlans=vlans)
         for one, vlans in zip(leaves, wide, strict=True)

@@ -9,8 +9,8 @@ import nodrop
 from nodrop.design.decisions import Aspect, keys_in_words
 from nodrop.importing import derive
 from nodrop.importing.sight import see
-from nodrop.importing.telling import not_carried
-from nodrop.importing.trying import Unlike, spelt, unlike
+from nodrop.importing.telling import render_differences
+from nodrop.importing.trying import Unlike, render_value, unlike
 from nodrop.intent.load import loads
 from nodrop.model.compare import project
 from nodrop.model.fabric import Device, Interface
@@ -72,7 +72,7 @@ def test_names_of_servers_are_left_and_told() -> None:
 
 
 def test_values_are_spelt_for_people() -> None:
-    assert [spelt(one) for one in (None, True, (), (1, 2), UNKNOWN)] == ["none", "on", "none", "1, 2", "unknown"]
+    assert [render_value(one) for one in (None, True, (), (1, 2), UNKNOWN)] == ["none", "on", "none", "1, 2", "unknown"]
 
 
 def test_keys_that_decide_are_told_without_what_stands_for_others() -> None:
@@ -99,7 +99,7 @@ def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
             )
             for n in range(count)
         )  # fmt: skip
-        return not_carried(unlike, see(bare("two-by-two")))
+        return render_differences(unlike, see(bare("two-by-two")))
 
     assert len(moved(3)) == 3
     assert moved(4) == (

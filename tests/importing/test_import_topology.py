@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.hardware import media
 from nodrop.importing import derive
-from nodrop.importing.endpoints import named
+from nodrop.importing.endpoints import parse_host_name
 from nodrop.importing.sight import see
 from nodrop.importing.uplinks import fitting
 from nodrop.model.bridging import PortChannel
@@ -105,7 +105,7 @@ def test_ports_with_sessions_to_what_was_not_read_lead_to_no_hosts() -> None:
     ],
 )
 def test_hosts_are_named_by_what_stands_in_descriptions(text: str, host: tuple[str, int] | None) -> None:
-    found = named(text)
+    found = parse_host_name(text)
     assert found == (None if host is None else (host[0].rstrip("-"), host[1]))
 
 

@@ -77,7 +77,7 @@ def test_texts_that_are_held_stand_for_files() -> None:
     lay({"leaf1/config_db.json": CONFIG})
     found = find(["leaf1"], held={"leaf1/config_db.json": b"{}"})
     ((_, text),) = found.bundles[0].files
-    assert text.read(100) == b"{}"
+    assert text.read_bytes(100) == b"{}"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_standard_input_is_a_device(raw: bytes, platform: str) -> None:
 
 def test_standard_input_may_be_an_intent() -> None:
     found = find(["-"], stdin=INTENT)
-    assert ([text.read(100) for text in found.all_intents()], found.bundles) == ([INTENT], [])
+    assert ([text.read_bytes(100) for text in found.all_intents()], found.bundles) == ([INTENT], [])
 
 
 def test_what_does_not_exist_is_a_problem_and_all_else_is_found() -> None:

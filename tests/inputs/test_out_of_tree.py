@@ -18,7 +18,7 @@ from _pytest.mark.structures import ParameterSet
 from nodrop.errors import InputProblems
 from nodrop.inputs import Disk
 from nodrop.locate import load
-from nodrop.opening import opened
+from nodrop.opening import open_files
 from nodrop.publish import digest
 from nodrop.resources import home
 from support.command import SCRIPT, nodrop
@@ -687,7 +687,7 @@ def test_a_file_that_became_a_link_out_of_the_tree_is_not_opened_again(outside: 
     """Not even where it holds the same, for that alone would tell."""
     path = Path("leaf1/frr.conf")
     shutil.copy(outside / "key", path)
-    found, problems = opened([("frr.conf", Disk().text(path))])
+    found, problems = open_files([("frr.conf", Disk().text(path))])
     assert problems == []
     link("leaf1/frr.conf", "../../outside/key")
     with pytest.raises(InputProblems, match="leads out of the repository"):

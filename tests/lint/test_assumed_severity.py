@@ -12,7 +12,7 @@ from nodrop.model.fabric import Fabric, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.analysis_results import with_changes
 from support.designs import build, shipped
 
@@ -104,16 +104,18 @@ def test_what_shows_roce() -> None:
     device = fabric.device("leaf1")
     assert shows_roce(fabric, device, index=Index(fabric)), "its lossless queue marks"
     ports = tuple(
-        changed(port, qos=changed(port.qos, queues=tuple(changed(one, wred=None) for one in port.qos.queues)))
+        replace_fields(
+            port, qos=replace_fields(port.qos, queues=tuple(replace_fields(one, wred=None) for one in port.qos.queues))
+        )
         if not isinstance(port.qos, type(UNKNOWN)) and port.qos is not None
         else port
         for port in device.interfaces
     )
-    bare = changed(device, interfaces=ports)
+    bare = replace_fields(device, interfaces=ports)
     assert not shows_roce(fabric, bare, index=Index(fabric))
-    assert shows_roce(fabric, changed(bare, qos_style="macro"), index=Index(fabric))
+    assert shows_roce(fabric, replace_fields(bare, qos_style="macro"), index=Index(fabric))
     rdma = TrafficClass(name="rdma", purpose="rdma", dscp=(24,), tc=3, lossless=True)
-    other = changed(with_changes({}), classes=(rdma,))
+    other = replace_fields(with_changes({}), classes=(rdma,))
     assert not rdma_is_lossless_somewhere(other, index=Index(other))
     assert rdma_is_lossless_somewhere(fabric, index=Index(fabric)), "spines have it"
 
@@ -186,8 +188,8 @@ def static_leaf(xoff_bytes: int, version: str | Unknown) -> Fabric:
             | {"headroom": {"xoff_bytes": xoff_bytes, "xon_bytes": 19456}},
         }
     )
-    devices = tuple(changed(one, version=version) if one.name == "leaf1" else one for one in fabric.devices)
-    return changed(fabric, devices=devices)
+    devices = tuple(replace_fields(one, version=version) if one.name == "leaf1" else one for one in fabric.devices)
+    return replace_fields(fabric, devices=devices)
 
 
 @pytest.mark.parametrize(
@@ -222,11 +224,13 @@ def test_a_port_that_may_lead_to_a_switch_lacks_its_watchdog_as_one_between_swit
 ) -> None:
     fabric = with_changes({"leaf1/Ethernet0/qos/pfc_watchdog": None})
     leaf1 = fabric.device("leaf1")
-    ports = tuple(changed(one, side=side) if one.name == "Ethernet0" else one for one in leaf1.interfaces)
+    ports = tuple(replace_fields(one, side=side) if one.name == "Ethernet0" else one for one in leaf1.interfaces)
     devices = tuple(
-        changed(leaf1, role=role, interfaces=ports) if one.name == "leaf1" else one for one in fabric.devices
+        replace_fields(leaf1, role=role, interfaces=ports) if one.name == "leaf1" else one for one in fabric.devices
     )
     (found,) = (
-        one for one in nodrop.lint(Reading(fabric=changed(fabric, devices=devices))).findings if one.rule == WATCHDOG
+        one
+        for one in nodrop.lint(Reading(fabric=replace_fields(fabric, devices=devices))).findings
+        if one.rule == WATCHDOG
     )
     assert found.severity == expected

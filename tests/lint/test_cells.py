@@ -39,7 +39,7 @@ DEVICE, PORT = 0, 1
 def test_columns_are_what_is_read(scope: str, claim: str, expected: set[Column]) -> None:
     made = rule(scope=scope, claim=claim)
     assert set(columns(made.scope, made.reads)) == expected
-    assert made.judged == columns(made.scope, made.reads)
+    assert made.verdict_columns == columns(made.scope, made.reads)
 
 
 def test_equal_profiles_that_are_not_one_object_cost_an_evaluation_and_nothing_else() -> None:

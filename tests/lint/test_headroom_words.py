@@ -9,7 +9,7 @@ from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.designs import build, port, shipped
 
 FABRIC = build(shipped("broadcom"))
@@ -18,7 +18,7 @@ O128, P28O72, C512S2 = (f"Arista-7060X6-64PE-B-{name}" for name in ("O128", "P28
 
 
 def th5(hwsku: str) -> Device:
-    return changed(LEAF, model="7060X6-64PE-B", hwsku=hwsku)
+    return replace_fields(LEAF, model="7060X6-64PE-B", hwsku=hwsku)
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_other_hwskus_count_where_a_table_has_no_row(
             "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them",
         ),
         (
-            changed(LEAF, model="Other", hwsku=None),
+            replace_fields(LEAF, model="Other", hwsku=None),
             "device.model",
             "models of devices: state them under models in fabric.yaml",
         ),
     ],
 )
 def test_the_reason_is_what_is_missing(device: Device, missing: str, settled: str) -> None:
-    far = changed(PORT, name="Ethernet999", speed_mbps=800_000, cable_length_m=400)
+    far = replace_fields(PORT, name="Ethernet999", speed_mbps=800_000, cable_length_m=400)
     with pytest.raises(UnknownFact) as raised:
         headroom_needed_bytes(device, far, index=Index(FABRIC))
     assert str(raised.value) == missing
@@ -64,9 +64,9 @@ def test_the_reason_is_what_is_missing(device: Device, missing: str, settled: st
 
 def facing(model: object, speed_mbps: object) -> int | None:
     """Return what a port of leaf1 needs in front of spine1, if that is of this model."""
-    devices = tuple(changed(one, model=model) if one.name == "spine1" else one for one in FABRIC.devices)
-    index = Index(changed(FABRIC, devices=devices))
-    return headroom_for_peer_bytes(LEAF, changed(PORT, speed_mbps=speed_mbps), index=index)
+    devices = tuple(replace_fields(one, model=model) if one.name == "spine1" else one for one in FABRIC.devices)
+    index = Index(replace_fields(FABRIC, devices=devices))
+    return headroom_for_peer_bytes(LEAF, replace_fields(PORT, speed_mbps=speed_mbps), index=index)
 
 
 @pytest.mark.parametrize("model", ["SN4700", "Z9332F", "Other", UNKNOWN])
@@ -92,14 +92,14 @@ def test_what_no_source_says_of_a_slow_chip_is_unknown(speed_mbps: object, missi
 
 
 def test_a_port_without_a_cable_has_no_peer() -> None:
-    index = Index(changed(FABRIC, links=()))
+    index = Index(replace_fields(FABRIC, links=()))
     assert headroom_for_peer_bytes(LEAF, PORT, index=index) is None
     assert model_of_peer(LEAF, PORT, index=index) == ""
     assert model_of_peer(LEAF, PORT, index=Index(FABRIC)) == FABRIC.device("spine1").model
 
 
 def _traditional(hwsku: str, model: str, version: str | None = None) -> Device:
-    return changed(
+    return replace_fields(
         LEAF, model=model, hwsku=hwsku, buffer_model="traditional", dynamic_buffers=None, version=version or UNKNOWN
     )
 
@@ -116,7 +116,7 @@ def test_both_rules_compare_with_the_same_figures(
     model: str, hwsku: str, speed_mbps: int, length_m: int, row: int, formula: int, least: int
 ) -> None:
     """The tables are of sonic-buildimage 202511; the formula is of 202511, for 1024 bytes, half of all small."""
-    far = changed(PORT, speed_mbps=speed_mbps, mtu_bytes=9100, lanes=2)
+    far = replace_fields(PORT, speed_mbps=speed_mbps, mtu_bytes=9100, lanes=2)
     found = bounds(_traditional(hwsku, model, "202511"), far, length_m=length_m)
     assert (found.row, found.formula, found.least, found.usual) == (row, formula, least, row)
     assert found.assumed_mtu_bytes == 1024
@@ -124,7 +124,7 @@ def test_both_rules_compare_with_the_same_figures(
 
 def test_a_stated_traffic_pattern_replaces_that_of_sonic() -> None:
     settings = DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=4096, small_packet_percent=50, over_subscribe_ratio=0)
-    far = changed(PORT, speed_mbps=50_000, mtu_bytes=9100, lanes=2)
-    device = changed(_traditional("ACS-MSN2700", "SN2700", "202511"), dynamic_buffers=settings)
+    far = replace_fields(PORT, speed_mbps=50_000, mtu_bytes=9100, lanes=2)
+    device = replace_fields(_traditional("ACS-MSN2700", "SN2700", "202511"), dynamic_buffers=settings)
     found = bounds(device, far, length_m=40)
     assert (found.formula, found.assumed_mtu_bytes) == (26_624, None)

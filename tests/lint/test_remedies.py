@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding
-from nodrop.lint.remedies import changed_to, parted
+from nodrop.lint.remedies import changed_to, split_change
 from nodrop.lint.rules import shipped
 from nodrop.model.change import Change
 from nodrop.model.edit import set_value
@@ -53,7 +53,7 @@ def changes(rule: str, of: Fabric) -> list[tuple[str, object, object]]:
     ],
 )
 def test_a_change_is_of_the_smallest_part(old: object, new: object, expected: object) -> None:
-    assert list(parted(old, new)) == expected
+    assert list(split_change(old, new)) == expected
 
 
 def test_what_is_not_there_is_added() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from nodrop.config import Config
-from nodrop.judging import Settings, chosen_rules, judged, reading_at
+from nodrop.judging import Settings, chosen_rules, reading_at, run_rules
 from nodrop.lint.rules import shipped
 from nodrop.lint.skipped import FAILURES, MODE, OBSERVED, Skipped, skipped, skipped_by_all
 from nodrop.report.json import render as json_of
-from nodrop.report.merged import merged
+from nodrop.report.merged import merge_outcomes
 from nodrop.report.outcome import Outcome
 from nodrop.report.text import render
 from nodrop.resources import home
@@ -59,7 +59,7 @@ def test_each_reason_has_its_rules() -> None:
 
 def test_what_ran_and_what_did_not_are_all_rules_and_json_says_the_same() -> None:
     settings = Settings(select=("watchdog", "routing"))
-    outcome = judged(reading_at(str(home("intents") / "two-by-two.yaml")), chosen_rules(settings), settings)
+    outcome = run_rules(reading_at(str(home("intents") / "two-by-two.yaml")), chosen_rules(settings), settings)
     assert outcome.rules + sum(len(one.rules) for one in outcome.skipped) == len(shipped())
     document = json.loads(json_of(outcome))
     assert document["skipped"] == [{"reason": one.reason, "rules": [*one.rules]} for one in outcome.skipped]
@@ -81,6 +81,6 @@ def test_the_line_before_the_totals_says_how_many_and_why() -> None:
 @pytest.mark.parametrize("places", [(0, 1), (1, 0)])
 def test_of_several_fabrics_a_rule_is_skipped_that_ran_in_none(places: tuple[int, int]) -> None:
     both = (Outcome(devices=1, rules=7, skipped=TWO), Outcome(devices=1, rules=8, skipped=TWO[:1]))
-    made = merged([*(both[at] for at in places), Outcome(devices=0)])
+    made = merge_outcomes([*(both[at] for at in places), Outcome(devices=0)])
     assert (made.rules, made.skipped) == (8, TWO[:1])
     assert skipped_by_all([TWO, (Skipped(reason="not selected", rules=("b",)),)]) == TWO[1:]

@@ -20,7 +20,7 @@ def said(example: Example) -> View:
     for platform in TIERS:
         setting = Setting(platform)
         try:
-            setting.check_carried(example)
+            setting.check_support(example)
             return views_of(example, setting.base, setting.views, setting.artifact)[0]
         except CannotSay:
             continue
@@ -29,18 +29,18 @@ def said(example: Example) -> View:
 
 def found(step: Step) -> bool | None:
     """Return whether a condition holds; None where that is not known."""
-    return bool(step.value) if step.settled else None
+    return bool(step.value) if step.has_value else None
 
 
 def consistent(step: Step) -> None:
     """Check that a step is what its parts make it, and that nothing after the one that decided was looked at."""
     parts = [part for part in step.parts if part.value is not Unseen.NOT_REACHED]
-    if isinstance(step.node, Not) and step.settled and parts:
+    if isinstance(step.node, Not) and step.has_value and parts:
         assert step.value == (not parts[0].value)
     if isinstance(step.node, Logic):
-        assert all(part.settled for part in parts[:-1])
+        assert all(part.has_value for part in parts[:-1])
         assert found(step) == found(parts[-1])
-        stopped = not parts[-1].settled or bool(parts[-1].value) == (step.node.word == "or")
+        stopped = not parts[-1].has_value or bool(parts[-1].value) == (step.node.word == "or")
         assert len(parts) == len(step.parts) or stopped
         assert parts[-1].decides == stopped
     for part in parts:

@@ -32,7 +32,7 @@ def test_a_look_reads_and_judges_once_and_loads_no_rule_again(site: Path, monkey
 
         monkeypatch.setattr(owner, attribute, counting)
 
-    count("read", reader, "read")
+    count("read", reader, "read_device")
     count("rules", rules, "load_rules")
     count("where", platforms, "where")
     before = desk.judged

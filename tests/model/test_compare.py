@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.model.buffers import BufferPool, BufferProfile
-from nodrop.model.compare import Difference, differences, mixed, project
+from nodrop.model.compare import Difference, apply_differences, differences, project
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback, Port, TrafficClass
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler
 from nodrop.model.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, PrefixRule, StaticRoute
@@ -208,7 +208,7 @@ def test_rows_with_keys_are_mixed_one_by_one() -> None:
         asked.append(path)
         return bool(path == ("10.0.0.3",))
 
-    assert mixed(old, new, takes) == neighbors("10.0.0.1", "10.0.0.2", "10.0.0.3")
+    assert apply_differences(old, new, takes) == neighbors("10.0.0.1", "10.0.0.2", "10.0.0.3")
     assert sorted(asked) == [("10.0.0.2",), ("10.0.0.3",), ("10.0.0.4",)]
 
 
@@ -230,5 +230,5 @@ def test_rows_of_which_two_have_one_key_are_mixed_as_a_whole(
         asked.append(path)
         return taken
 
-    assert mixed(neighbors(*old), neighbors(*new), takes) == neighbors(*(new if taken else old))
+    assert apply_differences(neighbors(*old), neighbors(*new), takes) == neighbors(*(new if taken else old))
     assert asked == [()]

@@ -8,7 +8,7 @@ import pytest
 
 from nodrop.analyses.siblings import ASPECTS
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.fields import TABLE, entry_label, impacts, label_of, named, own, unit_of
+from nodrop.model.fields import TABLE, entry_label, field_names, impacts, label_of, own, unit_of
 from nodrop.model.types import Type, attributes, fields
 from nodrop.model.values import classes
 from support.places import ROOT
@@ -84,7 +84,7 @@ def test_words_and_units_of_fields() -> None:
     assert [unit_of(name) for name in ("hold_s", "peak_bytes_per_s", "mtu_bytes", "trust")] == [
         "s", "bytes_per_s", "bytes", "",
     ]  # fmt: skip
-    assert named(heading=True) == ("bgp", "qos", "wred", "headroom")
+    assert field_names(heading=True) == ("bgp", "qos", "wred", "headroom")
     assert not own(Interface, "mtu_bytes").routing
     assert own(Interface, "addresses").routing
     assert own(Device, "access_lists").routing

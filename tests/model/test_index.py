@@ -66,8 +66,8 @@ def test_devices_beside_each_other() -> None:
     """Hosts and what was not read are no devices; a device without cables has none beside it."""
     spare = Device(name="leaf9", platform="sonic", interfaces=())
     index = Index(replace(FABRIC, devices=(*FABRIC.devices, spare)))
-    assert index.beside == {"leaf1": {"spine1"}, "spine1": {"leaf1"}, "leaf9": set()}
-    assert index.beside is index.beside
+    assert index.neighbor_names == {"leaf1": {"spine1"}, "spine1": {"leaf1"}, "leaf9": set()}
+    assert index.neighbor_names is index.neighbor_names
 
 
 def test_ports_of_a_switch_are_alike_in_all_that_groups_go_by() -> None:

@@ -11,7 +11,7 @@ from nodrop.model.assemble import Shared, assemble
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.reading import Cable, DeviceReading
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.resources import home
 
 State = tuple[list[DeviceReading], Declared]
@@ -34,7 +34,7 @@ def state() -> State:
 def ports(reading: DeviceReading, name: str, change: Callable[[Interface], Interface]) -> DeviceReading:
     """A switch with another port of that name."""
     rows = tuple(change(one) if one.name == name else one for one in reading.device.interfaces)
-    return replace(reading, device=changed(reading.device, interfaces=rows))
+    return replace(reading, device=replace_fields(reading.device, interfaces=rows))
 
 
 def first(reading: DeviceReading, change: Callable[[Interface], Interface]) -> DeviceReading:
@@ -50,14 +50,16 @@ def on_first(change: Callable[[DeviceReading], DeviceReading]) -> Callable[[Stat
 FAR = Cable(local_port="Ethernet0", remote=End("elsewhere", "p1"), evidence="a neighbor table")
 LINK = Link(a=End("elsewhere", "p2"), b=End("leaf1", "Ethernet8"))
 OTHERS: dict[str, Callable[[State], State]] = {
-    "MTU": on_first(lambda one: first(one, lambda port: changed(port, mtu_bytes=1500))),
-    "address": on_first(lambda one: first(one, lambda port: changed(port, addresses=("192.0.2.1/31",)))),
-    "no address": on_first(lambda one: first(one, lambda port: changed(port, addresses=()))),
-    "description": on_first(lambda one: first(one, lambda port: changed(port, description="leaf2:Ethernet0"))),
-    "name of a port": on_first(lambda one: first(one, lambda port: changed(port, name="Ethernet999"))),
-    "name of a switch": on_first(lambda one: replace(one, device=changed(one.device, name="other"))),
+    "MTU": on_first(lambda one: first(one, lambda port: replace_fields(port, mtu_bytes=1500))),
+    "address": on_first(lambda one: first(one, lambda port: replace_fields(port, addresses=("192.0.2.1/31",)))),
+    "no address": on_first(lambda one: first(one, lambda port: replace_fields(port, addresses=()))),
+    "description": on_first(lambda one: first(one, lambda port: replace_fields(port, description="leaf2:Ethernet0"))),
+    "name of a port": on_first(lambda one: first(one, lambda port: replace_fields(port, name="Ethernet999"))),
+    "name of a switch": on_first(lambda one: replace(one, device=replace_fields(one.device, name="other"))),
     "neighbor": on_first(lambda one: replace(one, cables=(FAR, *one.cables))),
-    "port less": on_first(lambda one: replace(one, device=changed(one.device, interfaces=one.device.interfaces[1:]))),
+    "port less": on_first(
+        lambda one: replace(one, device=replace_fields(one.device, interfaces=one.device.interfaces[1:]))
+    ),
     "switch less": lambda state: (state[0][1:], state[1]),
     "role": lambda state: (state[0], replace(state[1], roles={_host(state[0]): "spine"})),
     "cables": lambda state: (state[0], replace(state[1], cables=(LINK,))),

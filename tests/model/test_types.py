@@ -103,7 +103,7 @@ def test_fields_and_properties() -> None:
 )
 def test_types_in_words(owner: type, name: str, described: str, unknown: bool, plain: bool) -> None:
     kind = attributes(owner)[name]
-    assert (kind.describe(), kind.unknown, kind.plain) == (described, unknown, plain)
+    assert (kind.describe(), kind.unknown, kind.is_scalar) == (described, unknown, plain)
 
 
 def test_joined_types_are_either() -> None:
@@ -113,7 +113,7 @@ def test_joined_types_are_either() -> None:
     assert not type_of(int | str).number
     assert not type_of(bool).number
     assert type_of(object) == ANYTHING
-    assert not ANYTHING.plain
+    assert not ANYTHING.is_scalar
     with pytest.raises(TypeError, match="the model does not hold"):
         type_of(dict[str, int])
 

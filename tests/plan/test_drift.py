@@ -42,7 +42,7 @@ def test_what_switches_add_by_themselves_is_no_drift(name: str, seed: int) -> No
 
 def _read(files: dict[str, bytes], platform: str = "sonic") -> Reading:
     sources = [(Source(name=file, display=file, held=raw), raw) for file, raw in files.items()]
-    found = platforms.reader(platform).read("leaf1", sources)
+    found = platforms.reader(platform).read_device("leaf1", sources)
     return assemble([replace(found, sources=tuple(source for source, _ in sources))], Declared())
 
 

@@ -128,7 +128,7 @@ def test_lines_of_a_platform_without_settings() -> None:
 def read(platform: str, raw: bytes) -> Reading:
     """Return what the one file of a switch says."""
     source = Source(name=platforms.reader(platform).FILES[0], display="leaf1", held=raw)
-    found = platforms.reader(platform).read("leaf1", [(source, raw)])
+    found = platforms.reader(platform).read_device("leaf1", [(source, raw)])
     return assemble([replace(found, sources=(source,))], Declared())
 
 

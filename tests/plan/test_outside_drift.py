@@ -33,7 +33,7 @@ Change = Callable[[Tables], object]
 
 def read(platform: str, files: dict[str, bytes], stated: Fabric | None = None) -> Reading:
     sources = [(Source(name=name, display=name, held=raw), raw) for name, raw in files.items()]
-    found = platforms.reader(platform).read("leaf1", sources)
+    found = platforms.reader(platform).read_device("leaf1", sources)
     return assemble([found], declared_by(stated) if stated else Declared())
 
 

@@ -238,7 +238,7 @@ def test_what_no_patch_makes_makes_the_rest_no_worse() -> None:
     config["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "160000"
     old, new = said(clean), said({**clean, file: json.dumps(config)})
     made = nodrop.plan(old, new)
-    facts = {what(fact): fact.effect for block in made.told for fact in block.facts if not fact.computed}
+    facts = {what(fact): fact.effect for block in made.told for fact in block.facts if not fact.is_switch_computed}
     assert {name: (effect.risk, effect.means) for name, effect in facts.items()} == {
         "HWSKU": ("reboot", "by hand"),
         "queue 3: ECN minimum (green)": ("none", "patch"),

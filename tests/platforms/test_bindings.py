@@ -7,7 +7,17 @@ import pytest
 
 from nodrop.errors import Unsupported
 from nodrop.model.routing import BgpNeighbor
-from nodrop.platforms.bindings import Binding, Within, bound, check, check_release, decoded, encoded, never, places
+from nodrop.platforms.bindings import (
+    Binding,
+    Within,
+    bound_fields,
+    check,
+    check_release,
+    decoded,
+    encoded,
+    never,
+    places,
+)
 
 Row = Binding[str, Mapping[str, str], str, str]
 
@@ -56,7 +66,7 @@ def test_fields_are_written_in_the_order_of_the_rows_unless_they_are_none() -> N
 
 def test_places_of_a_field() -> None:
     assert [places(ROWS, field) for field in ("hold_s", "bfd", "active")] == [("hold", "timers"), (), ()]
-    assert bound(ROWS) == {"hold_s", "description", "bfd"}
+    assert bound_fields(ROWS) == {"hold_s", "description", "bfd"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from nodrop.formats.lines import NotUnderstood
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.types import attributes, fields
 from nodrop.platforms import frr_rows
-from nodrop.platforms.bindings import Binding, Within, bound
+from nodrop.platforms.bindings import Binding, Within, bound_fields
 from nodrop.platforms.frr_commands import Commands, Row, form
 from nodrop.platforms.sayable import SHARED
 
@@ -19,9 +19,9 @@ LISTS = {"networks", "aggregates", "redistributions", "neighbors", "vrf", *SHARE
 
 
 def test_each_field_has_a_row() -> None:
-    assert fields(BgpNeighbor).keys() - bound(frr_rows.OF_SESSION.rows) == {"address", "ipv6"}
-    assert fields(Ipv6Unicast).keys() == bound(frr_rows.CARRIED.rows)
-    assert fields(Bgp).keys() - bound(row for row in frr_rows.OF_PROCESS.rows if row.encode) == LISTS
+    assert fields(BgpNeighbor).keys() - bound_fields(frr_rows.OF_SESSION.rows) == {"address", "ipv6"}
+    assert fields(Ipv6Unicast).keys() == bound_fields(frr_rows.CARRIED.rows)
+    assert fields(Bgp).keys() - bound_fields(row for row in frr_rows.OF_PROCESS.rows if row.encode) == LISTS
 
 
 def written() -> Iterator[Any]:

@@ -33,7 +33,7 @@ def test_a_port_has_a_name_on_each_platform(platform: str, port: Port, splits: i
 @pytest.mark.parametrize("model", switches())
 @pytest.mark.parametrize("splits", [1, 2, 4, 8])
 def test_a_name_means_its_port(model: str, splits: int) -> None:
-    groups = [group for group in switch(model).ports if group.split(splits)]
+    groups = [group for group in switch(model).ports if group.find_breakout(splits)]
     ports = [Port(panel, part) for group in groups for panel in group.panels for part in range(splits)]
     nvue = [port_name("nvue", model, port, splits) for port in ports]
     assert [nvue_port(name) for name in nvue] == [NvuePort(port, splits > 1) for port in ports]

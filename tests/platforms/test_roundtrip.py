@@ -20,9 +20,9 @@ from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import UNKNOWN_LINE, DeviceReading, Reading
 from nodrop.model.routing import Bgp
-from nodrop.model.states import UNKNOWN, Unknown, those_known
+from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.sonic import read_qos, writer
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
@@ -75,7 +75,7 @@ def assert_round_trip(device: Device, fabric: Fabric) -> None:
     """Read what was written: the same device, nothing to remark, and the same bytes when it is written again."""
     artifacts = written(device, fabric, device.platform)
     reading = read(artifacts, device.platform)
-    assert_same(project(device, not_carried(device.platform)), reading.device)
+    assert_same(project(device, unsupported_paths(device.platform)), reading.device)
     remarks = [remark for remark in reading.remarks if remark.kind not in OF_NONSENSE]
     assert (remarks, reading.notes, reading.problems) == ([], (), ())
     assert device.platform == "nvue" or reading.derived == left_open(device)
@@ -97,7 +97,7 @@ def as_read(fabric: Fabric, *, placed: bool) -> Fabric:
     """The fabric as reading gives it: what is at the far end of a cable comes back where the cables are stated."""
 
     def of_platform(device: Device) -> Device:
-        unsaid = dict(not_carried(device.platform))
+        unsaid = dict(unsupported_paths(device.platform))
         known = project(device, [path for path in unsaid if not (placed and path in ("interfaces/*/side", "role"))])
         within = () if placed else ports_within_as(device)
         sided = (replace(port, side="fabric") if port.name in within else port for port in known.interfaces)
@@ -108,11 +108,11 @@ def as_read(fabric: Fabric, *, placed: bool) -> Fabric:
 
 def ports_within_as(device: Device) -> set[str | None]:
     """The ports over which sessions run to a neighbor of the same AS, which is a switch."""
-    processes = [bgp for bgp in (device.bgp, *those_known(device.vrf_bgp)) if isinstance(bgp, Bgp)]
+    processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if isinstance(bgp, Bgp)]
     return {
         neighbor.interface
         for bgp in processes
-        for neighbor in those_known(bgp.neighbors)
+        for neighbor in known_rows(bgp.neighbors)
         if neighbor.remote_asn in ("internal", bgp.asn)
     }
 
@@ -197,7 +197,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
             assert random_values.leads_somewhere(other, refusal.path), str(refusal)
             continue
         reading = read(artifacts)
-        assert_same(project(other, not_carried("sonic")), reading.device)
+        assert_same(project(other, unsupported_paths("sonic")), reading.device)
         nonsense = {"dangling-reference", "malformed-value", "unknown-field"} | OF_NONSENSE
         assert [remark for remark in reading.remarks if remark.kind not in nonsense] == []
         added = isinstance(other.extra, tuple) or isinstance(other.extra_lines, tuple)

@@ -165,7 +165,7 @@ _OWN_PATTERNS = {
     ("lsp/offers.py", "pattern"),  # of a table of the module
     ("platforms/nvue/tree.py", "nvset"),  # a module with a pattern
     ("platforms/frr_changes.py", "pattern"),  # of a table of the module
-    ("platforms/sonic/schema_types.py", "found"),  # of nodrop's own schema
+    ("platforms/sonic/schema_types.py", "match"),  # of nodrop's own schema
     ("platforms/sonic/schema_types.py", "four"),
     ("platforms/hosts/template_schema.py", "pattern"),  # of a file of nodrop, nic_template.yaml
     ("platforms/sonic/schema_types.py", "six"),

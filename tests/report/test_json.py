@@ -14,7 +14,7 @@ from nodrop.model.fabric import End, Port
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import UNKNOWN
-from nodrop.report.json import plain, render
+from nodrop.report.json import json_value, render
 from nodrop.report.outcome import Files, Outcome
 from nodrop.report.schema import findings_schema
 from support.report_samples import at, finding, outcome, related
@@ -309,11 +309,11 @@ def test_a_place_without_a_line_is_a_file() -> None:
     ],
 )
 def test_values_of_the_model_become_plain_json(value: object, said: object) -> None:
-    assert plain(value) == said
+    assert json_value(value) == said
 
 
 def test_unknown_facts_inside_a_value_stay_visible() -> None:
-    said = plain(QosProfile(trust=UNKNOWN, dscp_to_tc=(0,) * 64))
+    said = json_value(QosProfile(trust=UNKNOWN, dscp_to_tc=(0,) * 64))
     assert said["trust"] == {"unknown": True}
     assert said["dscp_to_tc"] == [0] * 64
     assert said["queues"] == []
@@ -321,7 +321,7 @@ def test_unknown_facts_inside_a_value_stay_visible() -> None:
 
 def test_what_is_not_of_the_model_is_refused() -> None:
     with pytest.raises(TypeError, match=r"^object is not a type of the model$"):
-        plain(object())
+        json_value(object())
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)

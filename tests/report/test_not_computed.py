@@ -8,7 +8,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.report import concise, github, gitlab, sarif, text
 from nodrop.report import json as as_json
-from nodrop.report.merged import merged
+from nodrop.report.merged import merge_outcomes
 from nodrop.report.outcome import Outcome
 
 
@@ -34,7 +34,7 @@ def test_the_last_line_says_of_how_many_devices_the_routes_of_evpn_were_not_comp
 
 
 def test_it_is_counted_over_several_fabrics() -> None:
-    assert "EVPN routes of 4 devices" in text.totals(merged((_outcome(), _outcome())))
+    assert "EVPN routes of 4 devices" in text.totals(merge_outcomes((_outcome(), _outcome())))
 
 
 def test_json_counts_the_devices_and_has_a_note_of_each() -> None:

@@ -11,8 +11,8 @@ from clos import three_tier
 from nodrop.model.fabric import Fabric, Interface, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, StaticRoute
-from nodrop.model.states import those_known
-from nodrop.model.values import changed
+from nodrop.model.states import known_rows
+from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.speakers import World
 from support.policy_lists import listed
@@ -121,14 +121,18 @@ def in_red(made: Fabric) -> Fabric:
     """The fabric with all of its routing in a VRF."""
     devices = []
     for device in made.devices:
-        ports = tuple(changed(one, vrf="RED") for one in device.interfaces if isinstance(one, Interface))
-        loopbacks = tuple(changed(one, vrf="RED") for one in those_known(device.loopbacks) if isinstance(one, Loopback))
-        statics = tuple(changed(one, vrf="RED") for one in those_known(device.static_routes))
-        processes = (changed(device.bgp, vrf="RED"),)  # type: ignore[type-var]
-        devices.append(
-            changed(device, interfaces=ports, loopbacks=loopbacks, static_routes=statics, bgp=None, vrf_bgp=processes)
+        ports = tuple(replace_fields(one, vrf="RED") for one in device.interfaces if isinstance(one, Interface))
+        loopbacks = tuple(
+            replace_fields(one, vrf="RED") for one in known_rows(device.loopbacks) if isinstance(one, Loopback)
         )
-    return changed(made, devices=tuple(devices))
+        statics = tuple(replace_fields(one, vrf="RED") for one in known_rows(device.static_routes))
+        processes = (replace_fields(device.bgp, vrf="RED"),)  # type: ignore[type-var]
+        devices.append(
+            replace_fields(
+                device, interfaces=ports, loopbacks=loopbacks, static_routes=statics, bgp=None, vrf_bgp=processes
+            )
+        )
+    return replace_fields(made, devices=tuple(devices))
 
 
 @given(chance=st.randoms(use_true_random=False))

@@ -8,8 +8,8 @@ import pytest
 from nodrop.model.fabric import Device, End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, Redistribution, RouteMap, RouteMapRule, StaticRoute
-from nodrop.model.states import known
-from nodrop.model.values import changed
+from nodrop.model.states import require_fact
+from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from nodrop.routing.failures import Failures
 from nodrop.routing.prefixes import Prefix
@@ -213,8 +213,8 @@ def floating(distance: int, process: dict[str, Any] | None = None, via: str = "b
     """The chain, with a static route of the second router to the first block of the first one."""
     route = StaticRoute(prefix=BLOCKS[0], next_hop=via, distance=distance)
     of = chain(None, process, **said)
-    devices = [changed(one, static_routes=(route,)) if one.name == "r2" else one for one in of.devices]
-    return changed(of, devices=tuple(devices))
+    devices = [replace_fields(one, static_routes=(route,)) if one.name == "r2" else one for one in of.devices]
+    return replace_fields(of, devices=tuple(devices))
 
 
 @pytest.mark.parametrize(
@@ -245,18 +245,18 @@ def test_a_static_route_steps_in_for_one_of_bgp_unless_its_distance_is_255() -> 
 def test_an_aggregate_has_a_distance_of_200() -> None:
     process = {"aggregates": (Aggregate(prefix=BLOCKS[0][:-2] + "23"),)}
     over = StaticRoute(prefix="10.8.1.0/23", next_hop="e1", distance=199)
-    below = changed(over, distance=201)
+    below = replace_fields(over, distance=201)
     for route, used in ((over, ["e1"]), (below, ["discard"])):
         of = chain(None, process)
-        devices = [changed(one, static_routes=(route,)) if one.name == "r2" else one for one in of.devices]
-        assert routes(changed(of, devices=tuple(devices)), "r2")["10.8.0.0/23"] == used
+        devices = [replace_fields(one, static_routes=(route,)) if one.name == "r2" else one for one in of.devices]
+        assert routes(replace_fields(of, devices=tuple(devices)), "r2")["10.8.0.0/23"] == used
 
 
 def test_of_static_routes_the_least_distance_wins() -> None:
     ways = tuple(StaticRoute(prefix="10.5.0.0/24", next_hop=way, distance=far) for way, far in (("e0", 9), ("e1", 5)))
-    of = changed(
+    of = replace_fields(
         (found := chain()),
-        devices=tuple(changed(one, static_routes=ways) if one.name == "r2" else one for one in found.devices),
+        devices=tuple(replace_fields(one, static_routes=ways) if one.name == "r2" else one for one in found.devices),
     )
     assert routes(of, "r2")["10.5.0.0/24"] == ["e1"]
     assert routes(of, "r2", End("r3", "e0"))["10.5.0.0/24"] == ["e0"]
@@ -277,7 +277,7 @@ def test_it_hangs_on_time_who_wins_at_one_distance_or_where_the_loser_is_announc
         assert [(gap.subject, gap.what) for gap in compute(Index(of)).gaps] == [(where, what)]
     for process in (announced | {"import_check": False}, {}):
         assert compute(Index(floating(250, process))).gaps == ()
-    alone = changed(floating(250, told), links=(), devices=floating(250, told).devices[1:])
+    alone = replace_fields(floating(250, told), links=(), devices=floating(250, told).devices[1:])
     assert compute(Index(alone)).gaps == ()
 
 
@@ -314,7 +314,7 @@ def test_announced_paths_begin_with_the_local_as_number(mode: str, ports: list[s
     """The second router hears the third's block directly, and over the first with one number or two before it."""
     far = {"asn": 64999, "weight": 0}
     of = ring({"local_asn": 64999, "local_asn_mode": mode}, far)
-    longer = changed(of, devices=tuple(_as_long(one) for one in of.devices))
+    longer = replace_fields(of, devices=tuple(_as_long(one) for one in of.devices))
     assert routes(longer, "r2")["10.8.2.0/24"] == ports
 
 
@@ -323,11 +323,13 @@ def _as_long(device: Device) -> Device:
     if device.name != "r3":
         return device
     rule = RouteMapRule(sequence=10, action="permit", sets=(("as-path prepend", "65003"),))
-    process = known(device.bgp)
+    process = require_fact(device.bgp)
     assert process is not None
-    one, other = known(process.neighbors)
+    one, other = require_fact(process.neighbors)
     said = {"route_maps": (RouteMap(name="OUT", rules=(rule,)),)}
-    return changed(device, bgp=changed(process, neighbors=(one, changed(other, export_policy="OUT")), **said))
+    return replace_fields(
+        device, bgp=replace_fields(process, neighbors=(one, replace_fields(other, export_policy="OUT")), **said)
+    )
 
 
 def test_the_other_end_of_a_session_expects_the_local_as_number() -> None:

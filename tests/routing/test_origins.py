@@ -9,7 +9,7 @@ from nodrop.model.fabric import End, Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Aggregate, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.adverts import IGP, INCOMPLETE
 from nodrop.routing.failures import Failures
@@ -75,8 +75,8 @@ def test_connected_routes_are_redistributed_by_their_interface(legs: list[str], 
     made = three(redistributions=(given,), route_maps=legs_map(*legs))
     loopback = (Loopback(name="Loopback0", addresses=("10.9.0.1/32",)),)
     vlan = (Vlan(id=7, addresses=("10.3.7.1/24",), members=(VlanMember(interface="e1", tagged=False),)),)
-    first = changed(made.devices[0], loopbacks=loopback, vlans=vlan)
-    plane = compute(Index(changed(made, devices=(first, *made.devices[1:]))))
+    first = replace_fields(made.devices[0], loopbacks=loopback, vlans=vlan)
+    plane = compute(Index(replace_fields(made, devices=(first, *made.devices[1:]))))
     assert set(learned(plane, "r2")) == told
     assert plane.gaps == ()
 
@@ -84,19 +84,20 @@ def test_connected_routes_are_redistributed_by_their_interface(legs: list[str], 
 def test_a_static_route_follows_another_route_to_its_next_hop() -> None:
     """Over one of BGP, over an aggregate once its own link is dead, but over no default route (as in FRR)."""
     plain = three((OTHER, "10.9.0.2"), (BLOCK, "10.1.1.1"))
-    far = changed(plain.devices[1], loopbacks=(Loopback(name="Loopback0", addresses=("10.9.0.2/32",)),))
-    told = changed(far, bgp=changed(far.bgp, networks=("10.9.0.2/32",)))
-    made = changed(plain, devices=(plain.devices[0], told, plain.devices[2]))
+    far = replace_fields(plain.devices[1], loopbacks=(Loopback(name="Loopback0", addresses=("10.9.0.2/32",)),))
+    told = replace_fields(far, bgp=replace_fields(far.bgp, networks=("10.9.0.2/32",)))
+    made = replace_fields(plain, devices=(plain.devices[0], told, plain.devices[2]))
     dead = frozenset({End("r1", "e1")})
     hops = {"e0"}, None
     for fabric_of_three, expected in ((made, hops), (plain, (None, None))):
         own = compute(Index(fabric_of_three), dead).ipv4.own(0)
         found = tuple(own.get(Prefix("ipv4", first, 24)) for first in (0x0A080100, 0x0A080000))
         assert tuple(None if one is None else {hop.leg for hop in one.hops} for one in found) == expected
-    summed = changed(
-        made.devices[0], bgp=changed(made.devices[0].bgp, aggregates=(Aggregate(prefix="10.0.0.0/8"),), networks=())
+    summed = replace_fields(
+        made.devices[0],
+        bgp=replace_fields(made.devices[0].bgp, aggregates=(Aggregate(prefix="10.0.0.0/8"),), networks=()),
     )
-    index = Index(changed(made, devices=(summed, *made.devices[1:])))
+    index = Index(replace_fields(made, devices=(summed, *made.devices[1:])))
     assert compute(index).gaps == ()
     dropped = compute(index, dead)
     assert dropped.ipv4.own(0)[Prefix("ipv4", 0x0A080000, 24)].discard
@@ -172,7 +173,7 @@ def test_what_may_be_a_leg_counts_as_there() -> None:
     known = three(networks=(OTHER,))
     assert learned(compute(Index(known)), "r2") == {}
     one, *others = known.devices
-    plane = compute(Index(changed(known, devices=(changed(one, vlans=UNKNOWN), *others))))
+    plane = compute(Index(replace_fields(known, devices=(replace_fields(one, vlans=UNKNOWN), *others))))
     assert learned(plane, "r2") == {OTHER: ("e0",)}
     assert [(gap.subject, gap.what) for gap in plane.gaps] == [(("r1",), "device.vlans")]
 

@@ -33,7 +33,7 @@ END = "router bgp 65001\n neighbor 10.1.0.1 remote-as 65002\n"
 def read(line: str, lists: str = LISTS) -> tuple[frr.Routing, int]:
     """Read a route map with this line in it, whose number is returned."""
     before = f"{lists}route-map IN permit 10\n"
-    return frr.read(f"{before} {line}\nexit\n{END}"), before.count("\n") + 1
+    return frr.read_frr(f"{before} {line}\nexit\n{END}"), before.count("\n") + 1
 
 
 def plane(said: frr.Routing) -> ControlPlane:
@@ -129,7 +129,7 @@ def test_a_prepend_of_more_words_than_frr_takes_is_unknown(length: int) -> None:
     ],
 )
 def test_absurd_policies_end(lines: str) -> None:
-    found = plane(frr.read(f"{lines}\n{LISTS}{END}"))
+    found = plane(frr.read_frr(f"{lines}\n{LISTS}{END}"))
     assert found.ipv4 is not None
 
 
@@ -150,7 +150,7 @@ bgp community-list standard E permit 1:1
         CommunityList(name="E", rules=(("deny", ("_65000:9_",)), ("permit", ("^65000:.* 1:1$",))), expanded=True),
     )
     device = Device(name="a", platform="sonic", bgp=said.bgp)
-    assert frr.read(frr.write(device)).bgp == said.bgp
+    assert frr.read_frr(frr.write(device)).bgp == said.bgp
 
 
 def test_lists_of_more_states_than_the_limit_are_unknown() -> None:

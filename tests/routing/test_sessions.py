@@ -9,7 +9,7 @@ from nodrop.model.fabric import Device, End, Fabric, Host, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
 from support.wired_routers import fabric, port, router, to
 
@@ -54,7 +54,7 @@ def down(found: ControlPlane) -> dict[str, tuple[str, dict[str, str | int]]]:
     ],
 )
 def test_an_interface_of_which_nothing_is_said_may_be_there(platform: str, ports: list[Any], reason: str) -> None:
-    found = plane(changed(router("r1", 65001, ports, [to("e1")]), platform=platform), cables=())
+    found = plane(replace_fields(router("r1", 65001, ports, [to("e1")]), platform=platform), cables=())
     assert [one.reason for one in found.down] == [reason]
 
 
@@ -105,7 +105,7 @@ HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
     ("one", "other", "expected"),
     [
         pytest.param(
-            changed(HERE, enabled=False), THERE,
+            replace_fields(HERE, enabled=False), THERE,
             {"r1 10.1.0.1": ("shutdown", {"where": "r1"}), "r2 10.1.0.0": ("shutdown", {"where": "r1"})},
             id="shutdown",
         ),
@@ -134,7 +134,7 @@ HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
         ),
         pytest.param(HERE, None, {"r1 10.1.0.1": ("missing-there", {"peer": "r2", "port": "e0"})}, id="missing"),
         pytest.param(
-            changed(HERE, remote_asn=65009), THERE,
+            replace_fields(HERE, remote_asn=65009), THERE,
             dict.fromkeys(
                 ("r1 10.1.0.1", "r2 10.1.0.0"),
                 ("asn", {"where": "r1", "expected": 65009, "peer": "r2", "found": 65002}),
@@ -142,7 +142,7 @@ HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
             id="wrong AS number",
         ),
         pytest.param(
-            HERE, changed(THERE, remote_asn="internal"),
+            HERE, replace_fields(THERE, remote_asn="internal"),
             dict.fromkeys(
                 ("r1 10.1.0.1", "r2 10.1.0.0"),
                 ("asn", {"where": "r2", "expected": "internal", "peer": "r1", "found": 65001}),
@@ -150,7 +150,7 @@ HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
             id="internal",
         ),
         pytest.param(
-            changed(HERE, remote_asn=None), THERE,
+            replace_fields(HERE, remote_asn=None), THERE,
             dict.fromkeys(
                 ("r1 10.1.0.1", "r2 10.1.0.0"),
                 ("asn", {"where": "r1", "expected": "none", "peer": "r2", "found": 65002}),
@@ -158,7 +158,7 @@ HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
             id="no AS number",
         ),
         pytest.param(
-            HERE, changed(THERE, active=False),
+            HERE, replace_fields(THERE, active=False),
             {"r1 10.1.0.1": ("families", {"peer": "r2"}), "r2 10.1.0.0": ("families", {"peer": "r1"})},
             id="no family of both",
         ),
@@ -172,7 +172,7 @@ def test_why_a_session_does_not_come_up(
 
 
 def source(of: BgpNeighbor, update_source: str) -> BgpNeighbor:
-    return changed(of, update_source=update_source)
+    return replace_fields(of, update_source=update_source)
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,11 @@ def source(of: BgpNeighbor, update_source: str) -> BgpNeighbor:
     [
         pytest.param(source(HERE, "Loopback0"), source(THERE, "Loopback0"), False, id="both from other addresses"),
         pytest.param(source(HERE, "Loopback0"), THERE, True, id="one from another address"),
-        pytest.param(source(HERE, "10.9.0.1"), changed(THERE, passive=True), False, id="the other only waits"),
-        pytest.param(source(HERE, "10.1.0.0"), changed(THERE, passive=True), True, id="from the address of the link"),
-        pytest.param(source(HERE, "e0"), changed(THERE, passive=True), True, id="from the port"),
+        pytest.param(source(HERE, "10.9.0.1"), replace_fields(THERE, passive=True), False, id="the other only waits"),
+        pytest.param(
+            source(HERE, "10.1.0.0"), replace_fields(THERE, passive=True), True, id="from the address of the link"
+        ),
+        pytest.param(source(HERE, "e0"), replace_fields(THERE, passive=True), True, id="from the port"),
         pytest.param(source(HERE, "e7"), source(THERE, "e7"), False, id="from ports that are not there"),
         pytest.param(source(HERE, "10.1.0.0"), source(THERE, "e7"), True, id="one of both does"),
     ],
@@ -283,7 +285,7 @@ def test_a_far_end_that_is_not_read(neighbor: BgpNeighbor) -> None:
 
 def test_a_host_may_speak_and_is_not_read() -> None:
     one = router("r1", 65001, [port("e0")], [to("e0")])
-    made: Fabric = changed(
+    made: Fabric = replace_fields(
         fabric(one, cables=["r1 e0 - h1 p0"]), hosts=(Host(name="h1", group="gpu", gpus=8, nic=UNKNOWN, ports=()),)
     )
     assert down(compute(Index(made))) == {"r1 e0": ("unread", {"node": "h1"})}
@@ -338,7 +340,7 @@ def test_a_session_in_a_vrf_and_one_across_vrfs() -> None:
 def test_a_port_that_the_routing_daemon_shuts_is_down_at_both_ends(at: int, there: bool) -> None:
     ports = [port("e0", "10.1.0.0/31")], [port("e0", "10.1.0.1/31")]
     made = [router("r1", 65001, ports[0], [to("10.1.0.1")]), router("r2", 65002, ports[1], [to("10.1.0.0")])]
-    made[at] = changed(made[at], shut_by_daemon=("e0",))
+    made[at] = replace_fields(made[at], shut_by_daemon=("e0",))
     found = plane(*made)
     assert up(found) == []
     assert [(one.router.name, one.reason, one.there) for one in found.down] == [
@@ -352,5 +354,5 @@ def test_what_the_routing_daemon_shuts_is_no_leg_that_works() -> None:
     vlan = Vlan(id=100, members=(VlanMember(interface="e0", tagged=False),), addresses=("10.2.0.1/24",))
     made = router("r1", 65001, [port("e0")], [], loopbacks=(loopback,), vlans=(vlan,))
     assert plane(made, cables=()).up == ({"e0": True, "Loopback0": True, "VLAN 100": True},)
-    shut = changed(made, shut_by_daemon=("Loopback0", "Vlan100"))
+    shut = replace_fields(made, shut_by_daemon=("Loopback0", "Vlan100"))
     assert plane(shut, cables=()).up == ({"e0": True, "Loopback0": False, "VLAN 100": False},)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from clos import three_tier, two_tier
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from nodrop.routing.convergence import Makers, State
 from support.random_routed import routed
@@ -36,5 +36,5 @@ def test_of_a_clos() -> None:
 @given(chance=st.randoms(use_true_random=False))
 def test_of_a_random_fabric(chance: Random) -> None:
     fabric = routed(chance, preferences=False)
-    devices = tuple(changed(one, role=chance.choice(ROLES)) for one in fabric.devices)
-    assert_equal(changed(fabric, devices=devices))
+    devices = tuple(replace_fields(one, role=chance.choice(ROLES)) for one in fabric.devices)
+    assert_equal(replace_fields(fabric, devices=devices))

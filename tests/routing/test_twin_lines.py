@@ -15,8 +15,8 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.model.states import known
-from nodrop.model.values import changed
+from nodrop.model.states import require_fact
+from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from support.routed_runs import compare, different, tables
 from support.twin_runs import needed, played
@@ -104,11 +104,11 @@ def behind() -> Fabric:
     }
     made = pair(StaticRoute(prefix="10.5.0.0/24", next_hop="10.9.9.2"))
     first, second = (
-        changed(one, loopbacks=(Loopback(name="Loopback0", addresses=(f"10.9.9.{number}/32",)),))
+        replace_fields(one, loopbacks=(Loopback(name="Loopback0", addresses=(f"10.9.9.{number}/32",)),))
         for number, one in enumerate(made.devices, 1)
     )
-    devices = [changed(one, bgp=changed(one.bgp, **given)) for one in (first, second)]
-    return changed(made, devices=tuple(devices))
+    devices = [replace_fields(one, bgp=replace_fields(one.bgp, **given)) for one in (first, second)]
+    return replace_fields(made, devices=tuple(devices))
 
 
 def test_static_routes_over_learned_ones_and_redistribution_by_interface_are_those_of_frr() -> None:
@@ -132,8 +132,8 @@ def test_static_routes_go_before_bgp_or_behind_it_by_their_distance(
     )
     made = pair(*static, bgp={"networks": (OTHER,), "import_check": False})
     first, second = made.devices
-    first = changed(first, bgp=changed(first.bgp, distances=distances))
-    compare(changed(made, devices=(first, second)), after=(made.links[0],), patience_s=PATIENCE_S)
+    first = replace_fields(first, bgp=replace_fields(first.bgp, distances=distances))
+    compare(replace_fields(made, devices=(first, second)), after=(made.links[0],), patience_s=PATIENCE_S)
 
 
 def shut(*names: str, at: int = 0) -> Fabric:
@@ -142,9 +142,9 @@ def shut(*names: str, at: int = 0) -> Fabric:
     made = pair(*static, one={"update_source": None})
     loopback = Loopback(name="Loopback0", addresses=("10.9.9.1/32",))
     first, second = made.devices
-    first = changed(first, loopbacks=(loopback,), bgp=changed(first.bgp, networks=(BLOCK, "10.9.9.1/32")))
-    devices = [changed(one, shut_by_daemon=names) if n == at else one for n, one in enumerate((first, second))]
-    return changed(made, devices=tuple(devices))
+    first = replace_fields(first, loopbacks=(loopback,), bgp=replace_fields(first.bgp, networks=(BLOCK, "10.9.9.1/32")))
+    devices = [replace_fields(one, shut_by_daemon=names) if n == at else one for n, one in enumerate((first, second))]
+    return replace_fields(made, devices=tuple(devices))
 
 
 @pytest.mark.parametrize("names", [(), ("e0",), ("e1",), ("e0", "e1"), ("Loopback0",)], ids=str)
@@ -162,18 +162,18 @@ def test_next_hops_that_a_route_map_keeps_on_the_way_in(word: str, over: str) ->
     rules = (RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", word),)),)
     made = pair(other={"import_policy": "KEEP"}, bgp={"route_maps": (RouteMap(name="KEEP", rules=rules),)})
     if over == "e0":
-        made = changed(made, devices=tuple(_over_link_local(one) for one in made.devices))
+        made = replace_fields(made, devices=tuple(_over_link_local(one) for one in made.devices))
     compare(made, patience_s=PATIENCE_S)
 
 
 def _over_link_local(device: Device) -> Device:
     """Have the first port no address, and the session over it."""
     first, *more = device.interfaces
-    process = known(device.bgp)
+    process = require_fact(device.bgp)
     assert process is not None
-    sessions = tuple(changed(one, address=None, interface="e0") for one in known(process.neighbors))
-    ports = (changed(first, addresses=(), link_local=True), *more)
-    return changed(device, interfaces=ports, bgp=changed(process, neighbors=sessions))
+    sessions = tuple(replace_fields(one, address=None, interface="e0") for one in require_fact(process.neighbors))
+    ports = (replace_fields(first, addresses=(), link_local=True), *more)
+    return replace_fields(device, interfaces=ports, bgp=replace_fields(process, neighbors=sessions))
 
 
 @pytest.mark.parametrize("default", [None, 0, 200])

@@ -12,7 +12,7 @@ from clos import sized, three_tier, two_tier
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, PrefixList, PrefixRule
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from nodrop.routing.failures import Failures, Outcome
 from support.random_routed import routed
@@ -73,9 +73,9 @@ def without_twin(name: str, **parts: Any) -> Fabric:
 
     def with_parts(device: Device) -> Device:
         assert isinstance(device.bgp, Bgp)
-        return changed(device, bgp=changed(device.bgp, **parts)) if device.name == name else device
+        return replace_fields(device, bgp=replace_fields(device.bgp, **parts)) if device.name == name else device
 
-    return changed(fabric, devices=tuple(map(with_parts, fabric.devices)))
+    return replace_fields(fabric, devices=tuple(map(with_parts, fabric.devices)))
 
 
 def prefix_list(name: str, *prefixes: str) -> PrefixList:

@@ -81,7 +81,7 @@ def _changes(finding: Finding) -> tuple[Change, ...]:
 
 def _views(setting: Setting, example: Example) -> Iterator[Any]:
     try:
-        setting.check_carried(example)
+        setting.check_support(example)
         yield from views_of(example, setting.base, setting.views, setting.artifact)
     except (CannotSay, ValueError):
         return

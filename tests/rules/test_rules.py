@@ -39,7 +39,7 @@ def run(case: int, platform: str) -> tuple[str, str]:
     rule, example = CASES[case]
     setting = Setting(platform)
     try:
-        setting.check_carried(example)
+        setting.check_support(example)
         failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places)
     except CannotSay as reason:
         return "", str(reason)

@@ -11,7 +11,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse, text
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.designs import build, shipped
 
 
@@ -33,10 +33,10 @@ def forgotten(fabric: Fabric, subject: str) -> Fabric:
     device, *rest = subject.split("/")
     if device == "@fabric":
         _, key, field = rest
-        links = tuple(changed(one, **{field: UNKNOWN}) if _key(one) == key else one for one in fabric.links)
-        return changed(fabric, links=links)
+        links = tuple(replace_fields(one, **{field: UNKNOWN}) if _key(one) == key else one for one in fabric.links)
+        return replace_fields(fabric, links=links)
     devices = tuple(_without(each, rest) if each.name == device else each for each in fabric.devices)
-    return changed(fabric, devices=devices)
+    return replace_fields(fabric, devices=devices)
 
 
 def _key(link: Any) -> str:
@@ -45,16 +45,16 @@ def _key(link: Any) -> str:
 
 def _without(device: Any, rest: list[str]) -> Any:
     if rest[0].startswith("@"):
-        return changed(device, **{rest[0][1:]: UNKNOWN})
+        return replace_fields(device, **{rest[0][1:]: UNKNOWN})
     name, *fields = rest
     ports = tuple(_unsaid(port, fields) if port.name == name else port for port in device.interfaces)
-    return changed(device, interfaces=ports)
+    return replace_fields(device, interfaces=ports)
 
 
 def _unsaid(port: Any, fields: list[str]) -> Any:
     if len(fields) == 1:
-        return changed(port, **{fields[0]: UNKNOWN})
-    return changed(port, qos=changed(port.qos, **{fields[1]: UNKNOWN}))
+        return replace_fields(port, **{fields[0]: UNKNOWN})
+    return replace_fields(port, qos=replace_fields(port.qos, **{fields[1]: UNKNOWN}))
 
 
 def look(analysis: str, changes: Mapping[str, object], **arguments: Any) -> dict[str, Any]:

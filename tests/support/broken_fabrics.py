@@ -5,7 +5,7 @@ from functools import cache
 
 from nodrop.hardware.dynamic import resolve
 from nodrop.inputs import find
-from nodrop.judging import Settings, read
+from nodrop.judging import Settings, read_source
 from nodrop.lint.rule import Example
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.setting import EXAMPLES, names, renamed
@@ -39,4 +39,4 @@ def broken(platform: str, examples: list[Example]) -> dict[str, str]:
 def said(files: dict[str, str] | dict[str, str | bytes]) -> Reading:
     held = {f"net/{name}": text.encode() if isinstance(text, str) else text for name, text in files.items()}
     held = {name: text for name, text in held.items() if "/apply/" not in name}
-    return read(find(sorted(held), held=held).only(), Settings())
+    return read_source(find(sorted(held), held=held).only(), Settings())

@@ -6,7 +6,7 @@ from typing import Any
 from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.fabric import Fabric
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from support.wired_routers import fabric, port, router, to
 
 CABLE = "r1 e0 - r2 e0"
@@ -16,7 +16,7 @@ FROM_BGP = AccessEntry(name="20", action="deny", protocol=6, source_ports=BGP)
 ALL = AccessEntry(name="99", action="deny")
 SIX = Ipv6Unicast(active=True)
 TCP6 = AccessEntry(name="5", family="ipv6", protocol=6)
-REST6 = changed(ALL, family="ipv6")
+REST6 = replace_fields(ALL, family="ipv6")
 
 
 def site(

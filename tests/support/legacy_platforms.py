@@ -8,7 +8,7 @@ from nodrop.locate import locate
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading, Place, Source
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import text
 
 
@@ -18,7 +18,7 @@ def read(platform: str, **files: str) -> DeviceReading:
         (Source(name=name.replace("__", "."), display=name.replace("__", ".")), said.encode())
         for name, said in files.items()
     ]
-    return platforms.reader(platform).read("sw1", bundle)
+    return platforms.reader(platform).read_device("sw1", bundle)
 
 
 def port(reading: DeviceReading, name: str) -> Interface:
@@ -29,7 +29,7 @@ def port(reading: DeviceReading, name: str) -> Interface:
 
 def qos(reading: DeviceReading, name: str) -> QosProfile:
     """What a port does with traffic."""
-    found = known(port(reading, name).qos)
+    found = require_fact(port(reading, name).qos)
     assert found is not None
     return found
 

@@ -8,7 +8,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.fabric import Device, Fabric, Interface, Port, QosStyle
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, WredColor
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms import port_name
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import knows
@@ -26,8 +26,8 @@ def as_nvue(device: Device, version: str = "5.14", style: QosStyle = "macro") ->
     restoration_ms = 200 if knows(version, "a time of restoration") else None
     qos, memory = profile(usual, restoration_ms=restoration_ms), switch(str(device.model)).buffer_bytes
     cable = next(port.cable_length_m for port in device.interfaces if port.cable_length_m is not None)
-    ports = tuple(_port(port, str(device.model), qos, known(cable)) for port in device.interfaces)
-    bgp = known(device.bgp)
+    ports = tuple(_port(port, str(device.model), qos, require_fact(cable)) for port in device.interfaces)
+    bgp = require_fact(device.bgp)
     return resolve(
         replace(
             device,
@@ -35,7 +35,7 @@ def as_nvue(device: Device, version: str = "5.14", style: QosStyle = "macro") ->
             version=version,
             mac=None,
             interfaces=ports,
-            loopbacks=tuple(replace(one, name="lo") for one in known(device.loopbacks)),
+            loopbacks=tuple(replace(one, name="lo") for one in require_fact(device.loopbacks)),
             bgp=None if bgp is None else replace(bgp, session_dscp=None),
             counters=(),
             qos_style=style,
@@ -53,7 +53,7 @@ def profile(qos: QosProfile, pausing: tuple[int, ...] = (3,), restoration_ms: in
     lossless = effects.lossless_queues(pausing, queues)
     return QosProfile(
         trust="dscp",
-        dscp_to_tc=known(qos.dscp_to_tc),
+        dscp_to_tc=require_fact(qos.dscp_to_tc),
         tc_to_queue=(*queues, *(None,) * 8),
         tc_to_priority_group=effects.tc_to_priority_group(pausing),
         pfc_to_priority_group=effects.pfc_to_priority_group(pausing),
@@ -64,12 +64,12 @@ def profile(qos: QosProfile, pausing: tuple[int, ...] = (3,), restoration_ms: in
         if pausing
         else None,
         priority_groups=effects.priority_groups(pausing, 0),
-        queues=tuple(_queue(queue, queue.index in lossless) for queue in known(qos.queues)),
+        queues=tuple(_queue(queue, queue.index in lossless) for queue in require_fact(qos.queues)),
     )
 
 
 def _queue(queue: Queue, lossless: bool) -> Queue:
-    wred = known(queue.wred)
+    wred = require_fact(queue.wred)
     if wred is not None:
         color = replace(wred.green, enabled=False)
         assert isinstance(color, WredColor)
@@ -81,7 +81,7 @@ def _port(port: Interface, model: str, qos: QosProfile, cable_m: int) -> Interfa
     assert port.port is not None
     return replace(
         port,
-        name=port_name("nvue", model, known(port.port)),
+        name=port_name("nvue", model, require_fact(port.port)),
         fec=port.fec or "auto",
         autoneg=True,
         link_training=None,

@@ -4,7 +4,7 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading, Source
 from nodrop.platforms.nvue.reader import FILES
-from nodrop.platforms.nvue.reader import read as read_files
+from nodrop.platforms.nvue.reader import read_device as read_files
 
 NAME = "sw1"
 (FILE,) = FILES

@@ -50,7 +50,7 @@ def reading_of(platform: str, changes: dict[str, Any]) -> Reading:
 def as_read(platform: str, name: str, files: dict[str, bytes]) -> Device:
     """Return what the files of a switch say."""
     sources = [(Source(name=file, display=file), raw) for file, raw in files.items()]
-    return platforms.reader(platform).read(name, sources).device
+    return platforms.reader(platform).read_device(name, sources).device
 
 
 def device_in(of: Reading, name: str) -> Device:

@@ -24,8 +24,8 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.model.states import those_known
-from nodrop.model.values import changed
+from nodrop.model.states import known_rows
+from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 
 _PATHS = (
@@ -42,7 +42,7 @@ _COMMUNITIES = ("^65000:", "65000:1( |$)", ":2$", "no-export", "^65000:1 65000:2
 
 def lined(fabric: Fabric, chance: Random) -> Fabric:
     """Return a fabric of which some routers say more than before."""
-    made = changed(fabric, devices=tuple(_device(one, chance) for one in fabric.devices))
+    made = replace_fields(fabric, devices=tuple(_device(one, chance) for one in fabric.devices))
     return _with_shut(_with_transport(made, chance), chance)
 
 
@@ -50,10 +50,10 @@ def _with_shut(fabric: Fabric, chance: Random) -> Fabric:
     """Return a fabric of which some routers shut a port or loopback in frr.conf."""
     devices = []
     for device in fabric.devices:
-        names = [one.name for one in (*device.interfaces, *those_known(device.loopbacks))]
+        names = [one.name for one in (*device.interfaces, *known_rows(device.loopbacks))]
         shut = (chance.choice(names),) if names and chance.random() < 0.15 else ()
-        devices.append(changed(device, shut_by_daemon=shut))
-    return changed(fabric, devices=tuple(devices))
+        devices.append(replace_fields(device, shut_by_daemon=shut))
+    return replace_fields(fabric, devices=tuple(devices))
 
 
 def _with_transport(fabric: Fabric, chance: Random) -> Fabric:
@@ -79,7 +79,7 @@ def _with_transport(fabric: Fabric, chance: Random) -> Fabric:
         if chance.random() < 0.1:
             more[one]["bfd"] = True
             more[other]["bfd"] = chance.random() < 0.8
-    return changed(fabric, devices=tuple(_with_sessions(one, more) for one in fabric.devices))
+    return replace_fields(fabric, devices=tuple(_with_sessions(one, more) for one in fabric.devices))
 
 
 def _hops(key: str, chance: Random) -> int:
@@ -91,16 +91,16 @@ def _hops(key: str, chance: Random) -> int:
 def _with_sessions(device: Device, more: dict[tuple[str, str], dict[str, Any]]) -> Device:
     bgp = device.bgp
     assert isinstance(bgp, Bgp)
-    neighbors = (changed(one, **more.get((device.name, one.key), {})) for one in those_known(bgp.neighbors))
-    return changed(device, bgp=changed(bgp, neighbors=tuple(neighbors)))
+    neighbors = (replace_fields(one, **more.get((device.name, one.key), {})) for one in known_rows(bgp.neighbors))
+    return replace_fields(device, bgp=replace_fields(bgp, neighbors=tuple(neighbors)))
 
 
 def _device(device: Device, chance: Random) -> Device:
     bgp = device.bgp
     assert isinstance(bgp, Bgp)
     families = ["ipv4", *(["ipv6"] if bgp.maximum_paths_ipv6 else [])]
-    neighbors = tuple(_neighbor(one, chance) for one in those_known(bgp.neighbors))
-    texts = [text for one in those_known(device.loopbacks) for text in one.addresses if "." in text]
+    neighbors = tuple(_neighbor(one, chance) for one in known_rows(bgp.neighbors))
+    texts = [text for one in known_rows(device.loopbacks) for text in one.addresses if "." in text]
     source = texts[0].partition("/")[0] if texts else None
     said: dict[str, Any] = {"neighbors": neighbors, "route_maps": _maps(bgp, source, chance)}
     if chance.random() < 0.35:
@@ -116,7 +116,7 @@ def _device(device: Device, chance: Random) -> Device:
     if chance.random() < 0.1:
         said["maximum_med"] = chance.choice([0, 7, 4294967294])
     if chance.random() < 0.3:
-        legs = [one.name for one in (*device.interfaces, *those_known(device.loopbacks))]
+        legs = [one.name for one in (*device.interfaces, *known_rows(device.loopbacks))]
         said["route_maps"] = tuple(sorted((*said["route_maps"], _legs(legs, chance)), key=lambda one: one.name))
         others = tuple(one for one in bgp.redistributions if one.source != "connected")
         given = (Redistribution(source="connected", family=one, policy="LEGS") for one in families)  # type: ignore[arg-type]
@@ -125,16 +125,16 @@ def _device(device: Device, chance: Random) -> Device:
     communities = CommunityList(name="C3", rules=(("permit", (chance.choice(_COMMUNITIES),)),), expanded=True)
     said |= {"as_path_lists": (*bgp.as_path_lists, paths), "community_lists": (*bgp.community_lists, communities)}
     routes = tuple(_static_routes(device, chance))
-    return changed(device, bgp=changed(bgp, **said), static_routes=routes)
+    return replace_fields(device, bgp=replace_fields(bgp, **said), static_routes=routes)
 
 
 def _static_routes(device: Device, chance: Random) -> Iterator[StaticRoute]:
     """Yield the static routes of a router with distances, and perhaps one to a block of another router."""
-    for route in those_known(device.static_routes):
-        yield changed(route, distance=chance.choice([1, 1, 1, 1, 2, 19, 45, 254, 255]))
+    for route in known_rows(device.static_routes):
+        yield replace_fields(route, distance=chance.choice([1, 1, 1, 1, 2, 19, 45, 254, 255]))
     if chance.random() < 0.4:
         block = f"10.8.{chance.randrange(6)}.0/24"
-        if block not in {route.prefix for route in those_known(device.static_routes)}:
+        if block not in {route.prefix for route in known_rows(device.static_routes)}:
             distance = chance.choice([2, 19, 21, 35, 199, 201, 254])
             yield StaticRoute(prefix=block, next_hop="blackhole", distance=distance)
 
@@ -167,7 +167,7 @@ def _aggregates(chance: Random, families: list[str]) -> list[Aggregate]:
 def _neighbor(one: BgpNeighbor, chance: Random) -> BgpNeighbor:
     own = _more(chance, "4") if one.active else {}
     there = _more(chance, "6") if one.ipv6.active else {}
-    return changed(one, **own, ipv6=changed(one.ipv6, **there))
+    return replace_fields(one, **own, ipv6=replace_fields(one.ipv6, **there))
 
 
 def _more(chance: Random, mark: str) -> dict[str, Any]:
@@ -194,16 +194,16 @@ def _maps(bgp: Bgp, source: str | None, chance: Random) -> tuple[RouteMap, ...]:
     `source` is an IPv4 address of the router, if it has one.
     """
     names = {one.name for one in bgp.route_maps}
-    peers = [one.key for one in those_known(bgp.neighbors)]
+    peers = [one.key for one in known_rows(bgp.neighbors)]
     made = [
-        changed(one, rules=tuple(_rule(rule, one.name, names, peers, chance) for rule in one.rules))
+        replace_fields(one, rules=tuple(_rule(rule, one.name, names, peers, chance) for rule in one.rules))
         for one in bgp.route_maps
     ]
     for mark, word in (("4", "ip"), ("6", "ipv6")):
         matches = ((f"{word} address prefix-list", f"P{mark}a"),)
         own = [RouteMapRule(sequence=10, action=chance.choice(["permit", "deny"]), matches=matches)]
         if mark == "4" and source is not None and chance.random() < 0.5:
-            own[0] = changed(own[0], action="permit", sets=(("src", source),))
+            own[0] = replace_fields(own[0], action="permit", sets=(("src", source),))
         if chance.random() < 0.5:
             own.append(RouteMapRule(sequence=20, action="permit"))
         made.append(RouteMap(name=f"D{mark}", rules=tuple(own)))
@@ -228,4 +228,4 @@ def _rule(rule: RouteMapRule, name: str, names: set[str], peers: list[str], chan
         matches.append(("as-path", "A3"))
     if "community" not in kinds and chance.random() < 0.08:
         matches.append(("community", "C3"))
-    return changed(rule, sets=tuple(sets), matches=tuple(matches))
+    return replace_fields(rule, sets=tuple(sets), matches=tuple(matches))

@@ -46,7 +46,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.subject import natural
 from nodrop.model.types import fields
-from nodrop.platforms.bindings import bound
+from nodrop.platforms.bindings import bound_fields
 from nodrop.platforms.nvue import conditions, effects, hashing
 from nodrop.platforms.nvue.bindings_bgp import FAMILY, NUMBERED, PROCESS, SESSION
 from nodrop.platforms.nvue.bindings_switch import SWITCH
@@ -397,7 +397,7 @@ def neighbors(
     }
     drawn = {"address", "interface"} | own.keys() | (fields(Ipv6Unicast).keys() - _UNWRITTEN)
     assert drawn == fields(BgpNeighbor).keys() - _UNWRITTEN, "a field that is never drawn"
-    unnumbered = {field: strategy for field, strategy in own.items() if field not in bound(NUMBERED)}
+    unnumbered = {field: strategy for field, strategy in own.items() if field not in bound_fields(NUMBERED)}
     made = tuple(
         BgpNeighbor(interface=end, **draw(st.fixed_dictionaries(unnumbered)), **draw(family))
         if end.startswith("swp")

@@ -5,7 +5,7 @@ from random import Random
 
 from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.index import Index
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
 from support.patience import END_S
@@ -42,7 +42,7 @@ def settles(fabric: Fabric, dead: frozenset[End]) -> bool:
     expected = tables(first)
     for _ in range(ORDERS):
         devices = tuple(chance.sample(fabric.devices, len(fabric.devices)))
-        plane = compute(Index(changed(fabric, devices=devices)), dead)
+        plane = compute(Index(replace_fields(fabric, devices=devices)), dead)
         if not stable(plane) or tables(plane) != expected:
             return False
     return stable(first)

@@ -26,7 +26,7 @@ def views(example: Example, platform: str) -> list[View]:
     """Return an example as a platform says it, made once for all rules; nothing where it cannot say it."""
     key = _key(example)
     if (key, platform) not in _KEPT:
-        made = Setting(platform).said(example)
+        made = Setting(platform).render_example(example)
         if _shared()[key] < 2:
             return made
         _KEPT[key, platform] = made

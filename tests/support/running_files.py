@@ -23,5 +23,5 @@ def _as_read(of: Reading, name: str, chance: Random) -> DeviceReading:
     platform = of.fabric.device(name).platform
     files = as_it_runs(platform, bundle(of, name) or {}, chance)
     sources = [(Source(name=file, display=f"{name}/{file}", held=raw), raw) for file, raw in files.items()]
-    found = platforms.reader(platform).read(name, sources)
+    found = platforms.reader(platform).read_device(name, sources)
     return replace(found, sources=tuple(source for source, _ in sources))

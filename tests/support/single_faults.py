@@ -215,7 +215,7 @@ def _bare(platform: str, device: str, files: Mapping[str, str]) -> Reading:
         for name, text in files.items()
         if name != FILE and "/apply/" not in name
     ]
-    return assemble([platforms.reader(platform).read(device, bundle)], Declared())
+    return assemble([platforms.reader(platform).read_device(device, bundle)], Declared())
 
 
 def _device(subject: str, fabric: Fabric) -> str:

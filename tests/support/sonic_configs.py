@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodrop.model.reading import DeviceReading, Remark, Source
-from nodrop.platforms.sonic.reader import read as read_files
+from nodrop.platforms.sonic.reader import read_device as read_files
 
 Tables = Mapping[str, Any]
 NAME = "sw1"

@@ -6,7 +6,7 @@ from typing import Final
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, natural
 from nodrop.routing.observation import Check, Observation
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe
 from support.running_faults import read
 from support.single_faults import Fault
@@ -19,7 +19,7 @@ def seen(case: Fault) -> tuple[Observation, Observation]:
     """Return what is computed of a case, and what the twin shows."""
     reading = read(case)
     index = Index(reading.fabric)
-    return computed(index), observe(reading, index, options=Options(checks=CHECKS))
+    return compute_observation(index), observe(reading, index, options=Options(checks=CHECKS))
 
 
 def different(own: Observation, twin: Observation) -> dict[tuple[Check, Subject], tuple[Hashable, Hashable]]:

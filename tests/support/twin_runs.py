@@ -78,6 +78,6 @@ def _play(
     lab.start()
     seen = [until_equal(expected, lambda: tables(lab), times=2, patience_s=patience_s)]
     if more:
-        lab.cut(*more)
+        lab.cut_ports(*more)
         seen.append(until_equal(later, lambda: tables(lab), times=2, patience_s=patience_s))
     return seen

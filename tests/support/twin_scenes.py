@@ -7,7 +7,7 @@ from nodrop.model.index import Index
 from nodrop.platforms import frr
 from nodrop.platforms.running import runs
 from nodrop.routing.prefixes import prefix
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import acts, breaking
 from nodrop.validating.twin.box import Tell
 from nodrop.validating.twin.breaking import Breaking, Patience
@@ -28,7 +28,7 @@ def work(fabric: Fabric) -> Work:
         device.name: Boot(text=frr.write(device), daemons=runs(device.platform).daemons, profile="datacenter")
         for device in fabric.devices
     }
-    seen = computed(Index(fabric)).seen
+    seen = compute_observation(Index(fabric)).seen
     return Work(fabric=fabric, boots=boots, without={}, computed=seen, options=Options())
 
 
@@ -36,7 +36,7 @@ def running(of: Work) -> Lab:
     """The twin, once it has settled."""
     lab = Lab(of.fabric, of.boots)
     lab.start()
-    settle(lab, of.wanted, patience_s=60)
+    settle(lab, of.expected_sessions, patience_s=60)
     settle_hosts(lab)
     return lab
 

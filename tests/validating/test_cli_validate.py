@@ -12,7 +12,7 @@ from nodrop.lint.rules import shipped
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Flow, Observation
-from nodrop.validating import batfish, computed, twin
+from nodrop.validating import batfish, compute_observation, twin
 from support.command import nodrop
 
 SESSION = ("leaf1", "@neighbors", "10.1.1.225")
@@ -23,7 +23,7 @@ def sees(by: str, asked: list[object]) -> Callable[..., Observation]:
 
     def observe(_reading: Reading, index: Index, *given: object, **options: object) -> Observation:
         asked.append((by, *given, *(value for name, value in options.items() if name != "progress")))
-        return replace(computed(index), by=by)
+        return replace(compute_observation(index), by=by)
 
     return observe
 
@@ -71,7 +71,7 @@ def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
     two_by_two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def observe(_reading: Reading, index: Index, _service: str, **_: object) -> Observation:
-        own = computed(index)
+        own = compute_observation(index)
         sessions = {**own.seen["sessions"], SESSION: "down"}
         said = {("sessions", SESSION): "HALF_OPEN"}
         return replace(own, by="Batfish", seen={**own.seen, "sessions": sessions}, said=said)  # type: ignore[arg-type]

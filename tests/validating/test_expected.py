@@ -8,7 +8,7 @@ from hypothesis import given
 
 import nodrop
 from nodrop.analyses._aims import aims
-from nodrop.analyses._computed import computed, destinations
+from nodrop.analyses._computed import compute_observation, destinations
 from nodrop.analyses._expected import expected_routes, faults
 from nodrop.errors import InputProblems
 from nodrop.model.edit import set_value
@@ -34,12 +34,12 @@ def index(changes: dict[str, object] | None = None, of: Fabric = TWO_BY_TWO) -> 
 def told(changes: dict[str, object]) -> list[tuple[Check, Subject]]:
     """What is told of a fabric in which a validator sees what nodrop computes."""
     found = index(changes)
-    return [(one.check, one.item) for one in faults(found, computed(found))]
+    return [(one.check, one.item) for one in faults(found, compute_observation(found))]
 
 
 def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> Observation:
     """What nodrop computes of two-by-two, but for some items; None takes one away."""
-    own = computed(index())
+    own = compute_observation(index())
     seen = {
         check: {item: value for item, value in (rows | otherwise.get(check, {})).items() if value is not None}
         for check, rows in ((check, dict(rows)) for check, rows in own.seen.items())
@@ -66,8 +66,8 @@ def test_one_address_of_a_host_that_is_not_reached_is_enough(changes: dict[str, 
     item = ("leaf2", "@reach", "", "10.2.1.0/24")
     assert told(changes) == [("reach", item)]
     found = index(changes)
-    assert computed(found).seen["reach"][item] == "no route"
-    assert computed(found).said["reach", item] == f"to {address}"
+    assert compute_observation(found).seen["reach"][item] == "no route"
+    assert compute_observation(found).said["reach", item] == f"to {address}"
 
 
 def test_an_address_in_a_longer_prefix_of_another_leaf_is_a_kind_for_itself() -> None:
@@ -80,7 +80,7 @@ def test_an_address_in_a_longer_prefix_of_another_leaf_is_a_kind_for_itself() ->
 def test_a_session_towards_what_was_not_read_is_no_fault_of_a_validator_that_sees_it_down() -> None:
     part = replace(TWO_BY_TWO, devices=tuple(one for one in TWO_BY_TWO.devices if one.name != "spine1"))
     found = index(of=part)
-    own = computed(found)
+    own = compute_observation(found)
     unread = set(own.unseen["sessions"])
     assert {item[0] for item in unread} == {"leaf1", "leaf2"}
     down: dict[Subject, Any] = {**own.seen["sessions"], **dict.fromkeys(unread, "down")}
@@ -92,7 +92,7 @@ def test_a_session_towards_what_was_not_read_is_no_fault_of_a_validator_that_see
 
 
 def test_every_check_has_the_items_that_the_fabric_has() -> None:
-    seen = computed(index()).seen
+    seen = compute_observation(index()).seen
     assert tuple(seen) == tuple(sorted(CHECKS, key=list(seen).index))
     assert list(seen["configuration"]) == [("leaf1",), ("leaf2",), ("spine1",), ("spine2",)]
     assert seen["routes"]["leaf1", "@routes", "", "10.2.2.0/24"] == UPLINKS
@@ -125,7 +125,7 @@ def test_of_every_fabric_that_is_built_what_is_computed_is_what_should_be(data: 
     except InputProblems:
         return
     found = Index(built)
-    own = computed(found)
+    own = compute_observation(found)
     alone = sum(device.role == "spine" for device in built.devices) == 1
     assert [one for one in faults(found, own) if one.check != "failures" or not alone] == []
     for item, hops in expected_routes(found, own).items():
@@ -174,7 +174,7 @@ def test_a_spine_that_asks_to_be_routed_around_is_not_missed() -> None:
 
 def test_a_failure_tells_what_it_loses_where_cables_alone_would_not() -> None:
     found = Index(build(shipped("two-by-two", {"topology.spines.ids": "1-1", "topology.max_oversubscription": 2})))
-    (lost, *more) = faults(found, computed(found))
+    (lost, *more) = faults(found, compute_observation(found))
     assert (lost.item, more) == (("@fabric", "failures", "spine1"), [])
     assert lost.seen == {("leaf1", "10.0.0.2/32"), ("leaf1", "10.2.2.0/24")} | {
         ("leaf2", "10.0.0.1/32"),
@@ -184,7 +184,7 @@ def test_a_failure_tells_what_it_loses_where_cables_alone_would_not() -> None:
 
 @pytest.mark.parametrize("check", [check for check in CHECKS if check not in ("routes", "failures")])
 def test_silence_of_a_validator_is_a_fault(check: Check) -> None:
-    item = next(iter(computed(index()).seen[check]))
+    item = next(iter(compute_observation(index()).seen[check]))
     silent = as_seen(**{check: {item: None}})
     assert [(one.check, one.item, one.seen) for one in faults(index(), silent)] == [(check, item, "nothing")]
     blind = replace(silent, unseen={check: {item: "it cannot"}})

@@ -10,7 +10,7 @@ import pytest
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import CHECKS, Observation
-from nodrop.validating import batfish, computed, twin
+from nodrop.validating import batfish, compute_observation, twin
 from support.fault_columns import DIFFER, Observe, caught_by, caught_here, explained, reading_of, table, written
 from support.routing_faults import FAULTS
 from support.twin_runs import needed
@@ -82,5 +82,7 @@ WORKS_AS_SAID = {
 
 
 def test_of_a_validator_that_sees_what_nodrop_computes_all_else_is_told() -> None:
-    silent = {fault.says for fault in FAULTS if not caught_by(reading_of(fault), lambda _, index: computed(index))}
+    silent = {
+        fault.says for fault in FAULTS if not caught_by(reading_of(fault), lambda _, index: compute_observation(index))
+    }
     assert silent == set(WORKS_AS_SAID)

@@ -9,7 +9,7 @@ from nodrop.analyses._hosts import cabled_hosts
 from nodrop.analyses._targets import MANAGEMENT_VRFS, Target
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address, cut
+from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import statics
 from nodrop.routing.tiers import rank
@@ -43,17 +43,17 @@ def _aims(index: Index) -> Iterator[Aim]:
         subnets: defaultdict[int, dict[Prefix, Target]] = defaultdict(dict)
         for target in reach.targets:
             subnets[target.router].setdefault(target.prefix, target)
-        for number, own in subnets.items():
+        for number, targets_by_prefix in subnets.items():
             to: dict[Prefix, dict[Address, None]] = {}
-            inside = _by_subnet(hosts.get(reach.plane.routers[number].device.name, ()), own)
-            for subnet, target in own.items():
+            inside = _by_subnet(hosts.get(reach.plane.routers[number].device.name, ()), targets_by_prefix)
+            for subnet, target in targets_by_prefix.items():
                 shown = reach.announced.covering(subnet, number) or subnet
                 at_router = next(address for address in target.leg.addresses if subnet.has(address))
                 to.setdefault(shown, {}).update(dict.fromkeys(inside.get(subnet) or [at_router]))
             for outside in inside.get(None, ()):
                 alone = Prefix(outside.family, outside.number, BITS[outside.family])
-                if (found := reach.announced.covering(alone, number)) is not None and found in to:
-                    to[found][outside] = None
+                if (prefix := reach.announced.covering(alone, number)) is not None and prefix in to:
+                    to[prefix][outside] = None
             for shown, addresses in to.items():
                 samples = {kinds.of(address): address for address in reversed(addresses)}
                 yield Aim(shown, number, tuple(addresses), tuple(sorted(samples.values())))
@@ -61,21 +61,23 @@ def _aims(index: Index) -> Iterator[Aim]:
 
 def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
     """Return the addresses of the hosts that are cabled to each switch."""
-    found: defaultdict[str, list[Address]] = defaultdict(list)
+    addresses: defaultdict[str, list[Address]] = defaultdict(list)
     for _, ports in cabled_hosts(index):
         for cabled in ports:
-            found[cabled.far.node] += [known for text in cabled.port.addresses if (known := address(text)) is not None]
-    return found
+            addresses[cabled.far.node] += [
+                known_address for text in cabled.port.addresses if (known_address := address(text)) is not None
+            ]
+    return addresses
 
 
 def _by_subnet(addresses: Iterable[Address], subnets: Mapping[Prefix, Target]) -> Mapping[Prefix | None, list[Address]]:
     """Return addresses by the subnet in which they lie, None for those in no subnet."""
     lookup = Lookup(subnets)
-    found: defaultdict[Prefix | None, list[Address]] = defaultdict(list)
+    addresses_by_prefix: defaultdict[Prefix | None, list[Address]] = defaultdict(list)
     for one in addresses:
         row = lookup(one)
-        found[row[0] if row else None].append(one)
-    return found
+        addresses_by_prefix[row[0] if row else None].append(one)
+    return addresses_by_prefix
 
 
 class _Kinds:
@@ -83,7 +85,10 @@ class _Kinds:
 
     def __init__(self, reach: Reach) -> None:
         plane, family = reach.plane, reach.routes.family
-        routes = [*reach.announced.prefixes, *(own for one in plane.routers for _, own in statics(one, family))]
+        routes = [
+            *reach.announced.prefixes,
+            *(own_prefix for one in plane.routers for _, own_prefix in statics(one, family)),
+        ]
         self._routes = Lookup(dict.fromkeys(routes))
         self._subnets: defaultdict[Prefix, list[int]] = defaultdict(list)
         for router in plane.routers:
@@ -97,13 +102,16 @@ class _Kinds:
         """Return what two addresses have in common that fare alike."""
         route = self._routes(address)
         length = route[0].length if route else -1
-        subnets = (Prefix(address.family, cut(address.family, address.number, own), own) for own in self._lengths)
+        subnets = (
+            Prefix(address.family, network_address(address.family, address.number, own_length), own_length)
+            for own_length in self._lengths
+        )
         return route and route[0], tuple(
             (number, subnet.length > length) for subnet in subnets for number in self._subnets.get(subnet, ())
         )
 
 
-def wanted(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, Aim]]:
+def find_required_aims(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, Aim]]:
     """Yield what must be reached from where: all that others have, from every leaf of its VRF."""
     for router in plane.routers:
         for aim in aims(index) if leaf(router) else ():
@@ -117,13 +125,13 @@ class Lookup:
     def __init__(self, rows: Mapping[Prefix, object]) -> None:
         self._rows = rows
         self._lengths: dict[Family, list[int]] = {
-            family: sorted({one.length for one in rows if one.family == family}, reverse=True) for family in FAMILIES
+            family: sorted({row.length for row in rows if row.family == family}, reverse=True) for family in FAMILIES
         }
 
     def __call__(self, to: Address) -> tuple[Prefix, object] | None:
         """Return the prefix in which an address lies, and its row; None where no route leads there."""
         for length in self._lengths[to.family]:
-            found = Prefix(to.family, cut(to.family, to.number, length), length)
-            if found in self._rows:
-                return found, self._rows[found]
+            prefix = Prefix(to.family, network_address(to.family, to.number, length), length)
+            if prefix in self._rows:
+                return prefix, self._rows[prefix]
         return None

@@ -44,10 +44,10 @@ class Beside:
         return self.one_site or index.devices.keys().isdisjoint(self.index.devices.keys())
 
 
-def beside(index: Index) -> Sequence[Beside]:
+def overlapping_fabrics(index: Index) -> Sequence[Beside]:
     """Return the earlier fabrics of the command that have something in common with this one."""
-    found: Sequence[Beside] = index.kept.get(KEPT, ())
-    return found
+    fabrics: Sequence[Beside] = index.kept.get(KEPT, ())
+    return fabrics
 
 
 def hosts_of(index: Index) -> Iterator[str]:

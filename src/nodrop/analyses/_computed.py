@@ -45,7 +45,7 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def computed(index: Index) -> Observation:
+def compute_observation(index: Index) -> Observation:
     """Return what the built-in computation says of every check, the same object for one index.
 
     The items of the other validators are the ones that it has: each is seen by them, or they say why not.
@@ -70,7 +70,7 @@ class _Computed:
         self.seen["addresses"] = {**dict(_addresses(self.plane)), **dict(_router_ids(self.plane))}
         tables = self.seen["routes"] = {}
         for family in FAMILIES:
-            if family in self.plane.families or any(any(statics(one, family)) for one in self.plane.routers):
+            if family in self.plane.families or any(any(statics(router, family)) for router in self.plane.routers):
                 tables.update(_routes(self.plane, self.plane.of(family)))
         self._reach()
         lost = self.seen["failures"] = dict(_failures(self.index))
@@ -94,17 +94,17 @@ class _Computed:
     def _links(self) -> None:
         links: dict[Subject, Hashable] = {}
         packets: dict[Subject, Hashable] = {}
-        for one in joints(self.index, self.plane):
-            link = one.links[0]
-            if one.at_a.ports != (one.at_a.name,) or one.at_b.ports != (one.at_b.name,):
+        for joint in joints(self.index, self.plane):
+            link = joint.links[0]
+            if joint.at_a.ports != (joint.at_a.name,) or joint.at_b.ports != (joint.at_b.name,):
                 continue
             item = link_subject(link.a, link.b)
-            links[item] = "up" if neighbors(one) else "down"
+            links[item] = "up" if neighbors(joint) else "down"
             sizes = [_size(self.index.interface(*end)) for end in (link.a, link.b)]
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
             else:
-                packets[item] = "crosses" if reached(self.index, one) and sizes[0] == sizes[1] else "lost"
+                packets[item] = "crosses" if reached(self.index, joint) and sizes[0] == sizes[1] else "lost"
         self.seen |= {"links": links, "packets": packets}
 
     def _sessions(self) -> None:
@@ -155,12 +155,12 @@ def _joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
                 and _routes_there(index, router, leg)
             ):
                 places.update(dict.fromkeys(((router.device.name, port) for port in leg.ports), (router, leg)))
-    found: dict[tuple[Subject, Subject], list[Link]] = {}
+    found_links: dict[tuple[Subject, Subject], list[Link]] = {}
     for link in index.fabric.links:
         a, b = places.get(link.a), places.get(link.b)
         if a is not None and b is not None and not (_shut(index, link.a) or _shut(index, link.b)):
-            found.setdefault((a[1].subject, b[1].subject), []).append(link)
-    for links in found.values():
+            found_links.setdefault((a[1].subject, b[1].subject), []).append(link)
+    for links in found_links.values():
         yield Joint(*places[links[0].a], *places[links[0].b], tuple(links))
 
 
@@ -174,27 +174,27 @@ def _routes_there(index: Index, router: Router, leg: Leg) -> bool:
     return bool(leg.addresses) or leg.name in router.by_interface or (port is not None and port.link_local is True)
 
 
-def neighbors(one: Joint) -> bool:
+def neighbors(joint: Joint) -> bool:
     """Whether both ends are each other's next router: in one subnet, or found by router advertisements."""
-    if one.at_a.name in one.a.by_interface and one.at_b.name in one.b.by_interface:
+    if joint.at_a.name in joint.a.by_interface and joint.at_b.name in joint.b.by_interface:
         return True
     return any(
-        subnet.has(other) and other != own
-        for own, subnet in zip(one.at_a.addresses, one.at_a.subnets, strict=True)
-        for other in one.at_b.addresses
+        subnet.has(other_address) and other_address != own_address
+        for own_address, subnet in zip(joint.at_a.addresses, joint.at_a.subnets, strict=True)
+        for other_address in joint.at_b.addresses
     )
 
 
-def reached(index: Index, one: Joint) -> bool:
+def reached(index: Index, joint: Joint) -> bool:
     """Whether packets get from each end to the other: in one subnet at both, or between link-local addresses."""
-    ends = ((one.a, one.at_a), (one.b, one.at_b))
+    ends = ((joint.a, joint.at_a), (joint.b, joint.at_b))
     if all(_has_link_local(index, router, leg) for router, leg in ends):
         return True
-    near, far = one.at_a, one.at_b
+    near, far = joint.at_a, joint.at_b
     return any(
-        own != other and subnet.has(other) and there.has(own)
-        for own, subnet in zip(near.addresses, near.subnets, strict=True)
-        for other, there in zip(far.addresses, far.subnets, strict=True)
+        own_address != other_address and subnet.has(other_address) and prefix.has(own_address)
+        for own_address, subnet in zip(near.addresses, near.subnets, strict=True)
+        for other_address, prefix in zip(far.addresses, far.subnets, strict=True)
     )
 
 
@@ -215,15 +215,15 @@ def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]
     for router in plane.routers:
         shared = anycast_addresses(router.device)
         for leg in router.legs if router.vrf is None else ():
-            for one in leg.addresses:
-                if one.link_local or (leg.ports and leg.ports != (leg.name,)):
+            for address in leg.addresses:
+                if address.link_local or (leg.ports and leg.ports != (leg.name,)):
                     continue
-                if leg.ports or str(one) not in shared:
-                    alone.add(one)
-                owners[one].add(f"{router.device.name}:{leg.name}")
-    for one in sorted(owners):
-        if one in alone or len(owners[one]) == 1:
-            yield address_item(str(one)), tuple(sorted(owners[one]))
+                if leg.ports or str(address) not in shared:
+                    alone.add(address)
+                owners[address].add(f"{router.device.name}:{leg.name}")
+    for owner in sorted(owners):
+        if owner in alone or len(owners[owner]) == 1:
+            yield address_item(str(owner)), tuple(sorted(owners[owner]))
 
 
 def _router_ids(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
@@ -232,8 +232,8 @@ def _router_ids(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]
     for router in plane.routers:
         if router.vrf is None and router.bgp is not None and router.bgp.router_id:
             owners[router.bgp.router_id].add(router.device.name)
-    for one in sorted(owners):
-        yield address_item(f"router id {one}"), tuple(sorted(owners[one]))
+    for owner in sorted(owners):
+        yield address_item(f"router id {owner}"), tuple(sorted(owners[owner]))
 
 
 def _routes(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, frozenset[str]]]:
@@ -267,19 +267,19 @@ def _failures(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]
     for reach in reaches(index):
         failures = Failures(reach.plane, reach.routes)
 
-        def told(rows: tuple[Loss, ...], reach: Reach = reach) -> Iterator[tuple[str, str]]:
+        def find_lost_prefixes(rows: tuple[Loss, ...], reach: Reach = reach) -> Iterator[tuple[str, str]]:
             for row in rows:
                 router = reach.plane.routers[row.router]
                 for one in reach.prefixes(row.bits) if leaf(router) else ():
                     yield router.device.name, str(one)
 
         for device in failures.devices_alike:
-            rows = told(failures.of_device(device).unreachable)
+            rows = find_lost_prefixes(failures.of_device(device).unreachable)
             lost.setdefault(device, set()).update(
                 (router, prefix) for router, prefix in rows if counted.get(prefix, frozenset({device})) != {device}
             )
         for link in failures.alike:
-            rows = told(failures.of_link(link).unreachable)
+            rows = find_lost_prefixes(failures.of_link(link).unreachable)
             name = link_subject(link.a, link.b)[-1]
             lost.setdefault(name, set()).update((router, prefix) for router, prefix in rows if prefix in counted)
     for what in sorted(lost, key=lambda name: (":" in name, name)):

@@ -35,12 +35,12 @@ class Cuts:
         fars = list(dict.fromkeys(links[hop].far for hop in entry.hops))
         if not bits or not fars:
             return
-        common = self._beyond(fars[0], bits)
+        common = self._find_cuts_via(fars[0], bits)
         for far in fars[1:]:
             if not common:
                 break
-            there = self._beyond(far, bits)
-            common = {one: both for one, own in common.items() if (both := own & there.get(one, 0))}
+            cuts = self._find_cuts_via(far, bits)
+            common = {one: both for one, own in common.items() if (both := own & cuts.get(one, 0))}
         own = self._through.setdefault(number, {})
         for one, found in common.items():
             own[one] = own.get(one, 0) | found
@@ -49,11 +49,11 @@ class Cuts:
             if len(fars) == 1 and bits & self._reach.own(fars[0]):
                 self.pairs.add((number, fars[0]))
 
-    def _beyond(self, number: int, bits: int) -> Through:
-        """What all ways over a next hop go through, itself among that; nothing where it is the end."""
+    def _find_cuts_via(self, number: int, bits: int) -> Through:
+        """Return the nodes that all paths over a next hop cross, itself included; none where it is the end."""
         left = bits & ~self._reach.own(number)
         if not left:
             return {}
-        found = {one: both for one, own in self._through.get(number, {}).items() if (both := own & left)}
-        found[number] = left
-        return found
+        cuts = {one: both for one, own in self._through.get(number, {}).items() if (both := own & left)}
+        cuts[number] = left
+        return cuts

@@ -37,18 +37,20 @@ class Reach:
         self.plane, self.routes = plane, plane.of(family)
         self.world, self.state = self.routes.world, self.routes.state
         self.announced = Announced(self.routes)
-        self.targets: tuple[Target, ...] = tuple(one for one in targets(index) if one.prefix.family == family)
+        self.targets: tuple[Target, ...] = tuple(target for target in targets(index) if target.prefix.family == family)
         self.hosts = self._classes("hosts")
         """The classes of what hosts are announced in."""
         self.wanted = self.hosts | self._classes("loopback")
         """The classes of what hosts and loopbacks are announced in."""
-        self.ranks = {number: rank(one.router.device) for number, one in self.world.speakers.items()}
+        self.ranks = {number: rank(speaker.router.device) for number, speaker in self.world.speakers.items()}
         self._ways_of: dict[int, tuple[dict[int, int], int]] = {}
         self._taken: dict[tuple[int, int, int, int], tuple[int, int]] = {}
 
     def _classes(self, kind: str) -> int:
-        found = (self.announced.covering(one.prefix, one.router) for one in self.targets if one.kind == kind)
-        return self.world.destinations.bits({one for one in found if one is not None})
+        prefixes = (
+            self.announced.covering(target.prefix, target.router) for target in self.targets if target.kind == kind
+        )
+        return self.world.destinations.bits({prefix for prefix in prefixes if prefix is not None})
 
     def own(self, number: int) -> int:
         """Return what a router announces itself."""
@@ -68,18 +70,18 @@ class Reach:
             missing = self.wanted & ~self.has(number)
             leaf = self.ranks[number] in (0, None)
             for link, whom in zip(speaker.links, speaker.hears, strict=True):
-                there = self.world.speakers[link.far].links[link.far_position]
-                told = self.state.tells(*whom)
+                far_link = self.world.speakers[link.far].links[link.far_position]
+                adverts = self.state.tells(*whom)
                 should = self.wanted & ~self.own(number) & self.should(link.far, number, missing)
                 lost = missing if leaf else missing & lacked
-                kept = should & ~_bits(told)
-                if kept := kept & ~self._covered(number, link, kept):
-                    yield Drop(link.far, there, "outbound", kept, kept & lost)
-                loop, refused = self._refused(number, link, told)
+                kept_should = should & ~_bits(adverts)
+                if kept_should := kept_should & ~self._find_covered_destinations(number, link, kept_should):
+                    yield Drop(link.far, far_link, "outbound", kept_should, kept_should & lost)
+                loop, refused = self._find_rejected_routes(number, link, adverts)
                 if leaf and (loop & should & missing):
                     yield Drop(number, link, "loop", loop & should, loop & should & missing)
                 refused &= should
-                if refused := refused & ~self._covered(number, link, refused):
+                if refused := refused & ~self._find_covered_destinations(number, link, refused):
                     yield Drop(number, link, "inbound", refused, refused & lost)
 
     def ways(self, number: int) -> tuple[dict[int, int], int]:
@@ -91,12 +93,12 @@ class Reach:
     def _ways(self, number: int) -> tuple[dict[int, int], int]:
         links, above, others = self.world.speakers[number].links, 0, ~self.own(number)
         over: dict[int, int] = {}
-        own = self.ranks[number]
+        own_rank = self.ranks[number]
         for entry in self.state.table(number).entries:
             for far in {links[hop].far for hop in entry.hops}:
                 over[far] = over.get(far, 0) | (entry.bits & others)
                 tier = self.ranks[far]
-                if own is not None and tier is not None and tier > own:
+                if own_rank is not None and tier is not None and tier > own_rank:
                     above |= entry.bits & others
         return over, above
 
@@ -107,18 +109,18 @@ class Reach:
         """
         over, above = self.ways(number)
         has = self.has(number) & ~over.get(far, 0)
-        own, there = self.ranks[number], self.ranks[far]
-        if own is None or there is None:
+        own_rank, far_rank = self.ranks[number], self.ranks[far]
+        if own_rank is None or far_rank is None:
             return has & missing
-        if own == there:
+        if own_rank == far_rank:
             return 0
-        return has & ~above if there > own else has
+        return has & ~above if far_rank > own_rank else has
 
-    def _refused(self, number: int, link: Link, told: tuple[Advert, ...]) -> tuple[int, int]:
+    def _find_rejected_routes(self, number: int, link: Link, adverts: tuple[Advert, ...]) -> tuple[int, int]:
         """Return what a router refuses of the routes that it hears: for its AS number, and by its policy."""
         asn = self.world.speakers[number].bgp.asn
         loop = refused = 0
-        for advert in told:
+        for advert in adverts:
             key = (advert.number, link.inbound.number, asn if asn in advert.numbers else 0, link.repeats)
             if key not in self._taken:
                 left = tuple(one for one in advert.parts if one.attributes.path.count(asn) <= link.repeats)
@@ -129,33 +131,33 @@ class Reach:
             refused |= self._taken[key][1]
         return loop, refused
 
-    def _covered(self, number: int, link: Link, bits: int) -> int:
+    def _find_covered_destinations(self, number: int, link: Link, bits: int) -> int:
         """Of some destinations, those for which a router has a wider route over a link instead."""
         if not bits:
             return 0
         covered = []
-        for one in self.prefixes(bits):
-            for wider in self.announced.around(one):
-                if wider != one and (route := self.routes.route(number, wider)) is not None:
+        for prefix in self.prefixes(bits):
+            for wider in self.announced.find_covering_prefixes(prefix):
+                if wider != prefix and (route := self.routes.route(number, wider)) is not None:
                     if any(hop.router == link.far for hop in route.hops):
-                        covered.append(one)
+                        covered.append(prefix)
                     break
         return self.world.destinations.bits(covered)
 
     def prefixes(self, bits: int) -> list[Prefix]:
         """Return the prefixes of some classes, those of loopbacks last."""
         members = self.world.destinations.members
-        found: list[Prefix] = []
+        found_prefixes: list[Prefix] = []
         while bits:
             low = bits & -bits
-            found += members[low.bit_length() - 1]
+            found_prefixes += members[low.bit_length() - 1]
             bits ^= low
-        return sorted(found, key=lambda one: (one.length == BITS[one.family], one))
+        return sorted(found_prefixes, key=lambda prefix: (prefix.length == BITS[prefix.family], prefix))
 
 
-def _bits(told: tuple[Advert, ...]) -> int:
+def _bits(adverts: tuple[Advert, ...]) -> int:
     bits = 0
-    for advert in told:
+    for advert in adverts:
         bits |= advert.bits
     return bits
 
@@ -176,6 +178,6 @@ def drops(index: Index) -> list[tuple[Reach, Drop]]:
 def _drops(index: Index) -> Iterator[tuple[Reach, Drop]]:
     unknown = {gap.subject[0] for gap in of(index).gaps}
     for reach in reaches(index):
-        for one in reach.drops():
-            if reach.plane.routers[one.router].device.name not in unknown:
-                yield reach, one
+        for drop in reach.drops():
+            if reach.plane.routers[drop.router].device.name not in unknown:
+                yield reach, drop

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from nodrop.analyses._aims import Lookup, aims, leaf
-from nodrop.analyses._computed import Joint, computed, destinations, joints
+from nodrop.analyses._computed import Joint, compute_observation, destinations, joints
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends
@@ -65,16 +65,16 @@ class _Judged:
 
     def faults(self) -> Iterator[Fault]:
         """Yield them."""
-        own = computed(self.index)
+        own_observation = compute_observation(self.index)
         routes = expected_routes(self.index, self.seen)
         hurt: set[str] = set()
         for check in CHECKS:
             values = self.seen.seen.get(check, {})
-            for item in dict.fromkeys((*own.seen.get(check, {}), *values)):
+            for item in dict.fromkeys((*own_observation.seen.get(check, {}), *values)):
                 if item not in values and self.seen.blind(check, item):
                     continue
                 value = values.get(item, NOTHING)
-                if check == "sessions" and own.blind(check, item):
+                if check == "sessions" and own_observation.blind(check, item):
                     continue  # towards what was not read, where nobody can see who answers
                 if check == "routes" and (item not in routes or value == NOTHING):
                     continue  # whether there is a route at all is a matter of reach
@@ -122,21 +122,21 @@ class Way(NamedTuple):
 def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset[str]]:
     plane = of(index)
     ways: defaultdict[int, list[Way]] = defaultdict(list)
-    for one in joints(index, plane):
-        if one.a.bgp is None or one.b.bgp is None or not _carries(one, seen):
+    for joint in joints(index, plane):
+        if joint.a.bgp is None or joint.b.bgp is None or not _carries(joint, seen):
             continue
-        for near, leg, far in ((one.a, one.at_a, one.b), (one.b, one.at_b, one.a)):
-            own, there = rank(near.device), rank(far.device)
-            if own is None or there is None:
+        for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
+            own_rank, far_rank = rank(near.device), rank(far.device)
+            if own_rank is None or far_rank is None:
                 ways[near.number].append(Way(leg.name, far.number, up=True, down=True))
-            elif own != there:
-                ways[near.number].append(Way(leg.name, far.number, up=there > own, down=there < own))
+            elif own_rank != far_rank:
+                ways[near.number].append(Way(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank))
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
     for aim in aims(index):
         owners[aim.prefix].append(aim.router)
     leaves = [router for router in plane.routers if leaf(router)]
     passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
-    found: dict[Subject, frozenset[str]] = {}
+    found_expected_routes: dict[Subject, frozenset[str]] = {}
     tables = _tables(seen)
     known: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
@@ -151,23 +151,25 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
                 continue
             table = tables.get((router.device.name, router.vrf or ""))
-            rows = [table(one) for one in sorted(samples[to])] if table else [None]
+            rows = [table(address) for address in sorted(samples[to])] if table else [None]
             for used in dict.fromkeys(to if row is None else row[0] for row in rows):
                 item = route_item(router.device, str(used), router.vrf)
-                found[item] = legs & found[item] if item in found else legs
-            found.setdefault(route_item(router.device, str(to), router.vrf), legs)
-    return found
+                found_expected_routes[item] = (
+                    legs & found_expected_routes[item] if item in found_expected_routes else legs
+                )
+            found_expected_routes.setdefault(route_item(router.device, str(to), router.vrf), legs)
+    return found_expected_routes
 
 
-def _carries(one: Joint, seen: Observation) -> bool:
+def _carries(joint: Joint, seen: Observation) -> bool:
     links, sessions = seen.seen.get("links", {}), seen.seen.get("sessions", {})
-    if all(links.get(link_subject(link.a, link.b)) == "down" for link in one.links):
+    if all(links.get(link_subject(link.a, link.b)) == "down" for link in joint.links):
         return False
-    for router, leg, there in ((one.a, one.at_a, one.at_b), (one.b, one.at_b, one.at_a)):
+    for router, leg, far_leg in ((joint.a, joint.at_a, joint.at_b), (joint.b, joint.at_b, joint.at_a)):
         for neighbor in router.neighbors:
             over = neighbor.interface == leg.name
             if not over and neighbor.address is not None:
-                over = any(str(address) == neighbor.address for address in there.addresses)
+                over = any(str(address) == neighbor.address for address in far_leg.addresses)
             if over and sessions.get(router.at(neighbor)) == "down":
                 return False
     return True
@@ -177,9 +179,9 @@ def _tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
     """Return the routes that were seen, by device and VRF."""
     rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
     for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():
-        if (found := prefix(text)) is not None:
-            rows[device, vrf][found] = hops
-    return {key: Lookup(own) for key, own in rows.items()}
+        if (found_prefix := prefix(text)) is not None:
+            rows[device, vrf][found_prefix] = hops
+    return {key: Lookup(own_rows) for key, own_rows in rows.items()}
 
 
 def towards(

@@ -40,7 +40,7 @@ class Hosts:
 
     def of(self, nic: Nic) -> list[Host]:
         """Return the hosts that a file is about: the one it names, those with the NIC that it names, else all."""
-        if (host := self._named(nic)) is not None:
+        if (host := self._find_host_by_name(nic)) is not None:
             return [host] if _has(host, nic) else []
         models = nic.models or self._model(nic)
         hosts = self._index.fabric.hosts
@@ -48,22 +48,24 @@ class Hosts:
 
     def facing(self, nic: Nic) -> tuple[Facing, ...]:
         """Return the ports that its NICs face, of those with equal settings the first; any host port without hosts."""
-        named = self._named(nic)
-        if named is not None and not _has(named, nic):
+        named_host = self._find_host_by_name(nic)
+        if named_host is not None and not _has(named_host, nic):
             return ()
-        words = set(_words(nic.file)) if named is not None else set()
-        port = next((port.name for port in named.ports if port.name in words), "") if named is not None else ""
-        key = (named.name, port) if named is not None else ("", *(nic.models or self._model(nic)))
+        words = set(_words(nic.file)) if named_host is not None else set()
+        port = (
+            next((port.name for port in named_host.ports if port.name in words), "") if named_host is not None else ""
+        )
+        key = (named_host.name, port) if named_host is not None else ("", *(nic.models or self._model(nic)))
         if key not in self._found:
             distinct: dict[tuple[object, ...], Facing] = {}
             for one in self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled():
                 length_m = one.link.length_m if one.link else None
-                speed, mtu_bytes = _known(one.port.speed_mbps), _known(one.port.mtu_bytes)
-                distinct.setdefault((id(one.port.qos), mtu_bytes, speed, _known(length_m)), one)
+                speed, mtu_bytes = _unknown_to_none(one.port.speed_mbps), _unknown_to_none(one.port.mtu_bytes)
+                distinct.setdefault((id(one.port.qos), mtu_bytes, speed, _unknown_to_none(length_m)), one)
             self._found[key] = tuple(distinct.values())
         return self._found[key]
 
-    def _named(self, nic: Nic) -> Host | None:
+    def _find_host_by_name(self, nic: Nic) -> Host | None:
         """Return the host whose name a file has or begins with."""
         if (host := self._index.hosts.get(nic.host)) is not None:
             return host
@@ -80,15 +82,15 @@ class Hosts:
 
     def _cabled(self, hosts: list[Host], port: str) -> Iterator[Facing]:
         for host in hosts:
-            for own in host.ports:
-                if (not port or own.name == port) and (found := self._at(host, own)) is not None:
+            for own_port in host.ports:
+                if (not port or own_port.name == port) and (found := self._at(host, own_port)) is not None:
                     yield found
 
-    def _at(self, host: Host, own: HostPort) -> Facing | None:
-        link = self._index.link(host.name, own.name)
+    def _at(self, host: Host, own_host_port: HostPort) -> Facing | None:
+        link = self._index.link(host.name, own_host_port.name)
         if link is None:
             return None
-        far = link.b if link.a == (host.name, own.name) else link.a
+        far = link.b if link.a == (host.name, own_host_port.name) else link.a
         port = self._index.interface(*far)
         return None if port is None or surely_off(port.enabled) else Facing(self._index.devices[far.node], port, link)
 
@@ -113,7 +115,7 @@ def _words(file: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in file).split()
 
 
-def _known(value: object) -> object:
+def _unknown_to_none(value: object) -> object:
     return None if isinstance(value, Unknown) else value
 
 

@@ -47,10 +47,10 @@ def _cases(index: Index) -> Iterator[Case]:
 def case(reach: Reach, outcome: Outcome, link: Link | None, device: str = "") -> Iterator[Case]:
     """Yield a failure if it hits hosts; a router that is no leaf only passes on, so that its loss alone is none."""
     lost = tuple(
-        one._replace(bits=bits)
-        for one in outcome.unreachable
-        if reach.ranks[one.router] in (0, None) and (bits := one.bits & reach.hosts)
+        loss._replace(bits=bits)
+        for loss in outcome.unreachable
+        if reach.ranks[loss.router] in (0, None) and (bits := loss.bits & reach.hosts)
     )
-    valleys = tuple(one._replace(bits=bits) for one in outcome.valleys if (bits := one.bits & reach.hosts))
+    valleys = tuple(valley._replace(bits=bits) for valley in outcome.valleys if (bits := valley.bits & reach.hosts))
     if lost or valleys:
         yield Case(reach, link, device, lost, valleys)

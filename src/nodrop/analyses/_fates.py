@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from nodrop.analyses._aims import Aim, Lookup, wanted
+from nodrop.analyses._aims import Aim, Lookup, find_required_aims
 from nodrop.analyses._hosts import cabled_hosts
 from nodrop.model.access import FORWARDING
 from nodrop.model.effects import roce_dscps
 from nodrop.model.index import Index
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import Atom, Decision, Packets, decide, prefixes_of
@@ -42,12 +42,12 @@ class Row(NamedTuple):
 
 def fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
     """Yield what becomes of packets to every destination."""
-    found = _Fates(index, plane)
-    for router, aim in wanted(index, plane):
-        rows = [(found.of(router.number, to, frozenset()), to) for to in found.samples(aim)]
+    found_fates = _Fates(index, plane)
+    for router, aim in find_required_aims(index, plane):
+        rows = [(found_fates.of(router.number, to, frozenset()), to) for to in found_fates.samples(aim)]
         worst, to = min(rows, key=lambda row: FATES.index(row[0].fate))
         doubts = (ending.doubt for ending, _ in rows if ending.doubt)
-        doubt = next(doubts, "") or found.of_hosts(router, rows[0][1])
+        doubt = next(doubts, "") or found_fates.of_hosts(router, rows[0][1])
         yield Row(route_item(router.device, str(aim.prefix), router.vrf, "reach"), worst.fate, to, doubt)
 
 
@@ -59,15 +59,15 @@ def lists_on_data(index: Index) -> str:
 def _doubts(index: Index) -> Iterator[str]:
     dscps = _dscps(index)
     for device in index.fabric.devices:
-        for rules in those_known(device.access_lists):
-            ports = {port for one in those_known(rules.entries) for port in one.interfaces}
-            bound = {one.interface for one in rules.bindings if one.stage in FORWARDING}
+        for rules in known_rows(device.access_lists):
+            ports = {port for access_entry in known_rows(rules.entries) for port in access_entry.interfaces}
+            bound = {binding.interface for binding in rules.bindings if binding.stage in FORWARDING}
             at = {*(name for name in bound if name), *(ports | {""} if None in bound else ())}
             packets = [
                 roce_packet(None, to, _USUAL_DSCP)._replace(dscps=dscps, destinations=(to_any,))
                 for to, to_any in _ANYWHERE
             ]
-            if any(_acts(one) for port in at for each in packets for one in decide(rules, port, each)):
+            if any(_acts(decision) for port in at for packet in packets for decision in decide(rules, port, packet)):
                 yield f"what access list {rules.name} of {device.name} drops after a failure is not computed"
 
 
@@ -75,9 +75,9 @@ def _dscps(index: Index) -> frozenset[int]:
     return frozenset(roce_dscps(index.fabric)) | {_USUAL_DSCP}
 
 
-def _acts(one: Decision) -> bool:
+def _acts(decision: Decision) -> bool:
     """Whether a list does anything but let packets pass by the way that they have."""
-    return one.action != "permit" or one.marks.redirects is not None
+    return decision.action != "permit" or decision.marks.redirects is not None
 
 
 class _Fates:
@@ -98,20 +98,22 @@ class _Fates:
             return aim.samples
         kinds: dict[tuple[object, ...], Address] = {}
         for to in aim.to:
-            inside = tuple(number for number, one in enumerate(self._wanted) if one.has(to))
+            inside = tuple(number for number, prefix in enumerate(self._listed_destinations) if prefix.has(to))
             kinds.setdefault((inside, self._ports.get(to)), to)
         return tuple(dict.fromkeys((*aim.samples, *kinds.values())))
 
     @property
-    def _wanted(self) -> tuple[Prefix, ...]:
+    def _listed_destinations(self) -> tuple[Prefix, ...]:
         """The destinations that entries of access lists name."""
 
-        def named() -> tuple[Prefix, ...]:
-            lists = [one for device in self._index.fabric.devices for one in those_known(device.access_lists)]
-            entries = [entry for one in lists for entry in those_known(one.entries)]
+        def find_destinations() -> tuple[Prefix, ...]:
+            lists = [
+                access_list for device in self._index.fabric.devices for access_list in known_rows(device.access_lists)
+            ]
+            entries = [entry for access_list in lists for entry in known_rows(access_list.entries)]
             return prefixes_of(tuple(sorted({text for entry in entries for text in entry.destinations})))
 
-        return self._index.keep("destinations of access lists", named)
+        return self._index.keep("destinations of access lists", find_destinations)
 
     def of(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
         """Return what becomes of packets at a router, which came over others."""
@@ -137,11 +139,11 @@ class _Fates:
             onward = self.of(hop.router, to, behind | {number})
             doubt = leaves.doubt or enters.doubt or onward.doubt
             if leaves.fate == "denied":  # probes of validators that the switch sends itself may pass
-                doubt = doubt or self._said(number, (hop.leg,), "egress", to)
+                doubt = doubt or self._describe_filter(number, (hop.leg,), "egress", to)
             denied = "denied" in (leaves.fate, enters.fate)
             ends.append(Ending("denied" if denied else onward.fate, doubt))
         worst = min(ends, key=lambda one: FATES.index(one.fate), default=Ending("delivered"))
-        return Ending(worst.fate, next((one.doubt for one in ends if one.doubt), ""))
+        return Ending(worst.fate, next((end.doubt for end in ends if end.doubt), ""))
 
     def _table(self, number: int, to: Address) -> Lookup:
         if (number, to.family) not in self._tables:
@@ -161,7 +163,7 @@ class _Fates:
             and to not in self._ports
             and any(len(router.by_name[leg].ports) > 1 for leg in legs)
         ):
-            return Ending("delivered", self._said(number, legs, "egress", to))
+            return Ending("delivered", self._describe_filter(number, legs, "egress", to))
         return ending
 
     def _entering(self, hop: Hop, to: Address) -> Ending:
@@ -169,8 +171,8 @@ class _Fates:
         if not self._filtered or hop.router is None:
             return Ending("delivered")
         if hop.session is None:
-            lists = those_known(self._plane.routers[hop.router].device.access_lists)
-            doubtful = next((one for one in lists if one.bindings), None)
+            lists = known_rows(self._plane.routers[hop.router].device.access_lists)
+            doubtful = next((access_list for access_list in lists if access_list.bindings), None)
             return Ending("delivered", "" if doubtful is None else self._words(hop.router, doubtful.name))
         return self._at(hop.router, (self._plane.side(hop.router, hop.session).leg.name,), "ingress", to)
 
@@ -180,21 +182,21 @@ class _Fates:
             if end[0] == router.device.name:
                 legs = tuple(leg.name for leg in router.legs if end[1] in leg.ports)
                 if legs and self._decisions(router.number, legs, "ingress", to, end[1]):
-                    return self._said(router.number, legs, "ingress", to, end[1])
+                    return self._describe_filter(router.number, legs, "ingress", to, end[1])
         return ""
 
     def _at(self, number: int, legs: tuple[str, ...], way: _Way, to: Address) -> Ending:
         """Return what the lists at legs of a router do to packets to an address."""
-        found = self._decisions(number, legs, way, to)
-        if not found:
+        decisions = self._decisions(number, legs, way, to)
+        if not decisions:
             return Ending("delivered")
         packet = self._packet(to)
-        whole = any(one.action == "deny" and one.decision.packets == packet for one in found)
-        return Ending("denied") if whole else Ending("delivered", self._words(number, found[0].rules.name))
+        whole = any(decision.action == "deny" and decision.decision.packets == packet for decision in decisions)
+        return Ending("denied") if whole else Ending("delivered", self._words(number, decisions[0].rules.name))
 
-    def _said(self, number: int, legs: tuple[str, ...], way: _Way, to: Address, port: str = "") -> str:
-        found = self._decisions(number, legs, way, to, port)
-        return self._words(number, found[0].rules.name) if found else ""
+    def _describe_filter(self, number: int, legs: tuple[str, ...], way: _Way, to: Address, port: str = "") -> str:
+        decisions = self._decisions(number, legs, way, to, port)
+        return self._words(number, decisions[0].rules.name) if decisions else ""
 
     def _words(self, number: int, name: str) -> str:
         return f"access list {name} of {self._plane.routers[number].device.name} drops some of the packets, or may"
@@ -213,7 +215,7 @@ class _Fates:
 
 def _host_ports(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:
     for _, ports in cabled_hosts(index):
-        for one in ports:
-            for text in one.port.addresses:
-                if (own := address(text)) is not None:
-                    yield own, (one.far.node, one.far.port)
+        for port in ports:
+            for text in port.port.addresses:
+                if (own_address := address(text)) is not None:
+                    yield own_address, (port.far.node, port.far.port)

@@ -11,7 +11,7 @@ from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.routing.filtering import Atom, Packets, prefixes_of
 from nodrop.routing.legs import Leg, legs
 from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address
@@ -53,23 +53,23 @@ class Hosts:
         for host, ports in cabled_hosts(index):
             for one in ports:
                 stated.add(one.far)
-                found = [each for text in one.port.addresses if (each := address(text)) is not None]
+                addresses = [each for text in one.port.addresses if (each := address(text)) is not None]
                 if isinstance(host.tos, Unknown) or host.tos >> 2 in dscps:
-                    self.of[one.far] += [Prefix(each.family, each.number, BITS[each.family]) for each in found]
+                    self.of[one.far] += [Prefix(each.family, each.number, BITS[each.family]) for each in addresses]
         for device in index.fabric.devices:
             for leg in legs(device):
                 free = [at for port in leg.ports if (at := End(device.name, port)) not in stated]
                 if free and leg.subnets and all(_faces_host(index, device, leg, at.port) for at in free):
                     for at in free:
-                        self.of[at] += [one for one in leg.subnets if not one.link_local]
+                        self.of[at] += [subnet for subnet in leg.subnets if not subnet.link_local]
 
     @cached_property
     def by_device(self) -> Mapping[str, Sequence[Prefix]]:
         """The addresses at all ports of each switch."""
-        found: defaultdict[str, list[Prefix]] = defaultdict(list)
+        found_prefixes: defaultdict[str, list[Prefix]] = defaultdict(list)
         for (device, _), prefixes in self.of.items():
-            found[device] += prefixes
-        return found
+            found_prefixes[device] += prefixes
+        return found_prefixes
 
 
 def _faces_host(index: Index, device: Device, leg: Leg, port: str) -> bool:
@@ -89,7 +89,11 @@ class Classes:
     """Addresses of hosts that the entries of a list treat alike, each with one that stands for all."""
 
     def __init__(self, hosts: Hosts, rules: AccessList) -> None:
-        texts = {text for one in those_known(rules.entries) for text in (*one.sources, *one.destinations)}
+        texts = {
+            text
+            for access_entry in known_rows(rules.entries)
+            for text in (*access_entry.sources, *access_entry.destinations)
+        }
         self._wanted = prefixes_of(tuple(sorted(texts)))
         self._hosts = hosts
         self._kinds: dict[Prefix, tuple[object, ...]] = {}
@@ -113,24 +117,24 @@ class Classes:
 
     def atoms(self, counted: Counter[tuple[object, ...]], family: Family) -> tuple[Atom, ...]:
         """Return one address of each class; all addresses where there are none."""
-        found = sorted(self._atoms[kind] for kind, count in counted.items() if count > 0)
-        return tuple(one for one in found if one.prefix.family == family) or (Atom(Prefix(family, 0, 0)),)
+        found_atoms = sorted(self._atoms[kind] for kind, count in counted.items() if count > 0)
+        return tuple(one for one in found_atoms if one.prefix.family == family) or (Atom(Prefix(family, 0, 0)),)
 
-    def _kind(self, own: Prefix) -> tuple[object, ...]:
-        if own not in self._kinds:
-            inside = tuple(number for number, one in enumerate(self._wanted) if one.covers(own))
-            around = any(own.covers(one) and own != one for one in self._wanted)
-            kind = (own.family, inside, own if around else None)
-            self._kinds[own] = kind
-            self._atoms.setdefault(kind, Atom(own))
-        return self._kinds[own]
+    def _kind(self, own_prefix: Prefix) -> tuple[object, ...]:
+        if own_prefix not in self._kinds:
+            inside = tuple(number for number, prefix in enumerate(self._wanted) if prefix.covers(own_prefix))
+            around = any(own_prefix.covers(prefix) and own_prefix != prefix for prefix in self._wanted)
+            kind = (own_prefix.family, inside, own_prefix if around else None)
+            self._kinds[own_prefix] = kind
+            self._atoms.setdefault(kind, Atom(own_prefix))
+        return self._kinds[own_prefix]
 
 
 def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters: bool) -> Iterator[Flow]:
     """Yield the RoCE packets that enter or leave by a port, where hosts are behind it or it leads to a switch."""
-    name, own = at.node, hosts.of.get(at, ())
-    if own:
-        beyond = classes.count(own)
+    name, own_prefixes = at.node, hosts.of.get(at, ())
+    if own_prefixes:
+        beyond = classes.count(own_prefixes)
     elif (end := index.far_end(*at)) is not None and end.node in index.devices:
         beyond = classes.of_device(end.node) or classes.all - classes.of_device(name)
     elif leads_to_switch(index, at):
@@ -138,7 +142,7 @@ def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters:
     else:
         return
     behind = classes.all - beyond
-    families = {one.family for prefixes in hosts.by_device.values() for one in prefixes} or {"ipv4"}
+    families = {prefix.family for prefixes in hosts.by_device.values() for prefix in prefixes} or {"ipv4"}
     cnps = cnp_dscps(index.fabric)
     kinds: tuple[tuple[str, tuple[int, ...]], ...] = (("rdma", roce_dscps(index.fabric)), ("cnp", cnps or _USUAL_CNP))
     for family in FAMILIES:
@@ -164,8 +168,8 @@ def leads_to_switch(index: Index, at: End) -> bool:
     if interface is None or not isinstance(interface.side, Unknown):
         return interface is not None and interface.side == "fabric"
     device = index.devices[at.node]
-    own = [leg for leg in legs(device) if at.port in leg.ports]
-    return any(_is_over(neighbor, leg) for leg in own for neighbor in _neighbors(device, leg))
+    own_legs = [leg for leg in legs(device) if at.port in leg.ports]
+    return any(_is_over(neighbor, leg) for leg in own_legs for neighbor in _neighbors(device, leg))
 
 
 def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switch: bool) -> Iterator[Flow]:
@@ -174,11 +178,11 @@ def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switc
         ends = _ends(device, leg, neighbor, to_switch=to_switch) if neighbor.enabled else None
         if ends is None:
             continue
-        own, far, hops = ends
-        source, destination = (far, own) if enters else (own, far)
+        own_atom, far, hops = ends
+        source, destination = (far, own_atom) if enters else (own_atom, far)
         for reply in (False, True):
             yield Flow("bgp", port, bgp_packets(source, destination, reply=reply), neighbor.key, reply)
-        if hops == 1 and own.prefix.family == "ipv6":
+        if hops == 1 and own_atom.prefix.family == "ipv6":
             yield Flow("nd", port, nd_packets(source, destination), neighbor.key)
         if neighbor.bfd:
             yield Flow("bfd", port, bfd_packets(source, destination, hops), neighbor.key)
@@ -186,10 +190,12 @@ def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switc
 
 def _neighbors(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
     """Return the sessions of the process of a leg's VRF."""
-    processes: list[Bgp] = [*those_known(device.vrf_bgp)]
+    processes: list[Bgp] = [*known_rows(device.vrf_bgp)]
     if not isinstance(device.bgp, Unknown) and device.bgp is not None:
         processes.append(device.bgp)
-    return tuple(each for one in processes if one.vrf == leg.vrf for each in those_known(one.neighbors))
+    return tuple(
+        neighbor for process in processes if process.vrf == leg.vrf for neighbor in known_rows(process.neighbors)
+    )
 
 
 def _is_over(neighbor: BgpNeighbor, leg: Leg) -> bool:
@@ -210,10 +216,12 @@ def _ends(device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool) -
     far = address(neighbor.address or "")
     if far is None:
         return None
-    here = next((own for own, subnet in zip(leg.addresses, leg.subnets, strict=True) if subnet.has(far)), None)
-    if here is not None:
-        return atom(here), atom(far), 1
-    if not to_switch or any(_is_over(neighbor, other) for other in legs(device)):
+    near_address = next(
+        (own_address for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True) if subnet.has(far)), None
+    )
+    if near_address is not None:
+        return atom(near_address), atom(far), 1
+    if not to_switch or any(_is_over(neighbor, other_leg) for other_leg in legs(device)):
         return None
     source = _source(device, neighbor, far.family)
     return None if source is None else (atom(source), atom(far), neighbor.ebgp_multihop or 255)
@@ -221,16 +229,20 @@ def _ends(device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool) -
 
 def _pair(leg: Leg) -> tuple[Atom, Atom] | None:
     """Return both addresses of a /31 of IPv4, between which FRR opens a session over an interface."""
-    for own, subnet in zip(leg.addresses, leg.subnets, strict=True):
+    for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True):
         if subnet.family == "ipv4" and subnet.length == BITS["ipv4"] - 1:
-            return atom(own), atom(Address("ipv4", own.number ^ 1))
+            return atom(own_address), atom(Address("ipv4", own_address.number ^ 1))
     return None
 
 
 def _source(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | None:
     """Return the address that a session over several hops is opened from: what it states, else a loopback's."""
-    if neighbor.update_source and (found := address(neighbor.update_source)) is not None:
-        return found
-    loopbacks = [one for one in those_known(device.loopbacks) if neighbor.update_source in (None, one.name)]
-    own = (each for one in loopbacks for text in one.addresses if (each := address(text)) is not None)
-    return next((each for each in own if each.family == family), None)
+    if neighbor.update_source and (source := address(neighbor.update_source)) is not None:
+        return source
+    loopbacks = [
+        loopback for loopback in known_rows(device.loopbacks) if neighbor.update_source in (None, loopback.name)
+    ]
+    own_addresses = (
+        each for loopback in loopbacks for text in loopback.addresses if (each := address(text)) is not None
+    )
+    return next((each for each in own_addresses if each.family == family), None)

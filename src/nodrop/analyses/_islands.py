@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from nodrop.model.index import Index
-from nodrop.model.modes import joined
+from nodrop.model.modes import find_components
 
 
 def islands(index: Index) -> Mapping[str, str]:
     """By device, one device of all that cables join, itself included."""
-    return joined(index.devices, index.fabric.links)
+    return find_components(index.devices, index.fabric.links)

@@ -51,7 +51,8 @@ class Kinship:
         for family, alike in _families(index):
             self._kinds[family if sides else _sideless(family)][id(alike.qos)].append(alike)
         self.families: Mapping[Family, Mapping[int, Kind]] = {
-            family: {key: _kind(found) for key, found in kinds.items()} for family, kinds in self._kinds.items()
+            family: {key: _kind(found_kinds) for key, found_kinds in kinds.items()}
+            for family, kinds in self._kinds.items()
         }
 
     def kinds(self, family: Family) -> Iterable[tuple[Member, Iterator[Member]]]:
@@ -115,10 +116,10 @@ def _by_kind(index: Index, device: Device, ports: Sequence[Interface]) -> Mappin
     side = ports[0].side
     if not _service_panels(device.model) and (isinstance(side, Unknown) or side != "host" or not index.hosts):
         return {kind_of(index, device, ports[0]): ports}
-    found: dict[Family, list[Interface]] = {}
+    interfaces: dict[Family, list[Interface]] = {}
     for port in ports:
-        found.setdefault(kind_of(index, device, port), []).append(port)
-    return found
+        interfaces.setdefault(kind_of(index, device, port), []).append(port)
+    return interfaces
 
 
 def _sideless(family: Family) -> Family:

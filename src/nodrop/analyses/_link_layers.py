@@ -1,7 +1,7 @@
 """Decide whether files of a host are for RoCE or InfiniBand, which share commands, libraries and variables."""
 
 from nodrop.model.index import Index
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 
 LINK_LAYER = "nic.link_layer"
 """The fact that settles it."""
@@ -16,12 +16,12 @@ _FIRST_GIDS = 2
 
 def is_roce(index: Index, nic: Nic) -> bool | None:
     """Return whether a file is for RoCE: by its link layer, the switches, or settings; None where nothing says it."""
-    own = [one for one in index.fabric.nics if one.host == nic.host]
-    layers = {stated(one, "link_layer") for one in own}
+    own_nics = [one for one in index.fabric.nics if one.host == nic.host]
+    layers = {value_or_none(one, "link_layer") for one in own_nics}
     if "infiniband" in layers:
         return False
-    if index.fabric.devices or "ethernet" in layers or any(one.spectrum_x is True for one in own):
+    if index.fabric.devices or "ethernet" in layers or any(one.spectrum_x is True for one in own_nics):
         return True
-    if any(stated(one, field) is not None for one in own for field in _OF_ROCE):
+    if any(value_or_none(one, field) is not None for one in own_nics for field in _OF_ROCE):
         return True
-    return True if any((stated(one, "gid_index") or 0) >= _FIRST_GIDS for one in own) else None
+    return True if any((value_or_none(one, "gid_index") or 0) >= _FIRST_GIDS for one in own_nics) else None

@@ -36,8 +36,12 @@ def marks(reach: Reach, number: int, bits: int) -> Iterator[Mark]:
 def _redistributed(reach: Reach, number: int, attributes: Attributes, bits: int) -> Mark:
     router, family = reach.plane.routers[number], reach.routes.family
     rows = () if router.bgp is None else router.bgp.redistributions
-    row = next(one for one in rows if one.family == family and one.policy is not None)
-    what = f"route map {row.policy}, which sets {_named(attributes)},"
+    row = next(
+        redistribution
+        for redistribution in rows
+        if redistribution.family == family and redistribution.policy is not None
+    )
+    what = f"route map {row.policy}, which sets {_render_communities(attributes)},"
     return Mark(number, what, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits)
 
 
@@ -45,17 +49,17 @@ def _heard(reach: Reach, number: int, position: int, attributes: Attributes, bit
     """Return the mark of a route that is heard over a link: by the policy of imports here, or of exports there."""
     speaker = reach.world.speakers[number]
     link = speaker.links[position]
-    told = reach.state.tells(*speaker.hears[position])
-    parts = [part.attributes for advert in told for part in advert.parts if part.bits & bits]
+    adverts = reach.state.tells(*speaker.hears[position])
+    parts = [part.attributes for advert in adverts for part in advert.parts if part.bits & bits]
     inbound = all(passed_on(one) for one in parts)
     holder = number if inbound else link.far
     router, neighbor = reach.plane.routers[holder], reach.plane.side(holder, link.session).neighbor
     said = of_family(neighbor, reach.routes.family)
     policy = said.import_policy if inbound else said.export_policy
-    what = f"route map {policy}, which sets {_named(attributes)},"
+    what = f"route map {policy}, which sets {_render_communities(attributes)},"
     at = (*router.subject, "route_maps", str(policy))
     return Mark(holder, what, at, "import" if inbound else "export", router.at(neighbor), bits)
 
 
-def _named(attributes: Attributes) -> str:
+def _render_communities(attributes: Attributes) -> str:
     return " and ".join(sorted(attributes.communities & NOT_PASSED_ON))

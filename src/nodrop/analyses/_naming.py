@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject, cable_ends
@@ -12,11 +12,11 @@ def words_of(value: Hashable) -> str:
     """Return what is seen of an item in the words of a message."""
     if isinstance(value, frozenset | tuple):
         words = sorted(" to ".join(one) if isinstance(one, tuple) else str(one) for one in value)
-        return listed(words) or "nothing"
+        return abbreviate_list(words) or "nothing"
     return str(value)
 
 
-def listed(words: list[str], most: int = 3) -> str:
+def abbreviate_list(words: list[str], most: int = 3) -> str:
     """Return some words and how many more there are."""
     return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
 
@@ -44,7 +44,7 @@ def place_of(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
 
 def _holder(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
     """Who has an address, the last of several; of a router id, the process."""
-    owners = computed(index).seen["addresses"].get(item)
+    owners = compute_observation(index).seen["addresses"].get(item)
     device, _, leg = str(owners[-1] if isinstance(owners, tuple) else item[-1]).partition(":")
     for router in of(index).routers:
         if router.device.name == device and leg in router.by_name:

@@ -28,9 +28,9 @@ class Pairs:
                 if not (_is_shut(a) or _is_shut(b)):
                     yield link, a, b
                 continue
-            for here, there, near in ((link.a, link.b, a), (link.b, link.a, b)):
-                if near is not None and here.node in index.devices and there.node not in index.hosts:
-                    self._unread.setdefault(here.node, set()).add(there.node)
+            for end, far_end, near in ((link.a, link.b, a), (link.b, link.a, b)):
+                if near is not None and end.node in index.devices and far_end.node not in index.hosts:
+                    self._unread.setdefault(end.node, set()).add(far_end.node)
 
     def unread(self) -> Iterator[Unsettled]:
         """Yield, for each device with cables to switches that were not read, what is missing."""

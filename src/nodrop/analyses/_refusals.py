@@ -20,12 +20,12 @@ class Named(NamedTuple):
     there: bool
 
 
-def named(bgp: Bgp, neighbor: BgpNeighbor, family: Family) -> Iterator[Named]:
+def find_referenced_policies(bgp: Bgp, neighbor: BgpNeighbor, family: Family) -> Iterator[Named]:
     """Yield the policies that a neighbor statement names."""
     said = of_family(neighbor, family)
     prefix = "" if family == "ipv4" else "ipv6/"
-    maps = {one.name for one in bgp.route_maps}
-    lists = {one.name for one in bgp.prefix_lists if one.family == family}
+    maps = {route_map.name for route_map in bgp.route_maps}
+    lists = {prefix_list.name for prefix_list in bgp.prefix_lists if prefix_list.family == family}
     for way in ("import", "export"):
         if (name := getattr(said, f"{way}_policy")) is not None:
             yield Named("route map", name, f"{prefix}{way}_policy", name in maps)
@@ -48,26 +48,34 @@ def refusal(router: Router, neighbor: BgpNeighbor, way: str, prefix: Prefix) -> 
     bgp = router.bgp
     if bgp is None:
         return None
-    own = [one for one in named(bgp, neighbor, prefix.family) if one.field.startswith((way, f"ipv6/{way}"))]
-    if not own or not all(one.there for one in own):
+    own_referenced_policies = [
+        one
+        for one in find_referenced_policies(bgp, neighbor, prefix.family)
+        if one.field.startswith((way, f"ipv6/{way}"))
+    ]
+    if not own_referenced_policies or not all(one.there for one in own_referenced_policies):
         return None
-    for one in own:
-        if one.kind == "prefix list":
-            listed = next(row for row in bgp.prefix_lists if (row.name, row.family) == (one.name, prefix.family))
+    for referenced_policy in own_referenced_policies:
+        if referenced_policy.kind == "prefix list":
+            listed = next(
+                row for row in bgp.prefix_lists if (row.name, row.family) == (referenced_policy.name, prefix.family)
+            )
             if not permits(listed, prefix):
-                return Refusal(f"prefix list {one.name}", (*router.subject, "prefix_lists", one.name))
-    found = next((one.name for one in own if one.kind == "route map"), None)
-    if found is None:
+                return Refusal(
+                    f"prefix list {referenced_policy.name}", (*router.subject, "prefix_lists", referenced_policy.name)
+                )
+    name = next((one.name for one in own_referenced_policies if one.kind == "route map"), None)
+    if name is None:
         return None
-    route_map = next(row for row in bgp.route_maps if row.name == found)
+    route_map = next(row for row in bgp.route_maps if row.name == name)
     return _in_map(router, bgp, route_map, prefix)
 
 
 def _in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> Refusal | None:
-    """The rule that denies a prefix, the list without which no rule is for it, or the whole route map."""
+    """Return the rule that denies a prefix, the list without which no rule is for it, or the whole route map."""
     subject = (*router.subject, "route_maps", route_map.name)
     kind = "ip address prefix-list" if prefix.family == "ipv4" else "ipv6 address prefix-list"
-    lists = {one.name: one for one in bgp.prefix_lists if one.family == prefix.family}
+    lists = {prefix_list.name: prefix_list for prefix_list in bgp.prefix_lists if prefix_list.family == prefix.family}
     looked: list[str] = []
     for rule in sorted(route_map.rules, key=lambda one: one.sequence):
         own = [value for match, value in rule.matches if match == kind]

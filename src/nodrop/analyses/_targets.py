@@ -8,7 +8,7 @@ from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.legs import Leg
-from nodrop.routing.prefixes import BITS, Prefix, cut, prefix
+from nodrop.routing.prefixes import BITS, Prefix, network_address, prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import Routes
 
@@ -40,8 +40,8 @@ def _targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
             loopback = leg.least == 0
             if not plane.up[router.number][leg.name] or (not loopback and _between_switches(index, router, leg)):
                 continue
-            for one, subnet in zip(leg.addresses, leg.subnets, strict=True):
-                if not one.link_local and (not loopback or subnet.length == BITS[subnet.family]):
+            for address, subnet in zip(leg.addresses, leg.subnets, strict=True):
+                if not address.link_local and (not loopback or subnet.length == BITS[subnet.family]):
                     yield Target(subnet, router.number, leg, "loopback" if loopback else "hosts")
 
 
@@ -57,14 +57,14 @@ class Announced:
 
     def __init__(self, routes: Routes) -> None:
         self.of: defaultdict[int, set[Prefix]] = defaultdict(set)
-        for found, rows in routes.world.origins.items():
+        for found_prefix, rows in routes.world.origins.items():
             for row in rows:
-                self.of[row[0]].add(found)
+                self.of[row[0]].add(found_prefix)
         made = 0
         for number, speaker in routes.world.speakers.items():
             made |= routes.state.summed(number) if speaker.summaries else 0
         members = routes.world.destinations.members
-        sums = {one for place, own in enumerate(members) if made >> place & 1 for one in own}
+        sums = {member for place, own_members in enumerate(members) if made >> place & 1 for member in own_members}
         self.prefixes = frozenset(routes.world.origins.keys() | sums)
         """What anybody announces, aggregates too."""
         self._lengths = sorted({one.length for one in self.prefixes}, reverse=True)
@@ -72,21 +72,23 @@ class Announced:
     def covering(self, inner: Prefix, router: int) -> Prefix | None:
         """Return the longest prefix in which another lies that a router announces."""
         own = self.of.get(router, ())
-        return next((one for one in self.around(inner) if one in own), None)
+        return next(
+            (covering_prefix for covering_prefix in self.find_covering_prefixes(inner) if covering_prefix in own), None
+        )
 
-    def around(self, inner: Prefix) -> Iterator[Prefix]:
+    def find_covering_prefixes(self, inner: Prefix) -> Iterator[Prefix]:
         """Yield what anybody announces in which a prefix lies, the longest first."""
         for length in self._lengths:
             if length <= inner.length:
-                wider = Prefix(inner.family, cut(inner.family, inner.first, length), length)
+                wider = Prefix(inner.family, network_address(inner.family, inner.first, length), length)
                 if wider in self.prefixes:
                     yield wider
 
 
 def networks(router: Router) -> Mapping[Prefix, int]:
     """Return the prefixes of a router's network statements, with their positions."""
-    found: dict[Prefix, int] = {}
+    found_networks: dict[Prefix, int] = {}
     for position, text in enumerate(() if router.bgp is None else router.bgp.networks):
         if (one := prefix(text)) is not None:
-            found.setdefault(one, position)
-    return found
+            found_networks.setdefault(one, position)
+    return found_networks

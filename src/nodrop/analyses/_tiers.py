@@ -33,19 +33,19 @@ def uplinks(index: Index) -> Iterator[Uplink]:
 
 
 def peers(index: Index, device: Device) -> dict[str, Device]:
-    """The devices that a device's BGP sessions can lead to, by the key of the neighbor: an address or a port."""
-    found: dict[str, Device] = {}
+    """Return the devices that a device's BGP sessions can lead to, by the key of the neighbor: an address or a port."""
+    devices: dict[str, Device] = {}
     for port in device.interfaces:
         end = index.far_end(device.name, port.name)
         far = index.devices.get(end.node) if end else None
         if end is None or far is None:
             continue
-        found[port.name] = far
-        there = index.interface(*end)
-        found.update(dict.fromkeys(hosts_of(there), far) if there else {})
-    return found
+        devices[port.name] = far
+        interface = index.interface(*end)
+        devices.update(dict.fromkeys(hosts_of(interface), far) if interface else {})
+    return devices
 
 
 def hosts_of(port: Interface) -> tuple[str, ...]:
-    """The addresses of a port, without their prefix lengths; none where they are not known."""
+    """Return the addresses of a port, without their prefix lengths; none where they are not known."""
     return () if isinstance(port.addresses, Unknown) else tuple(text.partition("/")[0] for text in port.addresses)

@@ -12,7 +12,7 @@ from nodrop.model.fabric import Device, End, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import FAMILY_NAMES
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import Subject, natural
 from nodrop.routing.filtering import Decision, decide
 from nodrop.routing.legs import Leg, legs
@@ -47,7 +47,7 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     for device in index.fabric.devices if (what, does) == _FIRST else ():
         if isinstance(device.access_lists, Unknown) and any(leg.addresses for leg in legs(device)):
             yield Unsettled(subject=(device.name,), missing="device.access_lists")
-    found: defaultdict[Subject, list[_Seen]] = defaultdict(list)
+    seens: defaultdict[Subject, list[_Seen]] = defaultdict(list)
     doubtful: dict[Subject, str] = {}
     kinds = ("rdma", "cnp") if what == "roce" else (what,)
     seen = [one for one in _all(index) if one.flow.what in kinds]
@@ -64,9 +64,9 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
         elif (doing := _doing(index, one, does)) is not None:
             if one.flow.reply and index.far_end(one.device, one.flow.port) not in refused:
                 continue  # the other end opens the session, and this one's answers pass there
-            found[(*subject, "entries", doing.name) if isinstance(doing, AccessEntry) else subject].append(one)
-    yield from (_hit(at, rows) for at, rows in found.items())
-    decided = {at[:3] for at in found}
+            seens[(*subject, "entries", doing.name) if isinstance(doing, AccessEntry) else subject].append(one)
+    yield from (_hit(at, rows) for at, rows in seens.items())
+    decided = {at[:3] for at in seens}
     yield from (Unsettled(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
 
 
@@ -111,9 +111,11 @@ def _doing(index: Index, one: _Seen, does: str) -> AccessEntry | AccessList | No
         return marks.polices
     if does == "redirect":
         return marks.redirects
-    classes = [each for each in index.fabric.classes if decision.packets.dscps & set(each.dscp)]
+    classes = [
+        traffic_class for traffic_class in index.fabric.classes if decision.packets.dscps & set(traffic_class.dscp)
+    ]
     if does == "remark":
-        kept = {dscp for each in classes for dscp in each.dscp}
+        kept = {dscp for traffic_class in classes for dscp in traffic_class.dscp}
         return marks.dscp[0] if marks.dscp is not None and marks.dscp[1] not in kept else None
     if marks.traffic_class is None:
         return None
@@ -124,36 +126,36 @@ def _doing(index: Index, one: _Seen, does: str) -> AccessEntry | AccessList | No
 
 def _moves(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
     """Whether a traffic class is that of none of some classes, which is stated, or the one that the port gives them."""
-    known = {each.tc for each in classes if not isinstance(each.tc, Unknown)}
+    known = {traffic_class.tc for traffic_class in classes if not isinstance(traffic_class.tc, Unknown)}
     if qos is not None and not isinstance(qos.dscp_to_tc, Unknown):
-        unstated = [each for each in classes if isinstance(each.tc, Unknown)]
-        known |= {tc_of_dscp(qos, dscp) for each in unstated for dscp in each.dscp}
+        unstated = [traffic_class for traffic_class in classes if isinstance(traffic_class.tc, Unknown)]
+        known |= {tc_of_dscp(qos, dscp) for traffic_class in unstated for dscp in traffic_class.dscp}
     return bool(known) and to not in known
 
 
 def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
-    first = rows[0]
-    ports = sorted({one.flow.port for one in rows}, key=natural)
-    peers = sorted({one.flow.peer for one in rows}, key=natural)
+    first_row = rows[0]
+    ports = sorted({row.flow.port for row in rows}, key=natural)
+    peers = sorted({row.flow.peer for row in rows}, key=natural)
     named = [f"{ports[0]}{_more(ports)}", f"{peers[0]}{_more(peers)}"]
-    marks = first.decision.marks
+    marks = first_row.decision.marks
     entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
     facts: dict[str, Any] = {
-        "entry": f"{entry}access list {first.rules.name}",
-        "way": "ingress" if first.binding.stage in ENTERING else "egress",
+        "entry": f"{entry}access list {first_row.rules.name}",
+        "way": "ingress" if first_row.binding.stage in ENTERING else "egress",
         "ports": named[0],
         "peers": named[1],
-        "dscps": ", ".join(map(str, sorted({dscp for one in rows for dscp in one.decision.packets.dscps}))),
+        "dscps": ", ".join(map(str, sorted({dscp for row in rows for dscp in row.decision.packets.dscps}))),
         "family": _families(rows),
         "dscp": marks.dscp[1] if marks.dscp is not None else None,
         "tc": marks.traffic_class[1] if marks.traffic_class is not None else None,
     }
-    places = [((one.device, one.flow.port), "where the list acts") for one in rows if one.flow.port == ports[0]]
+    places = [((row.device, row.flow.port), "where the list acts") for row in rows if row.flow.port == ports[0]]
     return Hit(subject=subject, facts=facts, related=tuple(places[:1]))
 
 
 def _families(rows: Sequence[_Seen]) -> str:
-    return " and ".join(FAMILY_NAMES[family] for family in sorted({one.decision.packets.family for one in rows}))
+    return " and ".join(FAMILY_NAMES[family] for family in sorted({row.decision.packets.family for row in rows}))
 
 
 def _more(names: Sequence[str]) -> str:
@@ -162,45 +164,47 @@ def _more(names: Sequence[str]) -> str:
 
 def _all(index: Index) -> Sequence[_Seen]:
     """Return what lists do to the packets that matter, other than to let them pass as they are; found once."""
-    return index.keep(_KEPT, lambda: list(_found(index)) if any(map(_has_lists, index.fabric.devices)) else [])
+    return index.keep(_KEPT, lambda: list(_find_decisions(index)) if any(map(_has_lists, index.fabric.devices)) else [])
 
 
 def _has_lists(device: Device) -> bool:
-    return any(one.bindings for one in those_known(device.access_lists))
+    return any(access_list.bindings for access_list in known_rows(device.access_lists))
 
 
-def _found(index: Index) -> Iterator[_Seen]:
+def _find_decisions(index: Index) -> Iterator[_Seen]:
     hosts = Hosts(index)
     classes: dict[int, Classes] = {}
     decided: dict[tuple[object, ...], list[Decision]] = {}
     for device in filter(_has_lists, index.fabric.devices):
-        own = list(legs(device))
-        for rules in those_known(device.access_lists):
+        own_legs = list(legs(device))
+        for rules in known_rows(device.access_lists):
             if id(rules.entries) not in classes:
                 classes[id(rules.entries)] = Classes(hosts, rules)
             groups = classes[id(rules.entries)]
-            named = any(one.interfaces for one in those_known(rules.entries))
+            named = any(access_entry.interfaces for access_entry in known_rows(rules.entries))
             for binding in rules.bindings:
-                for flow in _flows(index, groups, hosts, device, own, binding):
+                for flow in _flows(index, groups, hosts, device, own_legs, binding):
                     at = binding.interface or flow.port
                     key = (id(rules.entries), rules.family, str(rules.otherwise), at if named else "", flow.packets)
                     if key not in decided:
                         every = list(decide(rules, at, flow.packets))
-                        some = flow.what == "nd" and not all(one.action == "deny" and one.sure for one in every)
-                        decided[key] = [one for one in every if _matters(one) and not some]
-                    yield from (_Seen(device.name, rules, binding, flow, one) for one in decided[key])
+                        some = flow.what == "nd" and not all(
+                            decision.action == "deny" and decision.sure for decision in every
+                        )
+                        decided[key] = [decision for decision in every if _matters(decision) and not some]
+                    yield from (_Seen(device.name, rules, binding, flow, decision) for decision in decided[key])
 
 
-def _matters(one: Decision) -> bool:
-    return one.action != "permit" or any(one.marks)
+def _matters(decision: Decision) -> bool:
+    return decision.action != "permit" or any(decision.marks)
 
 
 def _flows(
-    index: Index, classes: Classes, hosts: Hosts, device: Device, own: Sequence[Leg], binding: Binding
+    index: Index, classes: Classes, hosts: Hosts, device: Device, own_legs: Sequence[Leg], binding: Binding
 ) -> Iterator[Flow]:
     """Yield the packets that matter where a list is bound."""
     enters = binding.stage in ENTERING
-    for port in _ports(device, own, binding.interface):
+    for port in _ports(device, own_legs, binding.interface):
         interface = index.interface(device.name, port)
         if interface is None or surely_off(interface.enabled) or interface.side is None:
             continue
@@ -208,15 +212,15 @@ def _flows(
         if binding.stage in FORWARDING:
             yield from roce_flows(index, classes, hosts, at, enters=enters)
         to_switch = leads_to_switch(index, at)
-        for leg in own if binding.stage in OWN else ():
+        for leg in own_legs if binding.stage in OWN else ():
             if port in leg.ports and binding.interface in (None, port, leg.name):
                 flows = session_flows(device, port, leg, enters=enters, to_switch=to_switch)
-                yield from (one for one in flows if one.what == "bfd" or binding.stage != "services")
+                yield from (flow for flow in flows if flow.what == "bfd" or binding.stage != "services")
 
 
-def _ports(device: Device, own: Sequence[Leg], name: str | None) -> Sequence[str]:
+def _ports(device: Device, own_legs: Sequence[Leg], name: str | None) -> Sequence[str]:
     """Return the ports of an interface; of no interface, all ports of the switch."""
     if name is None:
         return [port.name for port in device.interfaces]
-    members = next((leg.ports for leg in own if leg.name == name), None)
+    members = next((leg.ports for leg in own_legs if leg.name == name), None)
     return (name,) if members is None else members

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.model.addresses import plain
+from nodrop.model.addresses import normalize_addresses
 from nodrop.model.fabric import Device
 from nodrop.model.identifiers import anycast_addresses
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC, Subject
 
 RESTS_ON = frozenset({"hosts"})
@@ -43,15 +43,15 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
     Of one node it is every pair of its holders.
     """
-    first: dict[tuple[str, str], _Holder] = {}
+    first_holder: dict[tuple[str, str], _Holder] = {}
     shared: dict[tuple[str, str], list[tuple[str, _Holder, _Holder]]] = {}
     for area, address, holder in _all(index):
-        earlier = first.setdefault((area, address), holder)
+        earlier = first_holder.setdefault((area, address), holder)
         if earlier != holder and not (earlier.anycast and holder.anycast):
             within = earlier.node == holder.node
             pair = (earlier.words, holder.words) if within else (earlier.node, holder.node)
             shared.setdefault(pair, []).append((address, earlier, holder))
-    for (other, node), rows in shared.items():
+    for (other_discriminator, node), rows in shared.items():
         one = len({(earlier, holder) for _, earlier, holder in rows}) == 1
         _, earlier, holder = rows[0]
         at = holder if holder.in_file else earlier
@@ -62,11 +62,11 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             at=_place(at),
             facts={
                 "holder": holder.words if one else node,
-                "other": earlier.words if one else other,
+                "other": earlier.words if one else other_discriminator,
                 "addresses": ", ".join(addresses[:_SHOWN]) + more,
             },
             related=((_place(earlier), "the same address"),) if earlier.in_file and at is not earlier else (),
-            discriminator=other,
+            discriminator=other_discriminator,
         )
     for device in index.fabric.devices:
         if any(isinstance(port.addresses, Unknown) for port in device.interfaces):
@@ -75,8 +75,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 def _lent(device: Device) -> frozenset[str]:
     """Return the addresses of a switch's loopbacks that unnumbered ports may have too: those without a network."""
-    loopbacks = those_known(device.loopbacks)
-    return frozenset(one for each in loopbacks for one in each.addresses if one.endswith(("/32", "/128")))
+    loopbacks = known_rows(device.loopbacks)
+    return frozenset(
+        address for loopback in loopbacks for address in loopback.addresses if address.endswith(("/32", "/128"))
+    )
 
 
 def _place(holder: _Holder) -> Subject:
@@ -92,10 +94,10 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
                 continue
             area = _area(None if isinstance(port.vrf, Unknown) else port.vrf)
             holder = _Holder(device.name, port.name, (device.name, port.name))
-            own = port.addresses
-            if not lent.isdisjoint(own):
-                own = tuple(one for one in own if one not in lent)
-            for address in plain(own):
+            own_addresses = port.addresses
+            if not lent.isdisjoint(own_addresses):
+                own_addresses = tuple(one for one in own_addresses if one not in lent)
+            for address in normalize_addresses(own_addresses):
                 yield area, address, holder
         yield from _of_bridging(device)
         yield from _of_switch(device)
@@ -103,7 +105,7 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
         for host_port in host.ports:
             subject = (FABRIC, "hosts", host.name)
             holder = _Holder(host.name, host_port.bond or host_port.name, subject, in_file=False)
-            for address in plain(host_port.addresses):
+            for address in normalize_addresses(host_port.addresses):
                 yield _area(None), address, holder
 
 
@@ -114,26 +116,26 @@ def _area(vrf: str | None) -> str:
 
 def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     """Yield the addresses of port channels and VLANs; where they are not known there is none to compare."""
-    channels = those_known(device.port_channels)
-    vlans = those_known(device.vlans)
+    channels = known_rows(device.port_channels)
+    vlans = known_rows(device.vlans)
     for channel in channels:
         holder = _Holder(device.name, channel.name, (device.name, "@port_channels", channel.name))
-        yield from ((_area(channel.vrf), address, holder) for address in plain(channel.addresses))
+        yield from ((_area(channel.vrf), address, holder) for address in normalize_addresses(channel.addresses))
     for vlan in vlans:
         holder = _Holder(device.name, f"VLAN {vlan.id}", (device.name, "@vlans", vlan.key), anycast=True)
-        yield from ((_area(vlan.vrf), address, holder) for address in plain(vlan.addresses))
+        yield from ((_area(vlan.vrf), address, holder) for address in normalize_addresses(vlan.addresses))
 
 
 def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     name = device.name
     shared = anycast_addresses(device)
-    for loopback in those_known(device.loopbacks):
-        for address in plain(loopback.addresses):
+    for loopback in known_rows(device.loopbacks):
+        for address in normalize_addresses(loopback.addresses):
             subject = (name, "@loopbacks", loopback.name)
             holder = _Holder(name, loopback.name, subject, anycast=address in shared)
             yield _area(loopback.vrf), address, holder
     management = device.management
     if not isinstance(management, Unknown) and management is not None:
         holder = _Holder(name, management.interface, (name, "@management"))
-        for address in plain(management.addresses):
+        for address in normalize_addresses(management.addresses):
             yield "out of band", address, holder

@@ -25,15 +25,15 @@ def _of_router(reach: Reach, number: int) -> Iterator[Hit]:
     speaker = reach.world.speakers[number]
     router, own = reach.plane.routers[number], together(speaker.local)
     active = reach.state.summed(number)
-    for one in speaker.summaries:
-        if not one.only or not active & one.own:
+    for summary in speaker.summaries:
+        if not summary.only or not active & summary.own:
             continue
         _, above = reach.ways(number)
-        others = reach.wanted & one.inside & above & ~own
-        hidden = reach.wanted & one.inside & reach.has(number) & ~others
+        others = reach.wanted & summary.inside & above & ~own
+        hidden = reach.wanted & summary.inside & reach.has(number) & ~others
         if not others or not hidden:
             continue
-        prefix = str(reach.world.destinations.members[one.own.bit_length() - 1][0])
+        prefix = str(reach.world.destinations.members[summary.own.bit_length() - 1][0])
         names, elsewhere = reach.prefixes(hidden), reach.prefixes(others)
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield Hit(

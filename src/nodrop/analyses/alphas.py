@@ -10,7 +10,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import Kinship, Member
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 
 RESTS_ON = frozenset({"roles", "models"})
 REPAIRS = True
@@ -27,23 +27,25 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     kinship = Kinship(index, sides=False)
     seen: dict[int, dict[Key, int]] = {}
 
-    def read(member: Member) -> dict[Key, int]:
+    def read_thresholds(member: Member) -> dict[Key, int]:
         key = id(member.qos)
         if key not in seen:
             seen[key] = dict(_thresholds(member))
         return seen[key]
 
-    keys = sorted({key for kinds in kinship.families.values() for kind in kinds.values() for key in read(kind.first)})
+    keys = sorted(
+        {key for kinds in kinship.families.values() for kind in kinds.values() for key in read_thresholds(kind.first)}
+    )
     told: set[str] = set()
     for key in keys:
-        usual = kinship.usual(lambda member, key=key: read(member).get(key))  # type: ignore[misc]
+        usual = kinship.usual(lambda member, key=key: read_thresholds(member).get(key))  # type: ignore[misc]
         for family, (expected, sibling, count) in usual.items():
-            for first, members in kinship.kinds(family):
-                if (own := read(first).get(key)) is None or own == expected:
+            for first_member, members in kinship.kinds(family):
+                if (own_threshold := read_thresholds(first_member).get(key)) is None or own_threshold == expected:
                     continue
                 for member in members:
                     if member.device.name not in told:
-                        hit = _hit(member, key, own, expected, sibling, count)
+                        hit = _hit(member, key, own_threshold, expected, sibling, count)
                         if hit.subject == (member.device.name,):
                             told.add(member.device.name)
                         yield hit
@@ -60,12 +62,12 @@ def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, cou
     what, number, _ = key
     device, port = member.device.name, member.port.name
     row = ("qos", _ROWS[what], str(number))
-    whole = _is_computed(member, key)
+    whole = _is_computed_threshold(member, key)
     subject = (device,) if whole else (device, port, *row)
     at = (device, "@dynamic_buffers", "dynamic_th") if whole else (*subject, "buffer", "dynamic_th")
     there = (
         (sibling.device.name, "@dynamic_buffers", "dynamic_th")
-        if _is_computed(sibling, key)
+        if _is_computed_threshold(sibling, key)
         else (sibling.device.name, sibling.port.name, *row, "buffer", "dynamic_th")
     )
     return Hit(
@@ -87,11 +89,11 @@ def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, cou
     )
 
 
-def _is_computed(member: Member, key: Key) -> bool:
+def _is_computed_threshold(member: Member, key: Key) -> bool:
     """Whether a threshold is that of all profiles which the switch computes."""
     what, number, _ = key
-    groups = those_known(member.qos.priority_groups)
-    buffer = next((one.buffer for one in groups if what == GROUP and one.index == number), None)
+    groups = known_rows(member.qos.priority_groups)
+    buffer = next((group.buffer for group in groups if what == GROUP and group.index == number), None)
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
     settings = member.device.dynamic_buffers
     return isinstance(settings, DynamicBuffers) and isinstance(headroom, Headroom) and headroom.computed

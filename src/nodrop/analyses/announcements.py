@@ -41,10 +41,10 @@ def _without_effect(reach: Reach) -> Iterator[Hit]:
 
 def _idle(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
     """Yield network statements whose prefix is neither that of a leg, even one that is down, nor of a static route."""
-    known = {subnet for leg in router.legs for subnet in leg.subnets}
-    known |= {found for _, found in statics(router, reach.routes.family)}
+    known_prefixes = {subnet for leg in router.legs for subnet in leg.subnets}
+    known_prefixes |= {found_prefix for _, found_prefix in statics(router, reach.routes.family)}
     for one, position in networks(router).items():
-        if one.family == reach.routes.family and one not in known:
+        if one.family == reach.routes.family and one not in known_prefixes:
             yield one, position
 
 
@@ -52,29 +52,33 @@ def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
     open_: dict[int, list[Target]] = {}
     told: set[tuple[int | None, str]] = set()
     telling: set[int] = set()
-    for one in reach.targets:
-        if one.kind != kind or one.router not in reach.ranks:
+    for target in reach.targets:
+        if target.kind != kind or target.router not in reach.ranks:
             continue
-        if reach.announced.covering(one.prefix, one.router) is not None:
-            told |= {(reach.ranks[one.router], ""), (reach.ranks[one.router], one.leg.name)}
-            telling.add(one.router)
+        if reach.announced.covering(target.prefix, target.router) is not None:
+            told |= {(reach.ranks[target.router], ""), (reach.ranks[target.router], target.leg.name)}
+            telling.add(target.router)
         else:
-            open_.setdefault(one.router, []).append(one)
+            open_.setdefault(target.router, []).append(target)
     for number, rows in open_.items():
         router, tier = reach.plane.routers[number], reach.ranks[number]
         another = kind == "loopback" and number in telling
-        left = [
+        remaining_targets = [
             row
             for row in rows
             if (tier, row.leg.name if another else "") in told and not _explained(reach, router, row)
         ]
-        if left:
-            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+        if remaining_targets:
+            more = f" and {len(remaining_targets) - 1} more" if len(remaining_targets) > 1 else ""
             yield Hit(
                 subject=router.subject,
                 at=(*router.subject, "networks"),
-                facts={"device": router.name, "prefix": str(left[0].prefix) + more, "leg": left[0].leg.name},
-                related=((left[0].leg.subject, "where it is"),),
+                facts={
+                    "device": router.name,
+                    "prefix": str(remaining_targets[0].prefix) + more,
+                    "leg": remaining_targets[0].leg.name,
+                },
+                related=((remaining_targets[0].leg.subject, "where it is"),),
                 discriminator=f"{kind} {reach.routes.family}",
             )
 
@@ -84,4 +88,4 @@ def _explained(reach: Reach, router: Router, target: Target) -> bool:
     texts = () if router.bgp is None else router.bgp.networks
     if any((stated := prefix(text)) is not None and stated.covers(target.prefix) for text in texts):
         return True
-    return any(wider.length for wider in reach.announced.around(target.prefix))
+    return any(wider.length for wider in reach.announced.find_covering_prefixes(target.prefix))

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from nodrop.analyses import Hit
 from nodrop.analyses._aims import Aim, aims
-from nodrop.analyses._computed import computed, joints
+from nodrop.analyses._computed import compute_observation, joints
 from nodrop.analyses._expected import Fault, faults
-from nodrop.analyses._naming import listed, name_of, place_of, words_of
+from nodrop.analyses._naming import abbreviate_list, name_of, place_of, words_of
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject, cable_ends
@@ -26,12 +26,12 @@ def find(index: Index) -> Iterator[Hit]:
     The fact `devices` names all devices at which another rule may find the cause: those of the fault, and for
     sessions and destinations the switches beside them. Subnets that no switch announces are no destinations here.
     """
-    own = computed(index)
+    own_observation = compute_observation(index)
     holders = _holders(index)
     adjacent = _adjacent(index)
     groups: defaultdict[tuple[Check, Subject, Hashable], list[Fault]] = defaultdict(list)
-    for fault in faults(index, own):
-        if fault.check not in _CHECKS or own.blind(fault.check, fault.item):
+    for fault in faults(index, own_observation):
+        if fault.check not in _CHECKS or own_observation.blind(fault.check, fault.item):
             continue
         subject = place_of(index, fault.item)[0]
         if fault.check == "reach":
@@ -44,12 +44,12 @@ def find(index: Index) -> Iterator[Hit]:
         if check in ("sessions", "reach"):
             devices |= {near for device in devices for near in adjacent.get(device, ())}
         names = list(dict.fromkeys(name_of(row.item) for row in rows))
-        said = own.said.get((check, rows[0].item), "")
+        said = own_observation.said.get((check, rows[0].item), "")
         yield Hit(
             subject=subject,
             at=place_of(index, rows[0].item)[1] if check != "reach" else None,
             facts={
-                "what": f"{_SUBJECTS[check]} {listed(names, 2)}{f' ({said})' if said else ''}",
+                "what": f"{_SUBJECTS[check]} {abbreviate_list(names, 2)}{f' ({said})' if said else ''}",
                 "seen": words_of(rows[0].seen),
                 "expected": words_of(rows[0].expected),
                 "devices": ", ".join(sorted(devices)),

@@ -7,7 +7,7 @@ from nodrop.analyses._tiers import hosts_of
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
@@ -46,19 +46,19 @@ def find(index: Index) -> Iterator[Hit]:
 
 def _processes(device: Device) -> tuple[Bgp, ...]:
     own = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
-    return (*own, *those_known(device.vrf_bgp))
+    return (*own, *known_rows(device.vrf_bgp))
 
 
 def _watches(bgp: Bgp) -> bool:
-    return any(neighbor.bfd for neighbor in those_known(bgp.neighbors))
+    return any(neighbor.bfd for neighbor in known_rows(bgp.neighbors))
 
 
 def _sessions(device: Device) -> Mapping[tuple[str | None, str], Session]:
-    """The sessions of a device by VRF and key, with their subjects."""
+    """Return the sessions of a device by VRF and key, with their subjects."""
     return {
         (bgp.vrf, neighbor.key): (_subject(device, bgp, neighbor), neighbor)
         for bgp in _processes(device)
-        for neighbor in those_known(bgp.neighbors)
+        for neighbor in known_rows(bgp.neighbors)
     }
 
 
@@ -68,7 +68,7 @@ def _subject(device: Device, bgp: Bgp, neighbor: BgpNeighbor) -> Subject:
 
 
 def _over(sessions: Mapping[tuple[str | None, str], Session], port: Interface, far: Interface) -> Session | None:
-    """The session over a port: to it, or to an address of the far end."""
+    """Return the session over a port: to it, or to an address of the far end."""
     vrf = None if isinstance(port.vrf, Unknown) else port.vrf
     keys = ((vrf, name) for name in (port.name, *hosts_of(far)))
     return next((sessions[key] for key in keys if key in sessions), None)

@@ -33,7 +33,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             yield Unsettled(subject=subject, missing=missing)
             continue
         lengths = [port.cable_length_m for _, port in ends if _pauses(port)]
-        metres = [one for one in lengths if isinstance(one, int)]
+        metres = [length for length in lengths if isinstance(length, int)]
         differ = len(metres) == 2 and metres[0] != metres[1]
         short = true_m is not None and any(one < true_m for one in metres)
         rounded = all(_is_rounded(index.devices[end.node], port, true_m) for end, port in ends)
@@ -62,7 +62,7 @@ def _equals(port: Interface, metres: int | None) -> bool:
 
 
 def _missing(port: Interface | HostPort) -> str:
-    """What is not known of a port's length and pause."""
+    """Return the unknown facts of a port's cable length and pause."""
     if isinstance(port, HostPort):
         return ""
     if isinstance(port.cable_length_m, Unknown):

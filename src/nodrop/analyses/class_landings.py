@@ -16,7 +16,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, Interface, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known, surely_off
+from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
 from nodrop.model.subject import FABRIC, Subject
 from nodrop.units import show_ids
 
@@ -63,76 +63,80 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
 
 def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
     """Yield what is torn, and whether only the path shows it."""
-    wanted = [one for one in index.fabric.classes if one.purpose not in ("default", "unknown")]
+    wanted_traffic_classes = [one for one in index.fabric.classes if one.purpose not in ("default", "unknown")]
     for group in _groups(index):
         profiles = [_profiles(index, device) for device in group]
-        for one in wanted:
-            yield from _torn(index.fabric, profiles, one)
+        for traffic_class in wanted_traffic_classes:
+            yield from _torn(index.fabric, profiles, traffic_class)
 
 
 def _profiles(index: Index, device: Device) -> tuple[Ports, ...]:
     """Return the ports of a switch that are in use, by their profile."""
-    found: dict[int, Ports] = {}
+    found_ports: dict[int, Ports] = {}
     for ports in index.alike(device):
-        first, qos = ports[0], ports[0].qos
-        if isinstance(qos, QosProfile) and first.side is not None and not surely_off(first.enabled):
-            alike = Ports(device, first, qos, len(ports))
-            found[id(qos)] = found[id(qos)] + alike if id(qos) in found else alike
-    return tuple(found.values())
+        first_interface, qos = ports[0], ports[0].qos
+        if isinstance(qos, QosProfile) and first_interface.side is not None and not surely_off(first_interface.enabled):
+            alike = Ports(device, first_interface, qos, len(ports))
+            found_ports[id(qos)] = found_ports[id(qos)] + alike if id(qos) in found_ports else alike
+    return tuple(found_ports.values())
 
 
 def _groups(index: Index) -> list[list[Device]]:
     """Return the switches of the fabric by what cables join, each group of two or more."""
-    found: dict[str, list[Device]] = {}
+    devices: dict[str, list[Device]] = {}
     for name, island in islands(index).items():
-        found.setdefault(island, []).append(index.devices[name])
-    return [group for group in found.values() if len(group) > 1]
+        devices.setdefault(island, []).append(index.devices[name])
+    return [group for group in devices.values() if len(group) > 1]
 
 
-def _torn(fabric: Fabric, group: list[tuple[Ports, ...]], wanted: TrafficClass) -> Iterator[tuple[bool, Hit]]:
+def _torn(
+    fabric: Fabric, group: list[tuple[Ports, ...]], wanted_traffic_class: TrafficClass
+) -> Iterator[tuple[bool, Hit]]:
     landings: dict[int, Landing | None] = {}
-    by_device = [usual for profiles in group if (usual := _usual(fabric, profiles, wanted, landings))]
-    whole = Counter[Landing]()
+    by_device = [usual for profiles in group if (usual := _usual(fabric, profiles, wanted_traffic_class, landings))]
+    whole_counts = Counter[Landing]()
     tiers: dict[str, Counter[Landing]] = {}
     for landing, ports in by_device:
-        whole[landing] += ports.number
+        whole_counts[landing] += ports.number
         tiers.setdefault(_tier(ports.device), Counter())[landing] += ports.number
-    if len(whole) < 2:
+    if len(whole_counts) < 2:
         return
-    most = _most(whole)
-    found: dict[Landing, Ports] = {}
+    most = _most(whole_counts)
+    ports_by_landing: dict[Landing, Ports] = {}
     for landing, ports in by_device:
         tier = tiers[_tier(ports.device)]
-        alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted.lossless
+        alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted_traffic_class.lossless
         same = landing.tcs == most.tcs and landing.lossless is not most.lossless
         if not alone and not same:
-            found[landing] = found[landing] + ports if landing in found else ports
-    if len(found) < 2:
+            ports_by_landing[landing] = ports_by_landing[landing] + ports if landing in ports_by_landing else ports
+    if len(ports_by_landing) < 2:
         return
-    odd = min(found, key=lambda landing: (landing == most, found[landing].number, landing))
-    here, there = found[odd], found[most]
+    odd = min(ports_by_landing, key=lambda landing: (landing == most, ports_by_landing[landing].number, landing))
+    near_ports, far_ports = ports_by_landing[odd], ports_by_landing[most]
     hit = Hit(
-        subject=(FABRIC, "classes", wanted.name),
-        at=_place(here),
+        subject=(FABRIC, "classes", wanted_traffic_class.name),
+        at=_place(near_ports),
         facts={
-            "name": wanted.name,
-            "dscps": show_ids(wanted.dscp),
+            "name": wanted_traffic_class.name,
+            "dscps": show_ids(wanted_traffic_class.dscp),
             "one": str(odd),
             "other": str(most),
-            "here": here.device.name,
-            "there": there.device.name,
+            "here": near_ports.device.name,
+            "there": far_ports.device.name,
         },
-        related=((_place(there), "where it lands otherwise"),),
-        changes=tuple(_moved([ports.device for at, ports in by_device if at == odd], landings, wanted, odd, most)),
+        related=((_place(far_ports), "where it lands otherwise"),),
+        changes=tuple(
+            _moved([ports.device for at, ports in by_device if at == odd], landings, wanted_traffic_class, odd, most)
+        ),
         discriminator=min(ports.device.name for _, ports in by_device),
     )
-    yield _hidden(wanted, (odd, here), (most, there)), hit
+    yield _hidden(wanted_traffic_class, (odd, near_ports), (most, far_ports)), hit
 
 
 def _moved(
     devices: Iterable[Device],
     landings: Mapping[int, Landing | None],
-    wanted: TrafficClass,
+    wanted_traffic_class: TrafficClass,
     odd: Landing,
     most: Landing,
 ) -> Iterator[tuple[Subject, object]]:
@@ -142,7 +146,7 @@ def _moved(
     for device in devices:
         for port in device.interfaces:
             if landings.get(id(port.qos)) == odd:
-                for dscp in wanted.dscp:
+                for dscp in wanted_traffic_class.dscp:
                     yield (device.name, port.name, "qos", "dscp_to_tc", str(dscp)), most.tcs[0]
 
 
@@ -156,12 +160,14 @@ def _tier(device: Device) -> str:
     return f"@{device.name}" if isinstance(device.role, Unknown) else device.role
 
 
-def _hidden(wanted: TrafficClass, *ends: tuple[Landing, Ports]) -> bool:
+def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[Landing, Ports]) -> bool:
     """Whether a lossless class is torn and all else is well, so that no rule about a port or a cable finds it.
 
     RDMA that is lossy is told of the port, and a priority that is not obeyed of the cable.
     """
-    if wanted.lossless is not True or (wanted.purpose == "rdma" and not all(landing.lossless for landing, _ in ends)):
+    if wanted_traffic_class.lossless is not True or (
+        wanted_traffic_class.purpose == "rdma" and not all(landing.lossless for landing, _ in ends)
+    ):
         return False
     priorities = {number for landing, _ in ends if landing.lossless for number in landing.numbers}
     obeyed = [ports.qos.pfc_rx_priorities for _, ports in ends]
@@ -173,38 +179,42 @@ def _place(ports: Ports) -> Subject:
 
 
 def _usual(
-    fabric: Fabric, profiles: tuple[Ports, ...], wanted: TrafficClass, landings: dict[int, Landing | None]
+    fabric: Fabric, profiles: tuple[Ports, ...], wanted_traffic_class: TrafficClass, landings: dict[int, Landing | None]
 ) -> tuple[Landing, Ports] | None:
     """Where a class lands on most ports of a switch; None where no port can say. Equal profiles are asked once."""
-    found: dict[Landing, Ports] = {}
+    ports_by_landing: dict[Landing, Ports] = {}
     for ports in profiles:
         key = id(ports.qos)
         if key not in landings:
-            landings[key] = _landing(fabric, ports.qos, wanted)
+            landings[key] = _landing(fabric, ports.qos, wanted_traffic_class)
         landing = landings[key]
         if landing is not None:
-            found[landing] = found[landing] + ports if landing in found else ports
-    if not found:
+            ports_by_landing[landing] = ports_by_landing[landing] + ports if landing in ports_by_landing else ports
+    if not ports_by_landing:
         return None
-    best = _most(Counter({landing: ports.number for landing, ports in found.items()}))
-    return best, found[best]
+    best = _most(Counter({landing: ports.number for landing, ports in ports_by_landing.items()}))
+    return best, ports_by_landing[best]
 
 
-def _landing(fabric: Fabric, qos: QosProfile, wanted: TrafficClass) -> Landing | None:
+def _landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: TrafficClass) -> Landing | None:
     """Where a class lands by a profile; None where that is not known.
 
     CNPs that share a queue, and ports that do not go by DSCP, are told of the port and need no second look.
     """
     try:
-        if known(qos.trust, "interface.qos.trust") == "pcp" or qos.dscp_to_tc is None:
+        if require_fact(qos.trust, "interface.qos.trust") == "pcp" or qos.dscp_to_tc is None:
             return None
-        if wanted.purpose == "cnp" and effects.cnp_company(fabric, qos):
+        if wanted_traffic_class.purpose == "cnp" and effects.cnp_company(fabric, qos):
             return None
-        tcs = sorted({effects.tc_of_dscp(qos, dscp) for dscp in wanted.dscp})
+        tcs = sorted({effects.tc_of_dscp(qos, dscp) for dscp in wanted_traffic_class.dscp})
         paused = [tc for tc in tcs if effects.is_lossless(qos, tc)]
         if len(paused) < len(tcs):
             return Landing(lossless=False, numbers=tuple(tc for tc in tcs if tc not in paused), tcs=tuple(tcs))
-        priorities = {each for tc in paused for each in effects.pausing_priorities(qos, effects.group_of_tc(qos, tc))}
+        priorities = {
+            pausing_priority
+            for tc in paused
+            for pausing_priority in effects.pausing_priorities(qos, effects.group_of_tc(qos, tc))
+        }
         return Landing(lossless=True, numbers=tuple(sorted(priorities)), tcs=tuple(tcs))
     except UnknownFact:
         return None

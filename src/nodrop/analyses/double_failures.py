@@ -59,8 +59,8 @@ def _trigger(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[str, str
 def _hit(
     index: Index, below: Mapping[str, list[Uplink]], example: tuple[str, str, str, str], pairs: int
 ) -> Iterator[Hit]:
-    leaf, other, first, second = example
-    links = [_cable(index, below[leaf], first), _cable(index, below[other], second)]
+    leaf, other, first_spine, second_spine = example
+    links = [_cable(index, below[leaf], first_spine), _cable(index, below[other], second_spine)]
     if None in links:
         return
     cut = [link for link in links if link is not None]
@@ -82,8 +82,8 @@ def _hit(
 
 
 def _cable(index: Index, cables: list[Uplink], spine: str) -> Link | None:
-    found = next(cable for cable in cables if cable.upper.name == spine)
-    return index.link(found.lower.name, found.lower_port)
+    uplink = next(cable for cable in cables if cable.upper.name == spine)
+    return index.link(uplink.lower.name, uplink.lower_port)
 
 
 def _effects(reach: Reach, links: list[Link]) -> Iterator[str]:

@@ -55,8 +55,8 @@ def _mended(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
     """
     odd = [
         (end, far.speed_mbps)
-        for end, other in ((link.a, link.b), (link.b, link.a))
-        if isinstance(far := index.at(other), Interface | HostPort) and _is_odd(index, end, far.speed_mbps)
+        for end, other_end in ((link.a, link.b), (link.b, link.a))
+        if isinstance(far := index.at(other_end), Interface | HostPort) and _is_odd(index, end, far.speed_mbps)
     ]
     if len(odd) == 1:
         end, speed = odd[0]
@@ -64,13 +64,23 @@ def _mended(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
 
 
 def _is_odd(index: Index, end: End, wanted: object) -> bool:
-    own = index.interface(*end)
-    if own is None or isinstance(own.side, Unknown) or not isinstance(own.speed_mbps, int):
+    own_interface = index.interface(*end)
+    if (
+        own_interface is None
+        or isinstance(own_interface.side, Unknown)
+        or not isinstance(own_interface.speed_mbps, int)
+    ):
         return False
-    alike = (one for one in index.devices[end.node].interfaces if one is not own)
-    speeds = [one.speed_mbps for one in alike if not isinstance(one.side, Unknown) and one.side == own.side]
-    known = [one for one in speeds if isinstance(one, int)]
-    return known.count(own.speed_mbps) < known.count(wanted) if isinstance(wanted, int) else False
+    alike = (interface for interface in index.devices[end.node].interfaces if interface is not own_interface)
+    speeds = [
+        interface.speed_mbps
+        for interface in alike
+        if not isinstance(interface.side, Unknown) and interface.side == own_interface.side
+    ]
+    known_speeds = [speed for speed in speeds if isinstance(speed, int)]
+    return (
+        known_speeds.count(own_interface.speed_mbps) < known_speeds.count(wanted) if isinstance(wanted, int) else False
+    )
 
 
 def _path(port: Interface | HostPort, field: str) -> str:

@@ -43,9 +43,9 @@ def _hits(index: Index) -> Iterator[tuple[bool, Hit]]:
     for reach, drop in drops(index):
         for row in _rows(reach, drop) if drop.kind != "loop" else ():
             rows.setdefault((*row.at, row.way), []).append(row)
-    for found in rows.values():
-        gone = [row for row in found if row.bits & row.drop.lost]
-        yield bool(gone), _hit(gone or found)
+    for found_rows in rows.values():
+        gone = [row for row in found_rows if row.bits & row.drop.lost]
+        yield bool(gone), _hit(gone or found_rows)
 
 
 def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
@@ -56,17 +56,17 @@ def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
         yield _Row(reach, drop, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
     if inside := left & _unreflected(reach, drop):
         left &= ~inside
-        own = reach.plane.routers[drop.router]
-        session = own.at(reach.plane.side(drop.router, drop.link.session).neighbor)
+        own_router = reach.plane.routers[drop.router]
+        session = own_router.at(reach.plane.side(drop.router, drop.link.session).neighbor)
         what = "internal BGP without a route reflector"
-        yield _Row(reach, drop, what, own.subject, drop.router, session, "export", inside)
+        yield _Row(reach, drop, what, own_router.subject, drop.router, session, "export", inside)
     if not left:
         return
     router, way = reach.plane.routers[drop.router], "import" if drop.kind == "inbound" else "export"
     neighbor = reach.plane.side(drop.router, drop.link.session).neighbor
-    found = refusal(router, neighbor, way, reach.prefixes(left & drop.lost or left)[0])
-    if found is not None:
-        yield _Row(reach, drop, found.what, found.at, drop.router, router.at(neighbor), way, left)
+    found_refusal = refusal(router, neighbor, way, reach.prefixes(left & drop.lost or left)[0])
+    if found_refusal is not None:
+        yield _Row(reach, drop, found_refusal.what, found_refusal.at, drop.router, router.at(neighbor), way, left)
 
 
 def _unreflected(reach: Reach, drop: Drop) -> int:
@@ -83,24 +83,24 @@ def _unreflected(reach: Reach, drop: Drop) -> int:
 
 
 def _hit(rows: list[_Row]) -> Hit:
-    first = rows[0]
-    routers = first.reach.plane.routers
+    first_row = rows[0]
+    routers = first_row.reach.plane.routers
     bits = 0
     for row in rows:
         bits |= row.bits & row.drop.lost or row.bits
-    prefixes = first.reach.prefixes(bits)
+    prefixes = first_row.reach.prefixes(bits)
     fars = list(dict.fromkeys(routers[row.drop.link.far].name for row in rows))
     others = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
     more = f" and {len(fars) - 1} more" if len(fars) > 1 else ""
     return Hit(
-        subject=first.at,
+        subject=first_row.at,
         facts={
-            "device": routers[first.router].name,
-            "what": first.what,
-            "way": "from" if first.drop.kind == "inbound" else "to",
+            "device": routers[first_row.router].name,
+            "what": first_row.what,
+            "way": "from" if first_row.drop.kind == "inbound" else "to",
             "far": fars[0] + more,
             "prefix": str(prefixes[0]) + others,
         },
-        related=((first.session, "a session that it is for"),),
-        discriminator=first.way,
+        related=((first_row.session, "a session that it is for"),),
+        discriminator=first_row.way,
     )

@@ -16,7 +16,7 @@ from nodrop.analyses._pairs import in_service
 from nodrop.analyses._tiers import uplinks
 from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
-from nodrop.model.nics import stated
+from nodrop.model.nics import value_or_none
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject
 
@@ -38,7 +38,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     Facts: flows, paths and device, the leaf with the most paths. Leaves with adaptive routing are not counted.
     """
     paths = _paths(index)
-    for one in _all_stated(index):
+    for one in _list_stated_flows(index):
         leaves = _leaves(index, one.hosts) if index.fabric.hosts else list(paths)
         most = max(leaves, key=lambda leaf: paths[leaf], default=None)
         if most is None or paths[most] <= one.flows:
@@ -57,15 +57,15 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             yield Unsettled(subject=(unknown,), missing="device.adaptive_routing")
 
 
-def _all_stated(index: Index) -> Iterator[_Stated]:
+def _list_stated_flows(index: Index) -> Iterator[_Stated]:
     """Yield what files of hosts state, then what the owner states of hosts that no such file is about."""
     hosts, by_file = hosts_of(index), set[str]()
     for nic in index.fabric.nics:
-        flows = stated(nic, "queue_pairs")
+        flows = value_or_none(nic, "queue_pairs")
         if flows is not None and is_roce(index, nic) is not False:
-            own = hosts.of(nic)
-            by_file.update(host.name for host in own)
-            yield _Stated(nic.subject, (*nic.subject, "queue_pairs"), flows, own)
+            own_hosts = hosts.of(nic)
+            by_file.update(host.name for host in own_hosts)
+            yield _Stated(nic.subject, (*nic.subject, "queue_pairs"), flows, own_hosts)
     for host in index.fabric.hosts:
         if isinstance(host.queue_pairs, int) and host.name not in by_file:
             subject = (FABRIC, "hosts", host.name)
@@ -75,10 +75,10 @@ def _all_stated(index: Index) -> Iterator[_Stated]:
 def _paths(index: Index) -> Counter[str]:
     """Return the number of cables in service from each leaf to the tier above."""
     found, above = Counter[str](), set[str]()
-    for one in uplinks(index):
-        above.add(one.upper.name)
-        if in_service(index, End(one.lower.name, one.lower_port), End(one.upper.name, one.upper_port)):
-            found[one.lower.name] += 1
+    for uplink in uplinks(index):
+        above.add(uplink.upper.name)
+        if in_service(index, End(uplink.lower.name, uplink.lower_port), End(uplink.upper.name, uplink.upper_port)):
+            found[uplink.lower.name] += 1
     return Counter({name: count for name, count in found.items() if name not in above})
 
 

@@ -14,9 +14,9 @@ from nodrop.analyses._hosts import cabled
 from nodrop.analyses._link_layers import is_roce
 from nodrop.model.fabric import End, HostPort
 from nodrop.model.index import Index
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.routing import FAMILY_NAMES
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.routing.legs import legs, unsaid
 from nodrop.routing.prefixes import Family, address
 
@@ -43,8 +43,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if is_roce(index, nic) is False:
             continue
         by_default = _is_by_default(index, nic, hosts)
-        for far, own in _ends(index, nic, hosts):
-            chosen = _chosen(nic, own, by_default=by_default)
+        for far, own_host_port in _ends(index, nic, hosts):
+            chosen = _choose_gid(nic, own_host_port, by_default=by_default)
             if chosen is None:
                 continue
             if missing := unsaid(index.devices[far.node]):
@@ -72,29 +72,33 @@ def _hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
     )
 
 
-def _chosen(nic: Nic, own: HostPort | None, *, by_default: bool) -> _Chosen | None:
-    gid_index = stated(nic, "gid_index")
+def _choose_gid(nic: Nic, own_host_port: HostPort | None, *, by_default: bool) -> _Chosen | None:
+    gid_index = value_or_none(nic, "gid_index")
     if gid_index is not None:
         families = {
-            found.family
-            for text in (own.addresses if own else ())
-            if (found := address(text)) is not None and not found.link_local
+            found_address.family
+            for text in (own_host_port.addresses if own_host_port else ())
+            if (found_address := address(text)) is not None and not found_address.link_local
         }
         if gid_index < _FIRST_CONFIGURED or len(families) != 1:
             return None
         return _Chosen(families.pop(), "gid_index", f"GID index {gid_index}")
-    if (family := stated(nic, "gid_family")) is not None:
+    if (family := value_or_none(nic, "gid_family")) is not None:
         return _Chosen(family, "gid_family", "NCCL_IB_ADDR_FAMILY")
     return _Chosen("ipv4", "traffic_class", "NCCL's default") if by_default else None
 
 
 def _is_by_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
     """Whether NCCL has RDMA by a file, and neither it nor another file for its hosts states which GID."""
-    if stated(nic, "traffic_class") is None:
+    if value_or_none(nic, "traffic_class") is None:
         return False
-    own = {host.name for host in hosts.of(nic)}
-    others = [one for one in index.fabric.nics if one is nic or not own or own & {host.name for host in hosts.of(one)}]
-    return all(stated(one, field) is None for one in others for field in ("gid_index", "gid_family"))
+    own_names = {host.name for host in hosts.of(nic)}
+    other_nics = [
+        one
+        for one in index.fabric.nics
+        if one is nic or not own_names or own_names & {host.name for host in hosts.of(one)}
+    ]
+    return all(value_or_none(one, field) is None for one in other_nics for field in ("gid_index", "gid_family"))
 
 
 def _ends(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple[End, HostPort | None]]:
@@ -111,11 +115,13 @@ def _routed(index: Index, end: End) -> set[Family]:
     None of a port with a BGP session to the host, which may announce addresses of the other family.
     """
     device = index.devices[end.node]
-    own = [leg for leg in legs(device) if end.port in leg.ports]
-    subnets = {subnet for leg in own for subnet in leg.subnets if not subnet.link_local}
-    for process in (device.bgp, *those_known(device.vrf_bgp)):
-        for one in () if process is None or isinstance(process, Unknown) else process.neighbors:
-            far = address(one.key)
-            if one.key in (end.port, *(leg.name for leg in own)) or (far and any(it.has(far) for it in subnets)):
+    own_legs = [leg for leg in legs(device) if end.port in leg.ports]
+    subnets = {subnet for leg in own_legs for subnet in leg.subnets if not subnet.link_local}
+    for process in (device.bgp, *known_rows(device.vrf_bgp)):
+        for neighbor in () if process is None or isinstance(process, Unknown) else process.neighbors:
+            far = address(neighbor.key)
+            if neighbor.key in (end.port, *(leg.name for leg in own_legs)) or (
+                far and any(subnet.has(far) for subnet in subnets)
+            ):
                 return set()
     return {subnet.family for subnet in subnets}

@@ -85,8 +85,18 @@ def _misplaced(qos: QosProfile) -> Iterator[_Fault]:
 
 def _shared(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
     """Yield groups of several classes, without those that other rules report."""
-    intended = {effects.tc_of_dscp(qos, dscp) for one in fabric.classes if one.lossless is True for dscp in one.dscp}
-    others = {effects.tc_of_dscp(qos, dscp) for one in fabric.classes if one.purpose in _TOLD for dscp in one.dscp}
+    intended = {
+        effects.tc_of_dscp(qos, dscp)
+        for traffic_class in fabric.classes
+        if traffic_class.lossless is True
+        for dscp in traffic_class.dscp
+    }
+    others = {
+        effects.tc_of_dscp(qos, dscp)
+        for traffic_class in fabric.classes
+        if traffic_class.purpose in _TOLD
+        for dscp in traffic_class.dscp
+    }
     elsewhere = (others - intended) | {each.tc for each in misplaced(qos)}
     for group, tcs in shared_groups(qos):
         crowd = tuple(tc for tc in tcs if tc not in elsewhere)

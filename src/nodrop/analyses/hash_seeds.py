@@ -24,7 +24,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
     Of two such devices the one is named that differs from its own tier, else the upper one.
     """
-    cables: Counter[tuple[str, str]] = Counter((one.lower.name, one.upper.name) for one in uplinks(index))
+    cables: Counter[tuple[str, str]] = Counter((uplink.lower.name, uplink.upper.name) for uplink in uplinks(index))
     ups: Counter[str] = Counter()
     for (below, _), count in cables.items():
         ups[below] += count
@@ -45,7 +45,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             continue
         if lower.hash_seed is None or lower.hash_seed != upper.hash_seed:
             continue
-        odd, other = (lower, upper) if _is_odd(lower, usual) and not _is_odd(upper, usual) else (upper, lower)
+        odd, other_device = (lower, upper) if _is_odd(lower, usual) and not _is_odd(upper, usual) else (upper, lower)
         if odd.name not in told:
             told.add(odd.name)
             yield Hit(
@@ -55,10 +55,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                     "device": odd.name,
                     "seed": lower.hash_seed,
                     "role": str(odd.role),
-                    "other_role": str(other.role),
-                    "other": other.name,
+                    "other_role": str(other_device.role),
+                    "other": other_device.name,
                 },
-                related=(((other.name, "@hash_seed"), "the same seed"),),
+                related=(((other_device.name, "@hash_seed"), "the same seed"),),
                 changes=(((odd.name, "@hash_seed"), usual[str(odd.role)] if _is_odd(odd, usual) else free),),
             )
 
@@ -76,7 +76,7 @@ def _is_odd(device: Device, usual: dict[str, int | None]) -> bool:
     return device.hash_seed != usual.get(str(device.role))
 
 
-def _hash_differently(one: Device, other: Device) -> bool:
+def _hash_differently(one: Device, other_device: Device) -> bool:
     """Whether two devices are known to have different ASICs."""
-    asics = [asic_of(device.model) for device in (one, other)]
+    asics = [asic_of(device.model) for device in (one, other_device)]
     return None not in asics and asics[0] != asics[1]

@@ -7,7 +7,7 @@ from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.routing.paths import Start, Walk
 from nodrop.routing.prefixes import Address, Prefix, prefix
 from nodrop.routing.routers import Router
@@ -23,26 +23,30 @@ def find(index: Index) -> Iterator[Hit]:
     Those that drop packets to hosts, or send them round in a circle, have rules to themselves.
     """
     for reach in reaches(index):
-        announced = [(one.kind, reach.announced.covering(one.prefix, one.router)) for one in reach.targets]
-        wanted = {found for _, found in announced if found is not None}
-        hosts = {found for kind, found in announced if kind == "hosts"}
+        announced = [(target.kind, reach.announced.covering(target.prefix, target.router)) for target in reach.targets]
+        wanted_prefixes = {found_prefix for _, found_prefix in announced if found_prefix is not None}
+        hosts = {found_prefix for kind, found_prefix in announced if kind == "hosts"}
         for number in reach.world.speakers:
-            for own, rows in _stated(reach.plane.routers[number]).items():
-                route = reach.routes.own(number).get(own)
+            for own_prefix, rows in _group_static_routes(reach.plane.routers[number]).items():
+                route = reach.routes.own(number).get(own_prefix)
                 if route is None or route.source != "static":
                     continue
-                around = [found for found in reach.announced.around(own) if found in wanted]
+                around = [
+                    covering_prefix
+                    for covering_prefix in reach.announced.find_covering_prefixes(own_prefix)
+                    if covering_prefix in wanted_prefixes
+                ]
                 if around and not (route.discard and around[-1] in hosts):
                     yield from _hits(reach, number, route, around[-1], rows)
 
 
-def _stated(router: Router) -> Mapping[Prefix, Sequence[tuple[int, StaticRoute]]]:
+def _group_static_routes(router: Router) -> Mapping[Prefix, Sequence[tuple[int, StaticRoute]]]:
     """Return the static routes of a router with their positions, by prefix."""
-    found: defaultdict[Prefix, list[tuple[int, StaticRoute]]] = defaultdict(list)
-    for at, row in enumerate(those_known(router.device.static_routes)):
+    static_routes: defaultdict[Prefix, list[tuple[int, StaticRoute]]] = defaultdict(list)
+    for at, row in enumerate(known_rows(router.device.static_routes)):
         if row.vrf == router.vrf and (to := prefix(row.prefix)) is not None:
-            found[to].append((at, row))
-    return found
+            static_routes[to].append((at, row))
+    return static_routes
 
 
 def _hits(

@@ -40,7 +40,9 @@ def _is(host: Host, spread: tuple[str, ...]) -> bool:
 
 
 def _on_one_leaf(ports: Sequence[Cabled]) -> bool:
-    return len({(one.port.bond or one.port.name) for one in ports}) > 1 and len({one.far.node for one in ports}) == 1
+    return (
+        len({(port.port.bond or port.port.name) for port in ports}) > 1 and len({port.far.node for port in ports}) == 1
+    )
 
 
 def _together(host: Host, ports: Sequence[Cabled]) -> Hit:
@@ -67,17 +69,17 @@ def _astray(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
         if pattern in usual:
             continue
         own = max(usual.values(), key=lambda each: _shared(each, pattern))
-        for one in ports:
-            expected = own.get(one.number)
-            if expected is not None and expected != one.far.node:
+        for port in ports:
+            expected = own.get(port.number)
+            if expected is not None and expected != port.far.node:
                 yield Hit(
-                    subject=subject_of_link(End(host.name, one.port.name), one.far),
-                    at=tuple(one.far),
+                    subject=subject_of_link(End(host.name, port.port.name), port.far),
+                    at=tuple(port.far),
                     facts={
                         "host": host.name,
-                        "port": one.port.name,
-                        "rail": one.number + 1,
-                        "leaf": one.far.node,
+                        "port": port.port.name,
+                        "rail": port.number + 1,
+                        "leaf": port.far.node,
                         "expected": expected,
                     },
                 )

@@ -9,7 +9,7 @@ from nodrop.analyses._hosts import cabled_hosts
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.routing.legs import Leg, legs, unsaid
 from nodrop.routing.prefixes import Address, address
 
@@ -63,29 +63,29 @@ def _read_attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]
     unknown: dict[str, str] = {}
     rows: list[_Attached] = []
     for host, ports in cabled_hosts(index):
-        for one in ports:
-            device = index.devices[one.far.node]
+        for port in ports:
+            device = index.devices[port.far.node]
             if device.name not in ways:
                 ways[device.name], missing[device.name] = _ways(device), unsaid(device)
-            own = ways[device.name].get(one.far.port, ())
-            found = [known for text in one.port.addresses if (known := address(text)) is not None]
-            if found and missing[device.name]:
+            own = ways[device.name].get(port.far.port, ())
+            addresses = [known_address for text in port.port.addresses if (known_address := address(text)) is not None]
+            if addresses and missing[device.name]:
                 unknown[device.name] = missing[device.name]
-            elif found:
-                leg, lacking = _leg(own, found)
-                rows.append(_Attached(host.name, one.port.name, one.far, leg, lacking, own))
+            elif addresses:
+                leg, lacking = _leg(own, addresses)
+                rows.append(_Attached(host.name, port.port.name, port.far, leg, lacking, own))
     return rows, unknown
 
 
 def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
     """Return the legs of every port of a device."""
-    members = {channel.name: channel.members for channel in those_known(device.port_channels)}
+    members = {channel.name: channel.members for channel in known_rows(device.port_channels)}
     tagged = {
         (f"VLAN {vlan.id}", port)
-        for vlan in those_known(device.vlans)
-        for one in vlan.members
-        if one.tagged
-        for port in members.get(one.interface, (one.interface,))
+        for vlan in known_rows(device.vlans)
+        for member in vlan.members
+        if member.tagged
+        for port in members.get(member.interface, (member.interface,))
     }
     found: defaultdict[str, list[_Way]] = defaultdict(list)
     for leg in legs(device):
@@ -94,19 +94,19 @@ def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
     return found
 
 
-def _leg(ways: Sequence[_Way], found: Sequence[Address]) -> tuple[Leg | None, Address | None]:
+def _leg(ways: Sequence[_Way], addresses: Sequence[Address]) -> tuple[Leg | None, Address | None]:
     """Return the leg of the first address, or the first address that is in the subnet of no leg without a tag."""
-    first: Leg | None = None
-    for one in found:
+    first_leg: Leg | None = None
+    for one in addresses:
         legs_of = (way.leg for way in ways if not way.tagged and any(subnet.has(one) for subnet in way.leg.subnets))
         if (leg := next(legs_of, None)) is None:
             return None, one
-        first = first or leg
-    return first, None
+        first_leg = first_leg or leg
+    return first_leg, None
 
 
 def _outside(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
-    routed = {vlan.id for device in index.devices.values() for vlan in those_known(device.vlans) if vlan.addresses}
+    routed = {vlan.id for device in index.devices.values() for vlan in known_rows(device.vlans) if vlan.addresses}
     untagged = {way.leg.name for row in rows for way in row.ways if row.leg is not None and not way.tagged}
     for row in rows:
         if row.leg is not None or row.lacking is None:
@@ -145,7 +145,7 @@ def _speaking(device: Device) -> set[str | None]:
     if isinstance(device.vrf_bgp, Unknown):
         return {None, *(leg.vrf for leg in legs(device))}
     every: list[Bgp | None | Unknown] = [device.bgp, *device.vrf_bgp]
-    return {None if isinstance(one, Unknown) else one.vrf for one in every if one is not None}
+    return {None if isinstance(bgp, Unknown) else bgp.vrf for bgp in every if bgp is not None}
 
 
 def _hit(row: _Attached, facts: Mapping[str, str]) -> Hit:

@@ -10,7 +10,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import End, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known, surely_off
+from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
 
@@ -51,11 +51,11 @@ def find(index: Index) -> Iterator[Hit]:
 
 
 def _marking_queue(fabric: Fabric, qos: QosProfile) -> int | None:
-    """The first queue of RDMA that marks green; None where there is none, or where that is not known."""
+    """Return the first queue of RDMA that marks green; None where there is none, or where that is not known."""
     try:
         for index in effects.rdma_queues(fabric, qos):
             queue = effects.queue(qos, index)
-            wred = None if queue is None else known(queue.wred, "queue.wred")
+            wred = None if queue is None else require_fact(queue.wred, "queue.wred")
             if wred is not None and "green" in wred.ecn_colors:
                 return index
     except UnknownFact:

@@ -12,8 +12,8 @@ from nodrop.analyses._hosts import Cabled, cabled_hosts
 from nodrop.analyses._pairs import UNREAD_END, in_service
 from nodrop.model.fabric import Host, Interface
 from nodrop.model.index import Index
-from nodrop.model.modes import joined
-from nodrop.model.nics import stated
+from nodrop.model.modes import find_components
+from nodrop.model.nics import value_or_none
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import FABRIC, Subject
 
@@ -33,7 +33,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     groups, without_pxn, forwards = _groups(index), _hosts_with(index, "pxn"), _hosts_with(index, "cross_nic")
     unsettled: set[Subject] = set()
     for host, ports in hosts:
-        parted = _parted(ports, groups)
+        parted = _find_unjoined_pair(ports, groups)
         if parted is None or (host.name in forwards - without_pxn):
             continue
         first, other = parted
@@ -65,10 +65,10 @@ def _groups(index: Index) -> Mapping[str, str]:
     hosts = index.hosts.keys()
     links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
     names = [*index.devices, *(end.node for link in links for end in (link.a, link.b))]
-    return joined(dict.fromkeys(names), [link for link in links if in_service(index, link.a, link.b)])
+    return find_components(dict.fromkeys(names), [link for link in links if in_service(index, link.a, link.b)])
 
 
-def _parted(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled, Cabled] | None:
+def _find_unjoined_pair(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled, Cabled] | None:
     """Return the first two ports of a host whose leaves are not joined."""
     for port in ports[1:]:
         if groups[port.far.node] != groups[ports[0].far.node]:
@@ -79,7 +79,7 @@ def _parted(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled,
 def _hosts_with(index: Index, field: str) -> set[str]:
     """Return the hosts of which a file states that a setting of NCCL is off."""
     hosts = hosts_of(index)
-    files = [nic for nic in index.fabric.nics if stated(nic, field) is False]
+    files = [nic for nic in index.fabric.nics if value_or_none(nic, field) is False]
     return {host.name for nic in files for host in hosts.of(nic)}
 
 

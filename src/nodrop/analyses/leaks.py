@@ -35,8 +35,8 @@ def _management(reach: Reach, router: Router) -> Hit | None:
     port, bgp, family = router.device.management, router.bgp, reach.routes.family
     if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:
         return None
-    found = (prefix(text) for text in port.addresses)
-    subnets = sorted({one for one in found if one is not None and one.family == family})
+    prefixes = (prefix(text) for text in port.addresses)
+    subnets = sorted({one for one in prefixes if one is not None and one.family == family})
     for row in bgp.redistributions:
         if row.source == "connected" and row.family == family:
             words = Reader(bgp, family).of(row.policy, None, external=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import FABRIC
 from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix, prefix
 
@@ -20,27 +20,33 @@ def find(index: Index) -> Iterator[Hit]:
         a, b = index.interface(*link.a), index.interface(*link.b)
         if a is None or b is None or isinstance(a.addresses, Unknown) or isinstance(b.addresses, Unknown):
             continue
-        ours, theirs = (set(map(prefix, those_known(port.addresses))) for port in (a, b))
-        if ours == theirs or not ours or not theirs:
+        ours, other_prefixes = (set(map(prefix, known_rows(port.addresses))) for port in (a, b))
+        if ours == other_prefixes or not ours or not other_prefixes:
             continue
         for family in FAMILIES:
-            here, there = (_of_family(found, family) for found in (ours, theirs))
-            if here and there and not here & there and not surely_off(a.enabled) and not surely_off(b.enabled):
+            prefixes, far_prefixes = (_of_family(found_prefixes, family) for found_prefixes in (ours, other_prefixes))
+            if (
+                prefixes
+                and far_prefixes
+                and not prefixes & far_prefixes
+                and not surely_off(a.enabled)
+                and not surely_off(b.enabled)
+            ):
                 yield Hit(
                     subject=(FABRIC, "links", f"{link.a}--{link.b}"),
                     at=(link.a.node, link.a.port, "addresses"),
                     facts={
                         "a": str(link.a),
-                        "a_subnet": ", ".join(sorted(map(str, here))),
+                        "a_subnet": ", ".join(sorted(map(str, prefixes))),
                         "b": str(link.b),
-                        "b_subnet": ", ".join(sorted(map(str, there))),
+                        "b_subnet": ", ".join(sorted(map(str, far_prefixes))),
                     },
                     related=(((link.b.node, link.b.port, "addresses"), "the other end"),),
                     discriminator=family.removeprefix("ipv"),
                 )
 
 
-def _of_family(found: set[Prefix | None], family: Family) -> set[Prefix]:
+def _of_family(prefixes: set[Prefix | None], family: Family) -> set[Prefix]:
     """Return the subnets of a family, without link-local ones and addresses borrowed from a loopback."""
-    own = {one for one in found if one is not None and one.family == family and one.length < BITS[family]}
-    return {one for one in own if not any(wide.covers(one) for wide in _LINK_LOCAL)}
+    own_prefixes = {one for one in prefixes if one is not None and one.family == family and one.length < BITS[family]}
+    return {one for one in own_prefixes if not any(wide.covers(one) for wide in _LINK_LOCAL)}

@@ -15,12 +15,12 @@ RESTS_ON = frozenset({"hosts"})
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield the hosts that slow down for CNPs and have NICs of another maker than most of these have."""
-    made: dict[str, list[Host]] = {}
+    new_hosts: dict[str, list[Host]] = {}
     for host in index.fabric.hosts:
         if host.dcqcn is True and not isinstance(host.nic, Unknown) and host.nic in nics():
-            made.setdefault(nic(host.nic).vendor, []).append(host)
-    usual = max(made.values(), key=len, default=[])
-    for maker, hosts in made.items():
+            new_hosts.setdefault(nic(host.nic).vendor, []).append(host)
+    usual = max(new_hosts.values(), key=len, default=[])
+    for maker, hosts in new_hosts.items():
         for host in hosts if hosts is not usual else ():
             facts = {
                 "host": host.name,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._facing import Hosts, hosts_of
 from nodrop.model.index import Index
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 
 RESTS_ON = frozenset({"hosts"})
 
@@ -16,13 +16,13 @@ def find(index: Index) -> Iterator[Hit]:
     A unit that starts the file, by its name, or a template of an operator for the same hosts sets them again.
     """
     hosts = hosts_of(index)
-    restoring = [one for one in index.fabric.nics if stated(one, "starts") or _is_applied(one)]
+    restoring = [one for one in index.fabric.nics if value_or_none(one, "starts") or _is_applied(one)]
     seen: set[tuple[str, str]] = set()
     for nic in index.fabric.nics:
         if (
-            stated(nic, "kept") is not False
+            value_or_none(nic, "kept") is not False
             or (nic.host, nic.file) in seen
-            or stated(nic, "link_layer") == "infiniband"
+            or value_or_none(nic, "link_layer") == "infiniband"
         ):
             continue
         seen.add((nic.host, nic.file))
@@ -32,25 +32,25 @@ def find(index: Index) -> Iterator[Hit]:
 
 def _is_applied(nic: Nic) -> bool:
     """Whether an operator applies it at each boot, with RoCE in it."""
-    return nic.template is not None and stated(nic, "trust") is not None
+    return nic.template is not None and value_or_none(nic, "trust") is not None
 
 
-def _restores(one: Nic, script: Nic) -> bool:
+def _restores(nic: Nic, script: Nic) -> bool:
     """Whether one sets again what a script sets: a template, or a unit that has its name or starts it."""
-    if one.template is not None:
+    if nic.template is not None:
         return True
     stem = _stem(script.file)
-    programs = {word.rpartition("/")[2] for line in stated(one, "starts") or () for word in line.split()}
+    programs = {word.rpartition("/")[2] for line in value_or_none(nic, "starts") or () for word in line.split()}
     named = any(
         program == script.file or _stem(program) == stem or program.endswith(f"-{stem}") for program in programs
     )
-    return named or _stem(one.file) == stem
+    return named or _stem(nic.file) == stem
 
 
-def _meet(index: Index, one: Nic, other: Nic, hosts: Hosts) -> bool:
+def _meet(index: Index, nic: Nic, other_nic: Nic, hosts: Hosts) -> bool:
     if not index.fabric.hosts:
         return True
-    return bool({host.name for host in hosts.of(one)} & {host.name for host in hosts.of(other)})
+    return bool({host.name for host in hosts.of(nic)} & {host.name for host in hosts.of(other_nic)})
 
 
 def _stem(file: str) -> str:

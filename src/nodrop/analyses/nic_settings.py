@@ -9,9 +9,9 @@ from nodrop.analyses._link_layers import LINK_LAYER, is_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_ids
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
@@ -37,15 +37,19 @@ def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
     """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
-        if stated(nic, "link_layer") == "infiniband":
+        if value_or_none(nic, "link_layer") == "infiniband":
             continue
         for field in FIELDS.get(setting, (setting,)):
             check = OF_FIELD.get((setting, field), CHECKS[setting])
-            if (value := stated(nic, field)) is not None and not (nic.spectrum_x and setting == "dcqcn_priorities"):
-                yield from _judged(index, nic, field, value, check, hosts)
+            if (value := value_or_none(nic, field)) is not None and not (
+                nic.spectrum_x and setting == "dcqcn_priorities"
+            ):
+                yield from _check_setting(index, nic, field, value, check, hosts)
 
 
-def _judged(index: Index, nic: Nic, field: str, value: int, check: Check, hosts: Hosts) -> Iterator[Hit | Unsettled]:
+def _check_setting(
+    index: Index, nic: Nic, field: str, value: int, check: Check, hosts: Hosts
+) -> Iterator[Hit | Unsettled]:
     for facing in hosts.facing(nic) or ((None,) if hosts.of(nic) or not index.fabric.hosts else ()):
         try:
             fault = check(nic, value, index.fabric, facing)
@@ -69,7 +73,7 @@ def _judged(index: Index, nic: Nic, field: str, value: int, check: Check, hosts:
 
 
 def _qos(facing: Facing | None) -> QosProfile | None:
-    return None if facing is None else known(facing.port.qos, "interface.qos")
+    return None if facing is None else require_fact(facing.port.qos, "interface.qos")
 
 
 def _pfc(facing: Facing | None) -> tuple[int, ...] | None:
@@ -77,7 +81,7 @@ def _pfc(facing: Facing | None) -> tuple[int, ...] | None:
     qos = _qos(facing)
     if qos is None:
         return None if facing is None else ()
-    return known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
 
 
 def _ids(numbers: tuple[int, ...]) -> str:
@@ -85,22 +89,28 @@ def _ids(numbers: tuple[int, ...]) -> str:
 
 
 def _pfc_priorities(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
-    held, wanted = known(nic.pfc_priorities), _pfc(facing)
-    return None if wanted is None or sorted(held) == sorted(wanted) else Fault(_ids(held), _ids(wanted))
+    numbers, wanted_numbers = require_fact(nic.pfc_priorities), _pfc(facing)
+    return (
+        None
+        if wanted_numbers is None or sorted(numbers) == sorted(wanted_numbers)
+        else Fault(_ids(numbers), _ids(wanted_numbers))
+    )
 
 
 def _trust(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
     qos = _qos(facing)
-    wanted = None if qos is None else known(qos.trust, "interface.qos.trust")
-    held = str(known(nic.trust))
+    wanted = None if qos is None else require_fact(qos.trust, "interface.qos.trust")
+    held = str(require_fact(nic.trust))
     return Fault(held, wanted) if wanted is not None and wanted != "both" and held != wanted else None
 
 
 def _tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
-    wanted = effects.rdma_dscps(fabric)
-    if not wanted or tos >> 2 in wanted:
+    wanted_rdma_dscps = effects.rdma_dscps(fabric)
+    if not wanted_rdma_dscps or tos >> 2 in wanted_rdma_dscps:
         return None
-    return Fault(f"ToS {tos} (DSCP {tos >> 2})", " or ".join(f"ToS {dscp << 2 | 2} (DSCP {dscp})" for dscp in wanted))
+    return Fault(
+        f"ToS {tos} (DSCP {tos >> 2})", " or ".join(f"ToS {dscp << 2 | 2} (DSCP {dscp})" for dscp in wanted_rdma_dscps)
+    )
 
 
 def _manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
@@ -117,7 +127,9 @@ def _ect(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
 
 def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     """Against the CNP class; where none is stated, against what the port schedules strictly and does not pause."""
-    wanted = sorted({one for each in fabric.classes if each.purpose == "cnp" for one in each.dscp})
+    wanted = sorted(
+        {one for traffic_class in fabric.classes if traffic_class.purpose == "cnp" for one in traffic_class.dscp}
+    )
     if wanted:
         return None if dscp in wanted else Fault(f"DSCP {dscp}", " or ".join(f"DSCP {one}" for one in wanted))
     qos = _qos(facing)
@@ -125,7 +137,7 @@ def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault
         return None
     tc = effects.tc_of_dscp(qos, dscp)
     queue = effects.queue(qos, effects.queue_of_tc(qos, tc))
-    scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
+    scheduler = None if queue is None else require_fact(queue.scheduler, "queue.scheduler")
     strict = scheduler is not None and scheduler.type == "strict"
     if strict and not effects.is_lossless(qos, tc):
         return None
@@ -133,15 +145,21 @@ def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault
 
 
 def _cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> Fault | None:
-    wanted = sorted({known(one.tc, "traffic_class.tc") for one in fabric.classes if one.purpose == "cnp"})
+    wanted = sorted(
+        {
+            require_fact(traffic_class.tc, "traffic_class.tc")
+            for traffic_class in fabric.classes
+            if traffic_class.purpose == "cnp"
+        }
+    )
     return None if not wanted or priority in wanted else Fault(str(priority), " or ".join(map(str, wanted)))
 
 
 def _dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
-    table, wanted = known(nic.dscp_to_priority), _pfc(facing)
+    table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc(facing)
     for dscp in effects.roce_dscps(fabric) if fabric.mode in WITH_PFC else ():
-        if table[dscp] is not None and wanted and table[dscp] not in wanted:
-            return Fault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_ids(wanted)}")
+        if table[dscp] is not None and wanted_numbers and table[dscp] not in wanted_numbers:
+            return Fault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_ids(wanted_numbers)}")
     return None
 
 
@@ -149,15 +167,15 @@ def _dcqcn(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | N
     """Where switches mark, NICs have to answer; where the mode has no marking, it is only an effort for nothing."""
     if fabric.mode == "pfc-only":
         return None
-    held = known(nic.dcqcn_priorities)
-    wanted = (_pfc(facing) or ()) if fabric.mode == "lossless" else ()
-    if held and set(wanted) <= set(held):
+    numbers = require_fact(nic.dcqcn_priorities)
+    wanted_numbers = (_pfc(facing) or ()) if fabric.mode == "lossless" else ()
+    if numbers and set(wanted_numbers) <= set(numbers):
         return None
-    return Fault(_ids(held), _ids(wanted) if wanted else "the priority of RDMA")
+    return Fault(_ids(numbers), _ids(wanted_numbers) if wanted_numbers else "the priority of RDMA")
 
 
 def _mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fault | None:
-    held = None if facing is None else known(facing.port.mtu_bytes, "interface.mtu_bytes")
+    held = None if facing is None else require_fact(facing.port.mtu_bytes, "interface.mtu_bytes")
     return None if held is None or mtu_bytes <= held else Fault(str(mtu_bytes), f"at most {held}")
 
 
@@ -170,18 +188,20 @@ def _rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: Facing | None) -> Faul
 
 def _cable(_: Nic, length_m: int, __: Fabric, facing: Facing | None) -> Fault | None:
     link = facing.link if facing else None
-    true_m = None if link is None else known(link.length_m, "link.length_m")
+    true_m = None if link is None else require_fact(link.length_m, "link.length_m")
     return None if true_m is None or length_m >= true_m else Fault(f"{length_m} m", f"{true_m} m")
 
 
 def _buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None) -> Fault | None:
-    buffers, paused = known(nic.priority_to_buffer), stated(nic, "pfc_priorities")
+    buffers, paused = require_fact(nic.priority_to_buffer), value_or_none(nic, "pfc_priorities")
     if fabric.mode not in WITH_PFC:
         return None
     for priority in paused or ():
-        others = tuple(one for one in range(8) if buffers[one] == buffers[priority] and one not in paused)
-        if others:
-            return Fault(f"priority {priority} with {_ids(others)} in buffer {buffers[priority]}", "one of its own")
+        other_numbers = tuple(one for one in range(8) if buffers[one] == buffers[priority] and one not in paused)
+        if other_numbers:
+            return Fault(
+                f"priority {priority} with {_ids(other_numbers)} in buffer {buffers[priority]}", "one of its own"
+            )
     return None
 
 
@@ -197,7 +217,7 @@ def _gid(_: Nic, index: int, __: Fabric, ___: Facing | None) -> Fault | None:
 
 
 def _pause(nic: Nic, on: int, _: Fabric, __: Facing | None) -> Fault | None:
-    return Fault("on", "off") if on and stated(nic, "pfc_priorities") != () else None
+    return Fault("on", "off") if on and value_or_none(nic, "pfc_priorities") != () else None
 
 
 def _off(_: Nic, guarded: int, fabric: Fabric, __: Facing | None) -> Fault | None:
@@ -208,7 +228,7 @@ def _pcie(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | 
     """Against the port that a cable leads to, for a host also has NICs that are no part of the fabric."""
     if facing is None or facing.link is None:
         return None
-    held = known(facing.port.speed_mbps, "interface.speed_mbps")
+    held = require_fact(facing.port.speed_mbps, "interface.speed_mbps")
     if held is None or pcie_mbps >= held:
         return None
     return Fault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {held // 1000} Gb/s")

@@ -7,7 +7,7 @@ from nodrop.analyses import Hit
 from nodrop.analyses._facing import Hosts, hosts_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 
@@ -24,13 +24,13 @@ def find(index: Index) -> Iterator[Hit]:
     if device is None:
         return
     hosts = hosts_of(index)
-    nics = [nic for nic in index.fabric.nics if stated(nic, "link_layer") != "infiniband"]
+    nics = [nic for nic in index.fabric.nics if value_or_none(nic, "link_layer") != "infiniband"]
     seen: set[tuple[str, str]] = set()
-    on = [nic for nic in nics if stated(nic, "adaptive_routing")]
+    on = [nic for nic in nics if value_or_none(nic, "adaptive_routing")]
     for nic in nics:
-        if stated(nic, "adaptive_routing") is False:
+        if value_or_none(nic, "adaptive_routing") is False:
             yield _hit(nic, device, "NIC", "off", (*nic.subject, "adaptive_routing"))
-        elif stated(nic, "nccl_adaptive_routing") is False:
+        elif value_or_none(nic, "nccl_adaptive_routing") is False:
             yield _hit(nic, device, "NCCL", "off", (*nic.subject, "nccl_adaptive_routing"))
         elif (nic.host, nic.file) not in seen and _is_left_out(nic, on, hosts):
             seen.add((nic.host, nic.file))
@@ -41,13 +41,13 @@ def _is_left_out(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
     """Whether a file sets RoCE of NICs with adaptive routing, and neither it nor another for them turns that on."""
     if isinstance(nic.adaptive_routing, bool) or not _sets_roce(nic):
         return False
-    own = {host.name for host in hosts.of(nic) if _has_it(host.nic)}
-    return bool(own) and not any(own & {host.name for host in hosts.of(one)} for one in on)
+    own_names = {host.name for host in hosts.of(nic) if _has_it(host.nic)}
+    return bool(own_names) and not any(own_names & {host.name for host in hosts.of(one)} for one in on)
 
 
 def _sets_roce(nic: Nic) -> bool:
     """Whether a file says how NICs classify, pause or mark."""
-    said = (stated(nic, "trust"), stated(nic, "pfc_priorities"), stated(nic, "tos"))
+    said = (value_or_none(nic, "trust"), value_or_none(nic, "pfc_priorities"), value_or_none(nic, "tos"))
     return any(value is not None for value in said)
 
 
@@ -55,8 +55,12 @@ def _has_it(model: str | Unknown) -> bool:
     return not isinstance(model, Unknown) and model in hardware.nics() and hardware.nic(model).adaptive_routing
 
 
-def _hit(nic: Nic, device: Device, what: str, found: str, at: Subject) -> Hit:
-    facts = {"what": what, "found": found, "device": device.name}
+def _hit(nic: Nic, device: Device, discriminator: str, found: str, at: Subject) -> Hit:
+    facts = {"what": discriminator, "found": found, "device": device.name}
     return Hit(
-        subject=nic.subject, at=at, facts=facts, related=(((device.name,), "a switch that sprays"),), discriminator=what
+        subject=nic.subject,
+        at=at,
+        facts=facts,
+        related=(((device.name,), "a switch that sprays"),),
+        discriminator=discriminator,
     )

@@ -44,20 +44,20 @@ def _may_share(host: Host) -> bool:
 
 
 def _subnets(host: Host) -> dict[str, list[str]]:
-    """The NICs, or bonds, of a host by the subnets of their addresses."""
-    found: dict[str, list[str]] = {}
+    """Return the NICs, or bonds, of a host by the subnets of their addresses."""
+    subnets: dict[str, list[str]] = {}
     for port in host.ports:
         for text in port.addresses:
             subnet, name = _subnet(text), port.bond or port.name
-            if subnet is not None and name not in found.setdefault(subnet, []):
-                found[subnet].append(name)
-    return found
+            if subnet is not None and name not in subnets.setdefault(subnet, []):
+                subnets[subnet].append(name)
+    return subnets
 
 
 @lru_cache(maxsize=4096)
 def _subnet(address: str) -> str | None:
-    """The subnet of an address; None where it is none, or one of a single address or of each link's own."""
-    one = interface_of(address)
-    if one is None or one.network.is_link_local or one.network.num_addresses == 1:
+    """Return the subnet of an address; None where it is none, or one of a single address or of one link."""
+    interface = interface_of(address)
+    if interface is None or interface.network.is_link_local or interface.network.num_addresses == 1:
         return None
-    return str(one.network)
+    return str(interface.network)

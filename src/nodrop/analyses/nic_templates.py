@@ -17,18 +17,18 @@ def find(index: Index) -> Iterator[Hit]:
             templates.setdefault((nic.host, nic.file, nic.template), nic)
     seen: list[Nic] = []
     for nic in templates.values():
-        first = next((one for one in seen if _overlap(one, nic)), None)
-        if first is not None:
-            both = ", ".join(sorted(set(first.models) & set(nic.models)))
-            facts = {"models": both, "first": "/".join(first.subject)}
-            related = ((first.subject, "the other template"),)
+        first_nic = next((one for one in seen if _overlap(one, nic)), None)
+        if first_nic is not None:
+            both = ", ".join(sorted(set(first_nic.models) & set(nic.models)))
+            facts = {"models": both, "first": "/".join(first_nic.subject)}
+            related = ((first_nic.subject, "the other template"),)
             yield Hit(subject=nic.subject, facts=facts, related=related)
         seen.append(nic)
 
 
-def _overlap(one: Nic, other: Nic) -> bool:
+def _overlap(nic: Nic, other_nic: Nic) -> bool:
     """Whether a NIC can be of both: nodes that are told apart by a selector, or addresses, are not compared."""
-    if one.node_selector != other.node_selector or not set(one.models) & set(other.models):
+    if nic.node_selector != other_nic.node_selector or not set(nic.models) & set(other_nic.models):
         return False
-    addresses = set(one.pci_addresses) & set(other.pci_addresses)
-    return bool(addresses) or not one.pci_addresses or not other.pci_addresses
+    addresses = set(nic.pci_addresses) & set(other_nic.pci_addresses)
+    return bool(addresses) or not nic.pci_addresses or not other_nic.pci_addresses

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from nodrop.analyses import OBSERVATIONS, Hit
 from nodrop.analyses._aims import aims
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
-from nodrop.analyses._naming import listed, name_of, place_of, words_of
+from nodrop.analyses._naming import abbreviate_list, name_of, place_of, words_of
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
@@ -26,7 +26,7 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
     `what` it is about, how that is `seen` and how it is `expected`, and what the validator `said`, after a colon.
     """
     for seen in index.kept.get(OBSERVATIONS, ()):
-        own = [one for one in faults(index, seen) if one.check == check and one.seen != NOTHING]
+        own_faults = [fault for fault in faults(index, seen) if fault.check == check and fault.seen != NOTHING]
         match check:
             case "differences":
                 yield from _differences(index, seen)
@@ -35,15 +35,15 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
             case "flows":
                 yield from _flows(seen)
             case "configuration":
-                yield from _refused(seen, own)
+                yield from _find_rejected_lines(seen, own_faults)
             case "addresses":
-                yield from _shared(index, seen, own)
+                yield from _shared(index, seen, own_faults)
             case "routes":
-                yield from _narrowed(index, seen, own)
+                yield from _narrowed(index, seen, own_faults)
             case "reach":
-                yield from _unreached(index, seen, own)
+                yield from _unreached(index, seen, own_faults)
             case _:
-                yield from (_hit(index, seen, one) for one in own)
+                yield from (_hit(index, seen, fault) for fault in own_faults)
 
 
 def _facts(seen: Observation, what: str, fault: Fault, said: str = "") -> Mapping[str, str]:
@@ -63,7 +63,7 @@ def _hit(index: Index, seen: Observation, fault: Fault) -> Hit:
     return Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
 
 
-def _refused(seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+def _find_rejected_lines(seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield the lines that a validator did not take, and devices of which it took nothing and names no line."""
     named = set()
     for one in seen.refused:
@@ -76,37 +76,37 @@ def _refused(seen: Observation, own: list[Fault]) -> Iterator[Hit]:
                 place=one.place,
                 discriminator=f"{seen.by} {one.text}",
             )
-    for fault in own:
+    for fault in own_faults:
         if fault.item[0] not in named:
             said = seen.said.get((fault.check, fault.item), "")
             facts = _facts(seen, f"the configuration of {fault.item[0]}", fault, said)
             yield Hit(subject=fault.item, facts=facts, discriminator=seen.by)
 
 
-def _shared(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+def _shared(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield which devices have the same addresses, once for all that the same ones share."""
     together: defaultdict[tuple[str, ...], list[Fault]] = defaultdict(list)
-    for fault in own:
+    for fault in own_faults:
         owners = fault.seen if isinstance(fault.seen, tuple) else ()
-        together[tuple(dict.fromkeys(str(one).partition(":")[0] for one in owners))].append(fault)
+        together[tuple(dict.fromkeys(str(owner).partition(":")[0] for owner in owners))].append(fault)
     for devices, rows in together.items():
         subject, at = place_of(index, rows[0].item)
-        facts = _facts(seen, listed([one.item[2] for one in rows]), rows[0])
+        facts = _facts(seen, abbreviate_list([row.item[2] for row in rows]), rows[0])
         yield Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {' '.join(devices)}")
 
 
-def _narrowed(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+def _narrowed(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield, of each router, the ports over which it does not send what it should; one for prefixes that are alike."""
     should = expected_routes(index, seen)
     together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[Fault]] = defaultdict(list)
-    for fault in own:
+    for fault in own_faults:
         subject, _ = place_of(index, fault.item)
         used = fault.seen if isinstance(fault.seen, frozenset) else frozenset[str]()
         together[subject, used, should[fault.item]].append(fault)
     for (subject, used, expected), rows in together.items():
-        facts = _facts(seen, f"{rows[0].item[0]} to {listed([one.item[3] for one in rows], 1)}", rows[0])
+        facts = _facts(seen, f"{rows[0].item[0]} to {abbreviate_list([row.item[3] for row in rows], 1)}", rows[0])
         counts = {"seen": f"{len(used & expected)}", "expected": f"{len(expected)}"}
-        said = f": not over {listed(sorted(expected - used))}"
+        said = f": not over {abbreviate_list(sorted(expected - used))}"
         yield Hit(
             subject=subject,
             facts={**facts, **counts, "said": said},
@@ -114,21 +114,21 @@ def _narrowed(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit
         )
 
 
-def _unreached(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+def _unreached(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield what is not reached: by who does not reach it, or by who is not reached, of whom there are fewer."""
     plane = of(index)
     holders = {str(aim.prefix): plane.routers[aim.router].device.name for aim in aims(index)}
     by_source: defaultdict[tuple[str, Hashable], list[Fault]] = defaultdict(list)
     by_holder: defaultdict[tuple[str, Hashable], list[Fault]] = defaultdict(list)
-    for fault in own:
+    for fault in own_faults:
         by_source[fault.item[0], fault.seen].append(fault)
         by_holder[holders.get(fault.item[3], fault.item[0]), fault.seen].append(fault)
     for (device, how), rows in (by_source if len(by_source) < len(by_holder) else by_holder).items():
-        prefixes = list(dict.fromkeys(one.item[3] for one in rows))
-        sources = list(dict.fromkeys(one.item[0] for one in rows))
+        prefixes = list(dict.fromkeys(row.item[3] for row in rows))
+        sources = list(dict.fromkeys(row.item[0] for row in rows))
         yield Hit(
             subject=(device, "@bgp"),
-            facts=_facts(seen, f"{listed(sources, 1)} to {listed(prefixes, 1)}", rows[0]),
+            facts=_facts(seen, f"{abbreviate_list(sources, 1)} to {abbreviate_list(prefixes, 1)}", rows[0]),
             discriminator=f"{seen.by} {how}",
         )
 
@@ -136,24 +136,24 @@ def _unreached(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hi
 def _silent(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, of each check and device, what a validator does not answer, with the first."""
     together: defaultdict[tuple[Check, str], list[Fault]] = defaultdict(list)
-    for one in faults(index, seen):
-        if one.seen == NOTHING:
-            together[one.check, place_of(index, one.item)[0][0]].append(one)
+    for fault in faults(index, seen):
+        if fault.seen == NOTHING:
+            together[fault.check, place_of(index, fault.item)[0][0]].append(fault)
     for (check, _), rows in together.items():
         subject, at = place_of(index, rows[0].item)
-        facts = _facts(seen, f"{listed([name_of(one.item) for one in rows], 1)}", rows[0])
+        facts = _facts(seen, f"{abbreviate_list([name_of(row.item) for row in rows], 1)}", rows[0])
         yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
 
 
 def _flows(seen: Observation) -> Iterator[Hit]:
     """Yield the packets that arrived in the other build and do not in this one, once for each device and their fate."""
     together: defaultdict[tuple[str, str], list[Flow]] = defaultdict(list)
-    for one in seen.flows:
-        if one.lost:
-            together[one.start, one.after].append(one)
+    for flow in seen.flows:
+        if flow.lost:
+            together[flow.start, flow.after].append(flow)
     for (start, after), rows in together.items():
         fault = Fault("reach", (start,), after, rows[0].before)
-        what = listed(list(dict.fromkeys(one.prefix for one in rows)))
+        what = abbreviate_list(list(dict.fromkeys(row.prefix for row in rows)))
         yield Hit(
             subject=(start, "@bgp"), facts=_facts(seen, f"{start} to {what}", fault), discriminator=f"{seen.by} {after}"
         )
@@ -161,12 +161,12 @@ def _flows(seen: Observation) -> Iterator[Hit]:
 
 def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, of each check and device, how many items a validator sees otherwise than nodrop, with the first."""
-    own = computed(index)
+    own_observation = compute_observation(index)
     for check in CHECKS[1:]:  # whether a configuration is taken is theirs to say
-        mine, theirs = own.seen.get(check, {}), seen.seen.get(check, {})
+        mine, theirs = own_observation.seen.get(check, {}), seen.seen.get(check, {})
         together: defaultdict[str, list[Subject]] = defaultdict(list)
         for item in dict.fromkeys((*mine, *(theirs if check == "routes" else ()))):
-            blind = own.blind(check, item) or seen.blind(check, item)
+            blind = own_observation.blind(check, item) or seen.blind(check, item)
             silent = item not in theirs and check != "routes"
             if not blind and not silent and mine.get(item, NOTHING) != theirs.get(item, NOTHING):
                 together[place_of(index, item)[0][0]].append(item)

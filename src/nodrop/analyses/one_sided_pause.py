@@ -7,7 +7,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UnknownFact, known, surely_off
+from nodrop.model.states import UnknownFact, require_fact, surely_off
 from nodrop.model.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
@@ -63,10 +63,10 @@ class _Search:
             )
 
     def _sends(self, end: End) -> frozenset[int]:
-        """The priorities that an end pauses; nothing from a port that is shut or has no QoS."""
+        """Return the priorities that an end pauses; nothing from a port that is shut or has no QoS."""
         host = self._index.hosts.get(end.node)
         if host is not None and end.node not in self._index.devices:
-            return frozenset(known(host.pfc_priorities, "host.pfc_priorities"))
+            return frozenset(require_fact(host.pfc_priorities, "host.pfc_priorities"))
         qos = self._qos(end)
         if qos is None:
             return frozenset()
@@ -75,17 +75,17 @@ class _Search:
         return self._sent[id(qos)]
 
     def _obeys(self, end: End, sender: End) -> frozenset[int]:
-        """The priorities on which an end stops; all on a port that other rules tell.
+        """Return the priorities on which an end stops; all on a port that other rules report.
 
         Those are ports that are shut or have no QoS, and at a host those that do not pause it either.
         """
         host = self._index.hosts.get(end.node)
         if host is not None and end.node not in self._index.devices:
-            return frozenset(known(host.pfc_priorities, "host.pfc_priorities"))
+            return frozenset(require_fact(host.pfc_priorities, "host.pfc_priorities"))
         qos = self._qos(end)
         if qos is None or (sender.node not in self._index.devices and not self._sends(end)):
             return frozenset(range(8))
-        return frozenset(known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
+        return frozenset(require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 
     def _qos(self, end: End) -> QosProfile | None:
         port = self._index.at(end)
@@ -93,4 +93,4 @@ class _Search:
             raise UnknownFact(UNREAD_END)
         if not isinstance(port, Interface) or surely_off(port.enabled):
             return None
-        return known(port.qos, "interface.qos")
+        return require_fact(port.qos, "interface.qos")

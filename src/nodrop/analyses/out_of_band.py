@@ -14,7 +14,7 @@ from nodrop.model.addresses import address_of, interface_of, network_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 
 LOOKS_AT = frozenset({"management", "addresses", "vrf", "loopbacks", "bgp", "static_routes"})
@@ -34,7 +34,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     if subnets.empty:
         return
     for device in devices:
-        for subject, part, what, subnet in _found(device, subnets):
+        for subject, part, what, subnet in _find_oob_parts(device, subnets):
             yield Hit(
                 subject=subject,
                 at=(*subject, *part),
@@ -70,7 +70,7 @@ class _Subnets:
         return not self._networks
 
     def holding(self, address: str) -> str | None:
-        """The subnet that an address lies in."""
+        """Return the subnet that an address lies in."""
         text = address.partition("/")[0]
         try:
             if ":" not in text:
@@ -84,25 +84,29 @@ class _Subnets:
         return next((str(network) for network in self._networks if inside is not None and inside in network), None)
 
     def overlapping(self, prefix: str) -> str | None:
-        """The subnet that shares addresses with a prefix; a default route does not count, for it means the rest."""
+        """Return the subnet that shares addresses with a prefix; a default route does not count."""
         network = network_of(prefix)
         if network is None or network.prefixlen == 0:
             return None
         return next((str(one) for one in self._networks if _overlap(one, network)), None)
 
 
-def _overlap(one: Network, other: Network) -> bool:
-    if isinstance(one, IPv4Network):
-        return isinstance(other, IPv4Network) and one.overlaps(other)
-    return isinstance(other, IPv6Network) and one.overlaps(other)
+def _overlap(network: Network, other_network: Network) -> bool:
+    if isinstance(network, IPv4Network):
+        return isinstance(other_network, IPv4Network) and network.overlaps(other_network)
+    return isinstance(other_network, IPv6Network) and network.overlaps(other_network)
 
 
 def _subnet(text: str) -> Network | None:
-    one = interface_of(text)
-    return one.network if one is not None and one.network.prefixlen < one.network.max_prefixlen else None
+    interface = interface_of(text)
+    return (
+        interface.network
+        if interface is not None and interface.network.prefixlen < interface.network.max_prefixlen
+        else None
+    )
 
 
-def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, Subject, str, str]]:
+def _find_oob_parts(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, Subject, str, str]]:
     """Yield what lies in the out-of-band network: its subject, the part to point at, in words, and the subnet."""
     name = device.name
     for port in device.interfaces:
@@ -111,7 +115,7 @@ def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, Subject
         for address in port.addresses:
             if subnet := subnets.holding(address):
                 yield (name, port.name), ("addresses",), f"{port.name} has {address}", subnet
-    for loopback in those_known(device.loopbacks):
+    for loopback in known_rows(device.loopbacks):
         if loopback.vrf in MANAGEMENT_VRFS:
             continue
         for address in loopback.addresses:
@@ -121,14 +125,14 @@ def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, Subject
         for number, prefix in enumerate(device.bgp.networks):
             if subnet := subnets.overlapping(prefix):
                 yield (name, "@bgp"), ("networks", str(number)), f"BGP announces {prefix}", subnet
-    for route in those_known(device.static_routes):
+    for route in known_rows(device.static_routes):
         if route.vrf not in MANAGEMENT_VRFS and (subnet := _of_route(route, subnets, name)):
             what = f"a static route leads to {route.prefix} by {route.next_hop}"
             yield (name, "@static_routes"), (route.prefix,), what, subnet
 
 
 def _of_route(route: StaticRoute, subnets: _Subnets, device: str) -> str | None:
-    """The subnet that a static route leads to or through."""
+    """Return the subnet that a static route leads to or through."""
     if route.next_hop == subnets.interfaces.get(device):
         return route.next_hop
     return subnets.holding(route.next_hop) or subnets.overlapping(route.prefix)

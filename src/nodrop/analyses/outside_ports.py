@@ -7,7 +7,7 @@ from nodrop.analyses._kinship import is_service
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 
 RESTS_ON = frozenset({"models", "cables", "hosts"})
 NEAR = True
@@ -32,7 +32,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _outside(index: Index, device: Device, port: Interface) -> str:
-    """What makes a port one outside the fabric, as the end of a sentence; nothing where no source says so.
+    """Return why a port leads outside the fabric, as the end of a sentence; empty where no source shows it.
 
     A neighbor is outside if its cable is stated, hosts and switches are, and it is none of them.
     """
@@ -48,4 +48,4 @@ def _outside(index: Index, device: Device, port: Interface) -> str:
 
 
 def _has_pfc(qos: QosProfile) -> bool:
-    return bool(those_known(qos.pfc_rx_priorities) or those_known(qos.pfc_tx_priorities))
+    return bool(known_rows(qos.pfc_rx_priorities) or known_rows(qos.pfc_tx_priorities))

@@ -14,8 +14,8 @@ NEAR = True
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield each switch with uplinks whose cabled ports towards hosts exceed what is stated; shut ones count too."""
-    wanted = index.fabric.policy.max_oversubscription
-    if isinstance(wanted, Unknown):
+    wanted_max_oversubscription = index.fabric.policy.max_oversubscription
+    if isinstance(wanted_max_oversubscription, Unknown):
         return
     up: dict[str, list[Interface]] = {}
     for cable in uplinks(index):
@@ -29,13 +29,13 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         down, most = _gbps(below), _gbps(above)
         if down is None or most is None:
             yield Unsettled(subject=(name,), missing="interface.speed_mbps")
-        elif down > wanted * most:
+        elif down > wanted_max_oversubscription * most:
             facts: dict[str, Fact] = {
                 "device": name,
                 "down": down,
                 "up": most,
                 "ratio": round(down / most, 2),
-                "wanted": wanted,
+                "wanted": wanted_max_oversubscription,
             }
             yield Hit(subject=(name,), at=(name, above[0].name), facts=facts)
 
@@ -45,7 +45,7 @@ def _is_towards_host(port: Interface) -> bool:
 
 
 def _gbps(ports: Iterable[Interface]) -> float | None:
-    """The sum of ports' speeds, Gb/s; None where one is not known."""
+    """Return the sum of ports' speeds, Gb/s; None where one is not known."""
     speeds = [port.speed_mbps for port in ports]
-    known = [speed for speed in speeds if isinstance(speed, int) and speed > 0]
-    return sum(known) / 1000 if len(known) == len(speeds) else None
+    known_speeds = [speed for speed in speeds if isinstance(speed, int) and speed > 0]
+    return sum(known_speeds) / 1000 if len(known_speeds) == len(speeds) else None

@@ -18,11 +18,11 @@ def find(index: Index) -> Iterator[Hit]:
             continue
         told.add(drop.router)
         router = reach.plane.routers[drop.router]
-        found = reach.prefixes(drop.lost)[0]
-        owners = [reach.plane.routers[row[0]] for row in reach.world.origins[found]]
+        prefix = reach.prefixes(drop.lost)[0]
+        owners = [reach.plane.routers[row[0]] for row in reach.world.origins[prefix]]
         asn = 0 if router.bgp is None else router.bgp.asn
         yield Hit(
             subject=(*router.subject, "asn"),
-            facts={"device": router.name, "asn": asn, "prefix": str(found), "owner": owners[0].name},
-            related=tuple(((*one.subject, "asn"), "who announces it") for one in owners[:1]),
+            facts={"device": router.name, "asn": asn, "prefix": str(prefix), "owner": owners[0].name},
+            related=tuple(((*owner.subject, "asn"), "who announces it") for owner in owners[:1]),
         )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
-from nodrop.analyses._refusals import named
+from nodrop.analyses._refusals import find_referenced_policies
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.subject import Subject
@@ -53,14 +53,18 @@ def _missing(router: Router, bgp: Bgp) -> Iterator[_Missing]:
     for neighbor in router.neighbors:
         for family in FAMILIES:
             active = of_family(neighbor, family).active
-            for one in named(bgp, neighbor, family) if active and neighbor.enabled else ():
-                used |= {one.name} if one.kind == "route map" else set()
-                if not one.there:
-                    at = (*router.at(neighbor), *one.field.split("/"))
-                    way = "is taken from" if "import" in one.field else "is told to"
+            for referenced_policy in (
+                find_referenced_policies(bgp, neighbor, family) if active and neighbor.enabled else ()
+            ):
+                used |= {referenced_policy.name} if referenced_policy.kind == "route map" else set()
+                if not referenced_policy.there:
+                    at = (*router.at(neighbor), *referenced_policy.field.split("/"))
+                    way = "is taken from" if "import" in referenced_policy.field else "is told to"
                     effect = f"nothing {way} the neighbor"
-                    yield _Missing(f"{one.kind} {one.name}", at, f"neighbor {neighbor.key}", effect)
-    maps = {one.name: one for one in bgp.route_maps}
+                    yield _Missing(
+                        f"{referenced_policy.kind} {referenced_policy.name}", at, f"neighbor {neighbor.key}", effect
+                    )
+    maps = {route_map.name: route_map for route_map in bgp.route_maps}
     for row in bgp.redistributions:
         if row.policy is not None:
             used.add(row.policy)
@@ -78,8 +82,8 @@ def _missing(router: Router, bgp: Bgp) -> Iterator[_Missing]:
 
 def _is_there(bgp: Bgp, kind: str, name: str) -> bool:
     if kind == "community":
-        return any(one.name == name for one in bgp.community_lists)
+        return any(community_list.name == name for community_list in bgp.community_lists)
     if kind == "as-path":
         return any(one.name == name for one in bgp.as_path_lists)
     family = "ipv6" if kind.startswith("ipv6") else "ipv4"
-    return any((one.name, one.family) == (name, family) for one in bgp.prefix_lists)
+    return any((prefix_list.name, prefix_list.family) == (name, family) for prefix_list in bgp.prefix_lists)

@@ -7,7 +7,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UnknownFact, known, those_known
+from nodrop.model.states import UnknownFact, known_rows, require_fact
 
 REPAIRS = True
 NEAR = True
@@ -19,7 +19,7 @@ Traits = tuple[tuple[str, str], ...]
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the members unlike most others of their port channel, once for each aspect in which they are."""
     for device in index.fabric.devices:
-        for channel in those_known(device.port_channels):
+        for channel in known_rows(device.port_channels):
             members = [port for name in channel.members if (port := _in_use(index, device, name)) is not None]
             for aspect, read in ASPECTS.items():
                 yield from _odd(device, channel.name, members, aspect, read)
@@ -34,11 +34,13 @@ def _odd(
     device: Device, channel: str, members: Sequence[Interface], aspect: str, read: Callable[[QosProfile], Traits]
 ) -> Iterator[Hit]:
     """Yield the members whose traits are not those of most; of as many on either side, the first is right."""
-    traits = [(port, found) for port in members if (found := _read(port, read))]
-    usual = Counter(found for _, found in traits).most_common(1)
+    traits = [(port, member_traits) for port in members if (member_traits := _read_member_traits(port, read))]
+    usual = Counter(member_traits for _, member_traits in traits).most_common(1)
     for port, own in traits if len(traits) > 1 else ():
         if own != usual[0][0]:
-            like = next(other.name for other, found in traits if found == usual[0][0])
+            like = next(
+                other_interface.name for other_interface, member_traits in traits if member_traits == usual[0][0]
+            )
             place, mine, theirs = next(
                 (name, mine, theirs)
                 for (mine, name), (theirs, _) in zip(own, usual[0][0], strict=True)
@@ -58,21 +60,21 @@ def _odd(
                     "usual": theirs,
                 },
                 related=(((device.name, like, "qos", place), "another member"),),
-                changes=(((device.name, port.name, "qos", place), _held(members, like, place)),),
+                changes=(((device.name, port.name, "qos", place), _find_qos_value(members, like, place)),),
                 discriminator=aspect,
             )
 
 
-def _read(port: Interface, read: Callable[[QosProfile], Traits]) -> Traits:
-    """What a member does; nothing where its source does not say."""
+def _read_member_traits(port: Interface, read: Callable[[QosProfile], Traits]) -> Traits:
+    """Return the traits of a member; none where its source does not state them."""
     try:
         return read(port.qos) if isinstance(port.qos, QosProfile) else ()
     except UnknownFact:
         return ()
 
 
-def _held(members: Sequence[Interface], name: str, place: str) -> object:
-    """What the QoS of a member has at a place."""
+def _find_qos_value(members: Sequence[Interface], name: str, place: str) -> object:
+    """Return the value that the QoS of a member has at a place."""
     return next(getattr(port.qos, place) for port in members if port.name == name)
 
 
@@ -81,8 +83,8 @@ def _numbers(numbers: Sequence[int], of: str) -> str:
 
 
 def _pause(qos: QosProfile) -> Traits:
-    sent, obeyed = known(qos.pfc_tx_priorities), known(qos.pfc_rx_priorities)
-    groups = tuple(group.index for group in known(qos.priority_groups) if group.lossless)
+    sent, obeyed = require_fact(qos.pfc_tx_priorities), require_fact(qos.pfc_rx_priorities)
+    groups = tuple(group.index for group in require_fact(qos.priority_groups) if group.lossless)
     return (
         (f"sends pause on {_numbers(sent, 'priority')}", "pfc_tx_priorities"),
         (f"obeys pause on {_numbers(obeyed, 'priority')}", "pfc_rx_priorities"),
@@ -91,18 +93,18 @@ def _pause(qos: QosProfile) -> Traits:
 
 
 def _watchdog(qos: QosProfile) -> Traits:
-    """The watchdog's mask and action; nothing without one, of which other rules tell, as of times."""
-    watchdog = known(qos.pfc_watchdog)
+    """Return the watchdog's mask and action; nothing without one: other rules report that, and times."""
+    watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is None:
         return ()
-    mask = f"has a watchdog of {_numbers(known(watchdog.priorities), 'priority')}"
-    action = f"has a watchdog that is to {known(watchdog.action) or 'drop'}"
+    mask = f"has a watchdog of {_numbers(require_fact(watchdog.priorities), 'priority')}"
+    action = f"has a watchdog that is to {require_fact(watchdog.action) or 'drop'}"
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 
 
 def _map(qos: QosProfile, name: str, size: int, what: str) -> Traits:
-    """The entries of a map; what it does not name goes to 0, as all does without one."""
-    table = known(getattr(qos, name)) or (None,) * size
+    """Return the entries of a map; what it does not name goes to 0, as all does without one."""
+    table = require_fact(getattr(qos, name)) or (None,) * size
     return tuple((f"maps {what.format(index)} {target or 0}", name) for index, target in enumerate(table))
 
 

@@ -56,12 +56,12 @@ class _Cause(NamedTuple):
     used: bool = False
 
 
-def _cause(used: _Offer, other: _Offer, usual: int) -> _Cause | None:
+def _cause(used: _Offer, other_offer: _Offer, usual: int) -> _Cause | None:
     """Return why one offer is used and not the other, in the order of FRR's decision; None where no attribute is.
 
     `usual` is the preference of a route to which no policy gives another.
     """
-    a, b = used.taken, other.taken
+    a, b = used.taken, other_offer.taken
     if a.weight != b.weight:
         return _Cause("weight", f"weight {a.weight} against {b.weight}", a.weight != 0)
     if GRACEFUL_SHUTDOWN in b.communities - a.communities:
@@ -97,14 +97,14 @@ class _Unused:
         self._passing: dict[int, bool] = {}
         for number, speaker in reach.world.speakers.items():
             self._passing[number] = not speaker.bgp.graceful_shutdown
-            own = reach.ranks[number]
+            own_rank = reach.ranks[number]
             for link in speaker.links:
-                there = reach.ranks[link.far]
+                rank = reach.ranks[link.far]
                 leg = reach.plane.side(number, link.session).leg.name
-                if own is None or there is None:
+                if own_rank is None or rank is None:
                     self._ways[number].append(Way(leg, link.far, up=True, down=True))
-                elif own != there:
-                    self._ways[number].append(Way(leg, link.far, up=there > own, down=there < own))
+                elif own_rank != rank:
+                    self._ways[number].append(Way(leg, link.far, up=rank > own_rank, down=rank < own_rank))
 
     def hits(self, number: int) -> Iterator[tuple[int, Hit]]:
         """Yield what keeps links of a router unused, with the number of equal paths."""
@@ -122,10 +122,10 @@ class _Unused:
                 told = bits & should.get(link.far, 0)
                 if not told or position in entry.hops or used is None:
                     continue
-                for one in self._offers(number, position):
-                    if not (both := one.bits & told):
+                for offer in self._offers(number, position):
+                    if not (both := offer.bits & told):
                         continue
-                    cause = self._refused(number, position, one) or _cause(used, one, usual)
+                    cause = self._find_loop_cause(number, position, offer) or _cause(used, offer, usual)
                     if cause is not None and (example := self._equal(number, position, both)):
                         found.append((cause, position, example))
                         break
@@ -141,14 +141,14 @@ class _Unused:
     def _is_drained(self, number: int) -> bool:
         """Whether a router marks all that it tells anybody, which `switch-drained` reports."""
         state, speaker = self._reach.state, self._reach.world.speakers[number]
-        told = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
-        return all(GRACEFUL_SHUTDOWN in one.attributes.communities for advert in told for one in advert.parts)
+        adverts = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
+        return all(GRACEFUL_SHUTDOWN in one.attributes.communities for advert in adverts for one in advert.parts)
 
     def _offers(self, number: int, position: int) -> list[_Offer]:
         """Return what a link offers; the same words about the same advert are read once."""
         speaker = self._reach.world.speakers[number]
         link = speaker.links[position]
-        found: list[_Offer] = []
+        offers: list[_Offer] = []
         for advert in self._reach.state.tells(*speaker.hears[position]):
             key = (advert.number, link.inbound.number)
             if key not in self._offered:
@@ -157,14 +157,14 @@ class _Unused:
                     for part in advert.parts
                     for taken, bits in link.inbound.parts((part,), part.bits)
                 ]
-            found += self._offered[key]
-        return found
+            offers += self._offered[key]
+        return offers
 
-    def _refused(self, number: int, position: int, one: _Offer) -> _Cause | None:
+    def _find_loop_cause(self, number: int, position: int, offer: _Offer) -> _Cause | None:
         """Return the cause where a router takes no route over a link for its own AS number in the path."""
         speaker = self._reach.world.speakers[number]
         asn = speaker.bgp.asn
-        if one.told.path.count(asn) <= speaker.links[position].repeats:
+        if offer.told.path.count(asn) <= speaker.links[position].repeats:
             return None
         return _Cause("loop", f"its own AS number {asn} is in the path of the others")
 
@@ -180,8 +180,8 @@ class _Unused:
 
     def _towards(self, bit: int) -> Mapping[int, frozenset[str]]:
         world = self._reach.world
-        one = world.destinations.members[bit.bit_length() - 1][0]
-        owners = tuple(sorted({row[0] for row in world.origins.get(one, ())}))
+        prefix = world.destinations.members[bit.bit_length() - 1][0]
+        owners = tuple(sorted({row[0] for row in world.origins.get(prefix, ())}))
         if owners not in self._legs:
             self._legs[owners] = towards(owners, self._ways, self._passing)
         return self._legs[owners]
@@ -196,19 +196,21 @@ class _Unused:
             if cause.kind in ("weight", "preference", "loop") or _has(offer.taken, cause) != _has(offer.told, cause):
                 return _Place(number, position, inbound=True)
             link = speakers[number].links[position]
-            told = _Place(link.far, link.far_position, inbound=False)
+            place = _Place(link.far, link.far_position, inbound=False)
             entry = state.table(link.far).entry(bit.bit_length() - 1)
             if cause.kind == "med" or entry is None or bit & together(state.local(link.far)) or link.far in seen:
-                return told
+                return place
             grows = 1 if cause.kind == "path" else 0
             if _has(offer.told, cause) > _has(entry.attributes, cause) + grows:
-                return told
+                return place
             number, position = link.far, entry.hops[0]
 
 
-def _has(one: Attributes, cause: _Cause) -> int:
-    marked = int(GRACEFUL_SHUTDOWN in one.communities)
-    return {"path": len(one.path), "origin": one.origin, "med": one.med or 0, "mark": marked}.get(cause.kind, 0)
+def _has(attributes: Attributes, cause: _Cause) -> int:
+    marked = int(GRACEFUL_SHUTDOWN in attributes.communities)
+    return {"path": len(attributes.path), "origin": attributes.origin, "med": attributes.med or 0, "mark": marked}.get(
+        cause.kind, 0
+    )
 
 
 def _hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]) -> Hit:

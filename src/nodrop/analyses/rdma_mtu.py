@@ -18,10 +18,10 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
         if isinstance(host.rdma_mtu_bytes, Unknown):
             continue
         needed = host.rdma_mtu_bytes + overhead_bytes
-        for own in host.ports:
-            far = index.far_end(host.name, own.name)
+        for own_port in host.ports:
+            far = index.far_end(host.name, own_port.name)
             port = index.interface(*far) if far else None
-            link = index.link(host.name, own.name)
+            link = index.link(host.name, own_port.name)
             if far is None or link is None or not isinstance(port, Interface):
                 continue
             if isinstance(port.mtu_bytes, Unknown):

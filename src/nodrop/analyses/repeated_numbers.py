@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
-from nodrop.analyses._beside import Beside, beside, hosts_of, some
+from nodrop.analyses._beside import Beside, hosts_of, overlapping_fabrics, some
 from nodrop.model.identifiers import Kind, Range, holdings
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject
@@ -25,14 +25,14 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
 
     Compared are fabrics that are `joined`, or those that are not.
     """
-    others = beside(index)
-    mine = _by_kind(index) if others else {}
+    others = overlapping_fabrics(index)
+    own_numbers = _by_kind(index) if others else {}
     for other in others:
         hosts = set(hosts_of(other.index)) & set(hosts_of(index)) if other.same_names(index) else set()
-        for kind, known in sorted(_by_kind(other.index).items()):
+        for kind, known_numbers in sorted(_by_kind(other.index).items()):
             one_network = other.joined or (kind == "host prefixes" and bool(hosts))
-            if one_network is joined and kind in mine:
-                yield from _hits(kind, mine[kind], known, other, _cables(index) | _cables(other.index))
+            if one_network is joined and kind in own_numbers:
+                yield from _hits(kind, own_numbers[kind], known_numbers, other, _cables(index) | _cables(other.index))
 
 
 class _Number(NamedTuple):
@@ -44,11 +44,11 @@ class _Number(NamedTuple):
 
 
 def _by_kind(index: Index) -> dict[Kind, list[_Number]]:
-    found: dict[Kind, list[_Number]] = {}
+    numbers: dict[Kind, list[_Number]] = {}
     for holding in holdings(index.fabric):
-        rows = found.setdefault(holding.kind, [])
+        rows = numbers.setdefault(holding.kind, [])
         rows += (_Number(span, holding.subject, text) for text, span in holding.spans())
-    return found
+    return numbers
 
 
 def _cables(index: Index) -> set[frozenset[Subject]]:
@@ -56,36 +56,36 @@ def _cables(index: Index) -> set[frozenset[Subject]]:
 
 
 def _hits(
-    kind: str, mine: list[_Number], theirs: list[_Number], other: Beside, cables: set[frozenset[Subject]]
+    kind: str, own_numbers: list[_Number], other_numbers: list[_Number], other: Beside, cables: set[frozenset[Subject]]
 ) -> Iterator[Hit]:
     """Yield a hit with all overlaps of a kind but those of the two ends of a cable, placed at the first."""
-    known = sorted(theirs)
-    starts = [one.span[:2] for one in known]
-    furthest: list[_Number] = list(accumulate(known, _further))
-    found: dict[str, tuple[_Number, _Number]] = {}
-    for number in mine:
+    known_numbers = sorted(other_numbers)
+    starts = [one.span[:2] for one in known_numbers]
+    furthest: list[_Number] = list(accumulate(known_numbers, _further))
+    words: dict[str, tuple[_Number, _Number]] = {}
+    for number in own_numbers:
         version, low, high = number.span
         at = bisect_right(starts, (version, high))
         while at and _end(furthest[at - 1]) >= (version, low):
             at -= 1
-            ends = frozenset({number.subject[:2], known[at].subject[:2]})
-            if _end(known[at]) >= (version, low) and ends not in cables:
-                found.setdefault(number.text, (number, known[at]))
+            ends = frozenset({number.subject[:2], known_numbers[at].subject[:2]})
+            if _end(known_numbers[at]) >= (version, low) and ends not in cables:
+                words.setdefault(number.text, (number, known_numbers[at]))
                 break
-    if not found:
+    if not words:
         return
-    first, there = next(iter(found.values()))
+    first_number, far_number = next(iter(words.values()))
     yield Hit(
         subject=(FABRIC,),
-        at=first.subject,
-        facts={"kind": kind, "values": some(found), "other": other.name},
-        related=((other.subject(*there.subject), "the same there"),),
+        at=first_number.subject,
+        facts={"kind": kind, "values": some(words), "other": other.name},
+        related=((other.subject(*far_number.subject), "the same there"),),
         discriminator=f"{other.name} {kind}",
     )
 
 
-def _further(one: _Number, other: _Number) -> _Number:
-    return max(one, other, key=_end)
+def _further(number: _Number, other_number: _Number) -> _Number:
+    return max(number, other_number, key=_end)
 
 
 def _end(number: _Number) -> tuple[int, int]:

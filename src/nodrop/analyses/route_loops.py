@@ -20,8 +20,8 @@ def find(index: Index) -> Iterator[Hit]:
     for router in plane.routers:
         for family in FAMILIES:
             for route, prefix in statics(router, family):
-                found = plane.of(family).own(router.number).get(prefix)
-                if found is None or all(hop.router is None for hop in found.hops):
+                found_route = plane.of(family).own(router.number).get(prefix)
+                if found_route is None or all(hop.router is None for hop in found_route.hops):
                     continue
                 walk = Walk(plane, Start(router.number, None), Address(family, prefix.first))
                 for way in walk.ways:

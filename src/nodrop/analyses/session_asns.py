@@ -12,7 +12,7 @@ from nodrop.analyses._plane import of
 from nodrop.model.fabric import Device, Interface, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
@@ -34,9 +34,9 @@ def find(index: Index) -> Iterator[Hit]:
     for device in index.fabric.devices:
         if isinstance(device.bgp, Unknown) or device.bgp is None:
             continue
-        own = device.bgp.asn
+        own_asn = device.bgp.asn
         for session, far in wrong.of.get(device.name, ()):
-            expected = _expected(session, own, far[1])
+            expected = _expected(session, own_asn, far[1])
             first, second = sorted((device.name, far[0])) if expected == "another" else (device.name, far[0])
             if expected and (first, second, expected) not in told:
                 told.add((first, second, expected))
@@ -46,7 +46,7 @@ def find(index: Index) -> Iterator[Hit]:
                     facts={
                         "session": session.key,
                         "device": device.name,
-                        "own": own,
+                        "own": own_asn,
                         "far": far[0],
                         "found": far[1],
                         "expected": expected,
@@ -55,15 +55,15 @@ def find(index: Index) -> Iterator[Hit]:
                     related=(((far[0], "@bgp", "asn"), f"AS {far[1]}"),),
                 )
     if showing:
-        yield from _shown(index, showing)
+        yield from _find_rejected_sessions(index, showing)
 
 
 def _shows_another(device: Device) -> bool:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
-    return bgp is not None and any(one.local_asn is not None for one in those_known(bgp.neighbors))
+    return bgp is not None and any(neighbor.local_asn is not None for neighbor in known_rows(bgp.neighbors))
 
 
-def _shown(index: Index, showing: set[str]) -> Iterator[Hit]:
+def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
     """Yield the first session of a switch to each one of `showing` that expects another number than is shown to it."""
     told = set()
     for down in of(index).down:
@@ -72,7 +72,7 @@ def _shown(index: Index, showing: set[str]) -> Iterator[Hit]:
             continue
         told.add((router, far))
         bgp, found = down.router.bgp, int(down.facts["found"])
-        own = 0 if bgp is None else bgp.asn
+        own_asn = 0 if bgp is None else bgp.asn
         subject = down.router.at(down.neighbor)
         yield Hit(
             subject=subject,
@@ -80,10 +80,10 @@ def _shown(index: Index, showing: set[str]) -> Iterator[Hit]:
             facts={
                 "session": down.neighbor.key,
                 "device": router,
-                "own": own,
+                "own": own_asn,
                 "far": far,
                 "found": found,
-                "expected": _expected(down.neighbor, own, found),
+                "expected": _expected(down.neighbor, own_asn, found),
             },
             related=(((far, "@bgp", "asn"), f"shows AS {found} there"),),
         )
@@ -104,7 +104,7 @@ class _Wrong:
         self._wanted: defaultdict[str, dict[str, int | str | None]] = defaultdict(dict)
         for device in index.fabric.devices:
             bgp = None if isinstance(device.bgp, Unknown) else device.bgp
-            for session in () if bgp is None else those_known(bgp.neighbors):
+            for session in () if bgp is None else known_rows(bgp.neighbors):
                 address = session.address
                 far = owners.get(address) if address is not None else _over(index, speakers, device, session)
                 if far is not None and far[0] not in showing and session.enabled:
@@ -132,15 +132,15 @@ def _speakers(index: Index) -> Iterator[tuple[str, Speaker]]:
 
 def _owners(index: Index, speakers: Mapping[str, Speaker]) -> dict[str, Speaker | None]:
     """Return who has an address, of those of ports and loopbacks; None where several switches have it."""
-    found: dict[str, Speaker | None] = {}
+    owners: dict[str, Speaker | None] = {}
     for device in index.fabric.devices:
         speaker = speakers.get(device.name)
-        holders: tuple[Interface | Loopback, ...] = (*device.interfaces, *those_known(device.loopbacks))
+        holders: tuple[Interface | Loopback, ...] = (*device.interfaces, *known_rows(device.loopbacks))
         for holder in holders:
-            for text in those_known(holder.addresses) if holder.vrf is None else ():
+            for text in known_rows(holder.addresses) if holder.vrf is None else ():
                 address = text.partition("/")[0]
-                found[address] = speaker if found.get(address, speaker) is speaker else None
-    return found
+                owners[address] = speaker if owners.get(address, speaker) is speaker else None
+    return owners
 
 
 def _over(index: Index, speakers: Mapping[str, Speaker], device: Device, session: BgpNeighbor) -> Speaker | None:
@@ -151,9 +151,9 @@ def _over(index: Index, speakers: Mapping[str, Speaker], device: Device, session
 
 def _expected(session: BgpNeighbor, own: int, far: int) -> str:
     """Return which AS number a session wants at the far end, in words; nothing where it finds that."""
-    wanted = session.remote_asn
-    if wanted == "external":
+    wanted_remote_asn = session.remote_asn
+    if wanted_remote_asn == "external":
         return "another" if own == far else ""
-    if wanted == "internal":
+    if wanted_remote_asn == "internal":
         return "the same" if own != far else ""
-    return "none, for none is stated" if wanted is None else f"AS {wanted}"
+    return "none, for none is stated" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"

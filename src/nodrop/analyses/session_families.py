@@ -35,13 +35,13 @@ def find(index: Index) -> Iterator[Hit]:
         for number, sides in rows.items():
             router = plane.routers[number]
             more = f" and {len(sides) - 1} more" if len(sides) > 1 else ""
-            first = sides[0].neighbor
+            first_neighbor = sides[0].neighbor
             yield Hit(
                 subject=router.subject,
-                at=(*router.at(first), *(("active",) if family == "ipv4" else ("ipv6", "active"))),
+                at=(*router.at(first_neighbor), *(("active",) if family == "ipv4" else ("ipv6", "active"))),
                 facts={
                     "device": router.name,
-                    "session": first.key + more,
+                    "session": first_neighbor.key + more,
                     "family": "IPv4" if family == "ipv4" else "IPv6",
                 },
                 discriminator=family,

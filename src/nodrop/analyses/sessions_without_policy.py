@@ -28,7 +28,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 open_ways += ["export"] if said.export_policy is None and said.export_prefix_list is None else []
             if open_ways:
                 rows.setdefault(side.router, []).append((side, " and ".join(dict.fromkeys(open_ways))))
-    for number, found in rows.items():
+    for number, found_rows in rows.items():
         router = plane.routers[number]
         bgp = router.bgp
         if bgp is None or bgp.requires_policy is False:
@@ -36,8 +36,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if isinstance(bgp.requires_policy, Unknown):
             yield Unsettled(subject=(router.device.name,), missing="device.bgp.requires_policy")
             continue
-        side, ways = found[0]
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        side, ways = found_rows[0]
+        more = f" and {len(found_rows) - 1} more" if len(found_rows) > 1 else ""
         yield Hit(
             subject=router.at(side.neighbor),
             facts={"device": router.name, "session": side.neighbor.key + more, "ways": ways},

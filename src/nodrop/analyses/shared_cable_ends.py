@@ -7,7 +7,7 @@ fabrics are two switches, whose ports are not compared.
 from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import Hit
-from nodrop.analyses._beside import Beside, beside, some
+from nodrop.analyses._beside import Beside, overlapping_fabrics, some
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, link, natural
@@ -17,18 +17,24 @@ BESIDE = True
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield a hit for each host or switch with ports that cables of an earlier fabric end at."""
-    for other in beside(index):
-        if not other.same_names(index):
+    for other_overlapping_fabric in overlapping_fabrics(index):
+        if not other_overlapping_fabric.same_names(index):
             continue
-        theirs = {end: cable for cable in other.fabric.links for end in (cable.a, cable.b)}
+        other_links_by_end = {
+            end: cable for cable in other_overlapping_fabric.fabric.links for end in (cable.a, cable.b)
+        }
         twice: dict[str, list[tuple[str, Link, Link]]] = {}
         for cable in index.fabric.links:
             for end in (cable.a, cable.b):
-                known = theirs.get(end)
-                if known is not None and {known.a, known.b} != {cable.a, cable.b} and not _two(end, index, other):
-                    twice.setdefault(end.node, []).append((end.port, cable, known))
+                known_link = other_links_by_end.get(end)
+                if (
+                    known_link is not None
+                    and {known_link.a, known_link.b} != {cable.a, cable.b}
+                    and not _two(end, index, other_overlapping_fabric)
+                ):
+                    twice.setdefault(end.node, []).append((end.port, cable, known_link))
         for node in sorted(twice, key=natural):
-            yield _hit(node, twice[node], other)
+            yield _hit(node, twice[node], other_overlapping_fabric)
 
 
 def _two(end: End, index: Index, other: Beside) -> bool:
@@ -37,18 +43,18 @@ def _two(end: End, index: Index, other: Beside) -> bool:
 
 def _hit(node: str, rows: list[tuple[str, Link, Link]], other: Beside) -> Hit:
     rows.sort(key=lambda row: natural(row[0]))
-    _, mine, theirs = rows[0]
+    _, own_link, other_link = rows[0]
     return Hit(
-        subject=link(mine.a, mine.b),
+        subject=link(own_link.a, own_link.b),
         facts={
             "node": node,
             "ports": some(port for port, _, _ in rows),
             "count": len(rows),
-            "cable": f"{mine.a} to {mine.b}",
-            "known": f"{theirs.a} to {theirs.b}",
+            "cable": f"{own_link.a} to {own_link.b}",
+            "known": f"{other_link.a} to {other_link.b}",
             "other": other.name,
         },
-        related=((other.subject(*_read_end(theirs, other.index.devices)), "the other cable"),),
+        related=((other.subject(*_read_end(other_link, other.index.devices)), "the other cable"),),
         discriminator=f"{other.name} {node}",
     )
 

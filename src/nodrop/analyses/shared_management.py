@@ -6,7 +6,7 @@ A management address that a file does not say is compared with none.
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._beside import beside
+from nodrop.analyses._beside import overlapping_fabrics
 from nodrop.model.identifiers import management_of
 from nodrop.model.index import Index
 
@@ -15,9 +15,9 @@ BESIDE = True
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield a hit for each pair of switches that have a management address in common."""
-    for other in beside(index):
+    for other_overlapping_fabric in overlapping_fabrics(index):
         holders: dict[str, str] = {}
-        for device in other.fabric.devices:
+        for device in other_overlapping_fabric.fabric.devices:
             for address in management_of(device):
                 holders.setdefault(address, device.name)
         for device in index.fabric.devices:
@@ -33,8 +33,10 @@ def find(index: Index) -> Iterator[Hit]:
                         "device": device.name,
                         "addresses": ", ".join(addresses),
                         "holder": holder,
-                        "other": other.name,
+                        "other": other_overlapping_fabric.name,
                     },
-                    related=((other.subject(holder, "@management", "addresses"), "the same address"),),
-                    discriminator=f"{other.name} {holder}",
+                    related=(
+                        (other_overlapping_fabric.subject(holder, "@management", "addresses"), "the same address"),
+                    ),
+                    discriminator=f"{other_overlapping_fabric.name} {holder}",
                 )

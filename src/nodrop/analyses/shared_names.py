@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._beside import beside
+from nodrop.analyses._beside import overlapping_fabrics
 from nodrop.model.index import Index
 
 BESIDE = True
@@ -11,14 +11,14 @@ BESIDE = True
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield a hit for each switch whose name a switch of an earlier fabric of the site has."""
-    for other in beside(index):
-        if not other.one_site:
+    for other_overlapping_fabric in overlapping_fabrics(index):
+        if not other_overlapping_fabric.one_site:
             continue
         for device in index.fabric.devices:
-            if device.name in other.index.devices:
+            if device.name in other_overlapping_fabric.index.devices:
                 yield Hit(
                     subject=(device.name,),
-                    facts={"device": device.name, "other": other.name},
-                    related=((other.subject(device.name), "the same name"),),
-                    discriminator=other.name,
+                    facts={"device": device.name, "other": other_overlapping_fabric.name},
+                    related=((other_overlapping_fabric.subject(device.name), "the same name"),),
+                    discriminator=other_overlapping_fabric.name,
                 )

@@ -12,10 +12,10 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import UNKNOWN_SIDE, Kinship, Member
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.edit import part_of
-from nodrop.model.fields import label_of, named, numbers, unit_of
+from nodrop.model.fields import field_names, label_of, numbers, unit_of
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
-from nodrop.model.states import UnknownFact, known
+from nodrop.model.states import UnknownFact, require_fact
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles", "models"})
@@ -51,25 +51,31 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
     seen: dict[int, Traits | str] = {}
 
-    def read(member: Member) -> Traits | str:
+    def read_traits(member: Member) -> Traits | str:
         key = id(member.qos)
         if key not in seen:
-            seen[key] = _read(aspect, member.qos)
+            seen[key] = _read_profile_traits(aspect, member.qos)
         return seen[key]
 
     def value(member: Member) -> Traits | None:
-        found = read(member)
+        found = read_traits(member)
         return None if isinstance(found, str) or not found else found
 
     for family, (expected, sibling, count) in kinship.usual(value).items():
-        for first, members in kinship.kinds(family) if family[-1] is not None else ():
-            own = read(first)
-            if own and own != expected and (isinstance(own, str) or any(_differences(own, expected))):
+        for first_member, members in kinship.kinds(family) if family[-1] is not None else ():
+            own_traits = read_traits(first_member)
+            if (
+                own_traits
+                and own_traits != expected
+                and (isinstance(own_traits, str) or any(_differences(own_traits, expected)))
+            ):
                 for member in members:
-                    yield _told(aspect, member, own, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE)
+                    yield _report_differences(
+                        aspect, member, own_traits, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE
+                    )
 
 
-def _read(aspect: str, qos: QosProfile) -> Traits | str:
+def _read_profile_traits(aspect: str, qos: QosProfile) -> Traits | str:
     """Return the traits of a profile; if one is not known, the path of the missing fact."""
     try:
         return tuple(ASPECTS[aspect](qos))
@@ -77,7 +83,7 @@ def _read(aspect: str, qos: QosProfile) -> Traits | str:
         return str(unknown)
 
 
-def _told(
+def _report_differences(
     aspect: str, member: Member, own: Traits | str, expected: Traits, sibling: Member, count: int, *, sided: bool
 ) -> Hit | Unsettled:
     device, port = member.device.name, member.port.name
@@ -112,39 +118,39 @@ def _usually(port: Subject, sibling: Member, place: Subject) -> tuple[Subject, o
         return (*port, *place), None
 
 
-def _differences(own: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
+def _differences(own_traits: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
     """Yield what differs in words, and where."""
-    mine, theirs = {each.label: each for each in own}, {each.label: each for each in usual}
-    for label in dict.fromkeys((*mine, *theirs)):
-        pair = [traits[label] for traits in (mine, theirs) if label in traits]
-        texts = [traits[label].text if label in traits else NOTHING for traits in (mine, theirs)]
+    own_trait, other_trait = {traits.label: traits for traits in own_traits}, {trait.label: trait for trait in usual}
+    for label in dict.fromkeys((*own_trait, *other_trait)):
+        pair = [traits[label] for traits in (own_trait, other_trait) if label in traits]
+        texts = [traits[label].text if label in traits else NOTHING for traits in (own_trait, other_trait)]
         if texts[0] != texts[1] and (len(pair) == 2 or not pair[0].optional):
             yield f"{label} {texts[0]} (siblings: {texts[1]})", pair[0].place
 
 
 def _classification(qos: QosProfile) -> Iterator[Trait]:
-    trust = known(qos.trust, "interface.qos.trust")
+    trust = require_fact(qos.trust, "interface.qos.trust")
     yield Trait("trust:", trust or "nothing", ("qos", "trust"))
     yield from _maps(qos, "classification")
 
 
 def _maps(qos: QosProfile, aspect: str) -> Iterator[Trait]:
     """Yield the entries of the maps of an aspect, in the words of their fields."""
-    for name in named(QosProfile, aspect=aspect):
+    for name in field_names(QosProfile, aspect=aspect):
         if (words := numbers().get(name)) is not None:
             yield from _map(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
 
 def _map(qos: QosProfile, name: str, label: str, target: str) -> Iterator[Trait]:
-    for index, value in enumerate(known(getattr(qos, name), f"interface.qos.{name}") or ()):
+    for index, value in enumerate(require_fact(getattr(qos, name), f"interface.qos.{name}") or ()):
         if value is not None:
             yield Trait(label.format(index), target.format(value), ("qos", name, str(index)))
 
 
 def _scheduling(qos: QosProfile) -> Iterator[Trait]:
     yield from _maps(qos, "scheduling")
-    for queue in known(qos.queues, "interface.qos.queues"):
-        scheduler = known(queue.scheduler, "queue.scheduler")
+    for queue in require_fact(qos.queues, "interface.qos.queues"):
+        scheduler = require_fact(queue.scheduler, "queue.scheduler")
         if scheduler is not None:
             place = ("qos", "queues", str(queue.index), "scheduler")
             yield Trait(f"queue {queue.index} is", _scheduled(scheduler), place)
@@ -164,17 +170,17 @@ def _rate(bytes_per_s: int) -> str:
 
 
 def _marking(qos: QosProfile) -> Iterator[Trait]:
-    for queue in known(qos.queues, "interface.qos.queues"):
-        wred = known(queue.wred, "queue.wred")
+    for queue in require_fact(qos.queues, "interface.qos.queues"):
+        wred = require_fact(queue.wred, "queue.wred")
         if wred is not None and wred.green.probability_percent != 0:
-            yield _marked(queue, wred)
+            yield _build_marking_trait(queue, wred)
 
 
-def _marked(queue: Queue, wred: WredProfile) -> Trait:
+def _build_marking_trait(queue: Queue, wred: WredProfile) -> Trait:
     """Return the curve of green, the color of all traffic without a policer, and the action on it."""
     green = wred.green
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
-    low, high = ("none" if one is None else units.show_bytes(one) for one in (green.min_bytes, green.max_bytes))
+    low, high = ("none" if count is None else units.show_bytes(count) for count in (green.min_bytes, green.max_bytes))
     if green.min_percent is not None:
         low, high = f"{green.min_percent} %", f"{green.max_percent} % of what it may take"
     curve = f"{low} to {high}, {green.probability_percent} %"
@@ -182,12 +188,15 @@ def _marked(queue: Queue, wred: WredProfile) -> Trait:
 
 
 def _buffers(qos: QosProfile) -> Iterator[Trait]:
-    groups = [(one.index, one.buffer) for one in known(qos.priority_groups, "interface.qos.priority_groups")]
-    queues = [(one.index, one.buffer) for one in known(qos.queues, "interface.qos.queues")]
+    groups = [
+        (priority_group.index, priority_group.buffer)
+        for priority_group in require_fact(qos.priority_groups, "interface.qos.priority_groups")
+    ]
+    queues = [(queue.index, queue.buffer) for queue in require_fact(qos.queues, "interface.qos.queues")]
     for kind, rows, name in (("priority group", groups, "priority_groups"), ("queue", queues, "queues")):
         for index, buffer in rows:
-            found = known(buffer, f"{kind.replace(' ', '_')}.buffer")
-            room = "has no buffer" if found is None else _room(found)
+            buffer_profile = require_fact(buffer, f"{kind.replace(' ', '_')}.buffer")
+            room = "has no buffer" if buffer_profile is None else _room(buffer_profile)
             yield Trait(f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
 
 
@@ -201,10 +210,10 @@ def _room(buffer: BufferProfile) -> str:
 
 
 def _watchdog(qos: QosProfile) -> Iterator[Trait]:
-    watchdog = known(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
+    watchdog = require_fact(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
     if watchdog is not None:
-        for name in named(PfcWatchdog, aspect="watchdog"):
-            value = known(getattr(watchdog, name), "interface.qos.pfc_watchdog")
+        for name in field_names(PfcWatchdog, aspect="watchdog"):
+            value = require_fact(getattr(watchdog, name), "interface.qos.pfc_watchdog")
             text = "not stated" if value is None else f"{value} {unit_of(name)}".rstrip()
             yield Trait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
 

@@ -53,4 +53,4 @@ def _explained(case: Case, row: Loss, hurt: set[int]) -> bool:
     if row.router in hurt:
         return True
     origins = case.reach.world.origins
-    return all(number in hurt for one in case.reach.prefixes(row.bits) for number, *_ in origins[one])
+    return all(number in hurt for prefix in case.reach.prefixes(row.bits) for number, *_ in origins[prefix])

@@ -13,7 +13,7 @@ from nodrop.analyses._tiers import Uplink, hosts_of, peers, uplinks
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import permits
 from nodrop.routing.prefixes import FAMILIES, Prefix, prefix
@@ -56,7 +56,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _hits(index: Index, below: Iterable[str], lower: str, numbers: dict[str, int], told: set[str]) -> Iterator[Hit]:
-    """A hit for each number that is not the shared one: the most common, if more than one switch has it."""
+    """Return a hit for each number that is not the shared one: the most common, if more than one switch has it."""
     counted = Counter(numbers.values())
     shared, count = min(counted.items(), key=lambda item: (-item[1], item[0]))
     for upper, asn in numbers.items():
@@ -81,13 +81,13 @@ def _renumbered(
     for name in below:
         device = index.devices[name]
         above = peers(index, device)
-        for session in those_known(device.neighbors):
+        for session in known_rows(device.neighbors):
             if session.remote_asn == asn and session.key in above and above[session.key].name == upper:
                 yield (name, "@neighbors", session.key, "remote_asn"), shared
 
 
 def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:
-    """What another switch of the lower tier originates: prefixes that `name` can only have learned from above."""
+    """Return the prefixes that other switches of the lower tier originate: `name` can only learn them from above."""
     for other, cables in below.items():
         if other != name and (prefixes := _originated(cables[0].lower)):
             return prefixes
@@ -95,7 +95,7 @@ def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:
 
 
 def _originated(device: Device) -> tuple[Prefix, ...]:
-    """What a switch puts into BGP, else its loopbacks."""
+    """Return the prefixes that a switch puts into BGP, else its loopbacks."""
     texts = () if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.networks
     if not texts and not isinstance(device.loopbacks, Unknown):
         texts = tuple(address for loopback in device.loopbacks for address in loopback.addresses)
@@ -123,9 +123,9 @@ def _transits(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -
                 continue
             for family in FAMILIES:
                 carried = of_family(session, family)
-                own = tuple(network for network in foreign if network.family == family)
-                if own and carried.active:
-                    answers.append(_passes(lower.bgp, carried.export_policy, own))
+                own_prefixes = tuple(network for network in foreign if network.family == family)
+                if own_prefixes and carried.active:
+                    answers.append(_passes(lower.bgp, carried.export_policy, own_prefixes))
     if True in answers:
         return True
     return next((answer for answer in answers if isinstance(answer, str)), False)
@@ -135,7 +135,7 @@ def _passes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, ...]) -> bool | s
     """Whether an export policy lets any of these prefixes out, looking at prefix lists alone."""
     if name is None:
         return True
-    policy = next((one for one in bgp.route_maps if one.name == name), None)
+    policy = next((route_map for route_map in bgp.route_maps if route_map.name == name), None)
     if policy is None:
         return False
     for network in foreign:
@@ -156,5 +156,8 @@ def _matches(bgp: Bgp, kind: str, value: str, network: Prefix) -> bool | None:
     if kind not in _PREFIX_LISTS:
         return None
     family = "ipv6" if kind.startswith("ipv6") else "ipv4"
-    listed = next((one for one in bgp.prefix_lists if (one.name, one.family) == (value, family)), None)
+    listed = next(
+        (prefix_list for prefix_list in bgp.prefix_lists if (prefix_list.name, prefix_list.family) == (value, family)),
+        None,
+    )
     return listed is not None and permits(listed, network)

@@ -12,9 +12,9 @@ from nodrop.analyses._facing import Hosts, hosts_of
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, StorageProtocol, TrafficClass
 from nodrop.model.index import Index
-from nodrop.model.nics import UNSET, Nic, stated
+from nodrop.model.nics import UNSET, Nic, value_or_none
 from nodrop.model.purposes import RDMA_STORAGE, TCP_STORAGE
-from nodrop.model.states import UnknownFact, known
+from nodrop.model.states import UnknownFact, require_fact
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
 
@@ -49,7 +49,7 @@ def find(index: Index, *, lossless: bool) -> Iterator[Hit | Unsettled]:
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
         for purpose, sender in SENDERS.items():
-            if stated(nic, sender.field) is None:
+            if value_or_none(nic, sender.field) is None:
                 continue
             try:
                 fault = _fault(index.fabric, hosts, nic, purpose)
@@ -73,10 +73,10 @@ class _Fault(NamedTuple):
 
 
 def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> _Fault | None:
-    sender, wanted = SENDERS[purpose], _classes(fabric, purpose)
-    tos: int = stated(nic, sender.field)
+    sender, wanted_traffic_classes = SENDERS[purpose], _classes(fabric, purpose)
+    tos: int = value_or_none(nic, sender.field)
     tcp = purpose in TCP_STORAGE
-    if not tcp and not wanted:
+    if not tcp and not wanted_traffic_classes:
         return None
     forced = () if tcp else _stated_at(fabric, hosts, nic, "driver_traffic_class")
     sent = forced[0] if len(forced) == 1 else tos if tos != UNSET else 0 if tcp else _manager_tos(fabric, hosts, nic)
@@ -85,11 +85,16 @@ def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> 
         found += ", which the driver gives all RoCE (tc/1/traffic_class)"
     elif tos == UNSET:
         found = f"no separate ToS, so {found}"
-    dscps = [dscp for one in wanted for dscp in one.dscp if not (tcp and known(one.lossless, "traffic_class.lossless"))]
+    dscps = [
+        dscp
+        for traffic_class in wanted_traffic_classes
+        for dscp in traffic_class.dscp
+        if not (tcp and require_fact(traffic_class.lossless, "traffic_class.lossless"))
+    ]
     options = [f"DSCP {dscp} ({sender.option.format(tos=tos_of(purpose, dscp))})" for dscp in dscps]
     if tcp and (port := _paused_at(hosts, nic, sent >> 2)):
         return _Fault(True, {"found": found, "expected": " or ".join(options) or "a lossy class", "port": port})
-    if not wanted or any(sent >> 2 in one.dscp for one in wanted):
+    if not wanted_traffic_classes or any(sent >> 2 in traffic_class.dscp for traffic_class in wanted_traffic_classes):
         return None
     return _Fault(False, {"found": found, "expected": " or ".join(options), "port": ""})
 
@@ -97,7 +102,10 @@ def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> 
 def _classes(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
     """Return the classes of a kind of storage, else those without a protocol, else those of the same transport."""
     alike = TCP_STORAGE if purpose in TCP_STORAGE else RDMA_STORAGE
-    found = ([one for one in fabric.classes if one.purpose in wanted] for wanted in ({purpose}, {"storage"}, alike))
+    found = (
+        [traffic_class for traffic_class in fabric.classes if traffic_class.purpose in wanted]
+        for wanted in ({purpose}, {"storage"}, alike)
+    )
     return next(filter(None, found), [])
 
 
@@ -111,12 +119,12 @@ def _manager_tos(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
 
 def _stated_at(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int, ...]:
     """Return the values that files of the same hosts state of a field, each once."""
-    own = {host.name for host in hosts.of(nic)}
+    own_names = {host.name for host in hosts.of(nic)}
     found = dict.fromkeys(
         value
-        for other in fabric.nics
-        if (value := stated(other, field)) is not None
-        and (not own or own.intersection(host.name for host in hosts.of(other)))
+        for other_nic in fabric.nics
+        if (value := value_or_none(other_nic, field)) is not None
+        and (not own_names or own_names.intersection(host.name for host in hosts.of(other_nic)))
     )
     return tuple(found)
 
@@ -124,7 +132,7 @@ def _stated_at(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int,
 def _paused_at(hosts: Hosts, nic: Nic, dscp: int) -> str:
     """Return the first port that the hosts face and that has a DSCP in a lossless traffic class; else nothing."""
     for facing in hosts.facing(nic):
-        qos = known(facing.port.qos, "interface.qos")
+        qos = require_fact(facing.port.qos, "interface.qos")
         if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)):
             return facing.name
     return ""

@@ -43,18 +43,18 @@ def find(index: Index) -> Iterator[Hit]:
 
 
 def _trained(port: Interface) -> tuple[str, str, str] | None:
-    """What is wrong with a port at a transceiver: the field, what it does, and what is expected."""
+    """Return the fault of a port at a transceiver: the field, its effect, and the expected value."""
     return ("link_training", "trains its lanes", "no link training") if _is(port.link_training) else None
 
 
 def _untrained(index: Index, near: End, port: Interface, far: End) -> tuple[str, str, str] | None:
-    """What is wrong with a port at passive copper."""
+    """Return the fault of a port at passive copper."""
     if isinstance(port.autoneg, Unknown) or port.autoneg or _is(port.link_training):
         return None
-    if _has_pam4(port) and _told(index.devices[near.node].platform, port):
+    if _has_pam4(port) and _has_platform_rule(index.devices[near.node].platform, port):
         return None
-    there = index.interface(*far)
-    if there is not None and _is(there.autoneg) and not surely_off(there.enabled):
+    interface = index.interface(*far)
+    if interface is not None and _is(interface.autoneg) and not surely_off(interface.enabled):
         return "autoneg", f"does not negotiate, though {far} does", "auto-negotiation at both ends"
     if port.autoneg is None or not _has_pam4(port):
         return None
@@ -71,8 +71,8 @@ def _has_pam4(port: Interface) -> bool:
     return isinstance(speed, int) and isinstance(lanes, int) and lanes > 0 and speed // lanes >= PAM4_LANE_MBPS
 
 
-def _told(platform: str, port: Interface) -> bool:
+def _has_platform_rule(platform: str, port: Interface) -> bool:
     """Whether a rule of the platform tells it: of links between switches, where ports negotiate by default."""
-    held = known_traits(platform)
-    negotiates = held is not None and held.autoneg is True
+    traits = known_traits(platform)
+    negotiates = traits is not None and traits.autoneg is True
     return not isinstance(port.side, Unknown) and port.side == "fabric" and negotiates

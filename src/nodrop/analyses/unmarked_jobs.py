@@ -8,7 +8,7 @@ from nodrop.analyses._facing import Hosts, hosts_of
 from nodrop.analyses._link_layers import LINK_LAYER, is_roce
 from nodrop.model import effects
 from nodrop.model.index import Index
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 
 RESTS_ON = frozenset({"classes", "hosts"})
 _BY_GPU = {"NCCL GIN": "NCCL_GIN_IB_TC", "NVSHMEM IBGDA": "NVSHMEM_IB_TRAFFIC_CLASS"}
@@ -27,7 +27,7 @@ def find(index: Index, *, by: str) -> Iterator[Hit | Unsettled]:
     variables = {"gpu": _BY_GPU, "cpu": _BY_CPU}[by]
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
-        libraries = [one for one in stated(nic, "unmarked") or () if one in variables]
+        libraries = [one for one in value_or_none(nic, "unmarked") or () if one in variables]
         if not libraries or (roce := is_roce(index, nic)) is False:
             continue
         if by == "cpu" and (_has_default(index, nic, hosts) or _marks_by_itself(nic, hosts, dscps)):
@@ -37,7 +37,7 @@ def find(index: Index, *, by: str) -> Iterator[Hit | Unsettled]:
             continue
         facts = {
             "libraries": " and ".join(libraries),
-            "variables": " and ".join(variables[one] for one in libraries),
+            "variables": " and ".join(variables[library] for library in libraries),
             "expected": " or ".join(str(dscp << 2 | 2) for dscp in dscps),
         }
         yield Hit(subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts)
@@ -56,12 +56,14 @@ def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
     Where no hosts are stated, any file that gives one may be for the same job. The ToS of the connection manager is
     none for these libraries, which set up connections by themselves; that of a template is taken for all of a host's.
     """
-    own = {host.name for host in hosts.of(nic)}
+    own_names = {host.name for host in hosts.of(nic)}
     for one in index.fabric.nics:
         giving = ("traffic_class", "driver_traffic_class") if one.template is None else ("tos",)
-        if all(stated(one, field) is None for field in giving):
+        if all(value_or_none(one, field) is None for field in giving):
             continue
-        is_default = stated(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
-        if not index.fabric.hosts or (is_default and own & {host.name for host in hosts.of(one)}):
+        is_default = (
+            value_or_none(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
+        )
+        if not index.fabric.hosts or (is_default and own_names & {host.name for host in hosts.of(one)}):
             return True
     return False

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.index import Index
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 
 NEAR = True
 LOOKS_AT = frozenset({"static_routes"})
@@ -14,7 +14,7 @@ LOOKS_AT = frozenset({"static_routes"})
 def find(index: Index) -> Iterator[Hit]:
     """Yield every static route with a distance of 255 (FRR, zebra/zebra_rib.c, rib_process)."""
     for device in index.fabric.devices:
-        for at, route in enumerate(those_known(device.static_routes)):
+        for at, route in enumerate(known_rows(device.static_routes)):
             if route.distance == MAX_DISTANCE:
                 yield Hit(
                     subject=(device.name, "@static_routes", str(at)),

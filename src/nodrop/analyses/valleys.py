@@ -25,13 +25,13 @@ def _unstable(reach: Reach) -> Iterator[Hit]:
     more = f" and {len(routers) - 1} more" if len(routers) > 1 else ""
     yield Hit(
         subject=routers[0].subject,
-        facts={"devices": routers[0].name + more, "family": _named(reach)},
-        related=tuple((one.subject, "changes its mind too") for one in routers[1:3]),
+        facts={"devices": routers[0].name + more, "family": _render_family(reach)},
+        related=tuple((router.subject, "changes its mind too") for router in routers[1:3]),
         discriminator=reach.routes.family,
     )
 
 
-def _named(reach: Reach) -> str:
+def _render_family(reach: Reach) -> str:
     return "IPv4" if reach.routes.family == "ipv4" else "IPv6"
 
 
@@ -41,13 +41,13 @@ def _valleys(reach: Reach) -> Iterator[Hit]:
     tiers = Tiers(reach.world)
     table, local = reach.state.table, reach.state.local
     found = {number: _bottom(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
-    over = tiers.carried(reach.hosts, table, local) if any(found.values()) else {}
+    over = tiers.trace_destinations(reach.hosts, table, local) if any(found.values()) else {}
     for number, speaker in reach.world.speakers.items():
         bits = found[number] & tiers.into(number, over)
         if not bits:
             continue
         prefixes = reach.prefixes(bits)
-        entries = [one for one in reach.state.table(number).entries if one.bits & bits]
+        entries = [entry for entry in reach.state.table(number).entries if entry.bits & bits]
         up = next(hop for hop in entries[0].hops if hop in tiers.up(number))
         router = reach.plane.routers[number]
         link = speaker.links[up]
@@ -64,7 +64,7 @@ def _valleys(reach: Reach) -> Iterator[Hit]:
 
 
 def _bottom(reach: Reach, tiers: Tiers, number: int) -> int:
-    """What a router sends up that one above sends to it."""
+    """Return the routes that a router sends up although a router above sends them to it."""
     links = reach.world.speakers[number].links
     got = 0
     for far in {links[position].far for position in tiers.up(number)}:

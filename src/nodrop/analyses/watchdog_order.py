@@ -35,7 +35,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     fabric: defaultdict[str, list[_Ports]] = defaultdict(list)
     for device in index.fabric.devices:
         missing: dict[str, None] = {}
-        for ports, detection_ms in _watched(index, device, missing):
+        for ports, detection_ms in _find_detection_times(index, device, missing):
             names, side = tuple(port.name for port in ports), ports[0].side
             if isinstance(side, Unknown):
                 missing["interface.side"] = None
@@ -47,30 +47,32 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 latest_ms = detection_ms + 2 * (device.watchdog_polling_ms or 0)
                 hosts[joined[device.name]].append(_Ports(device.name, names, latest_ms))
         yield from (Unsettled(subject=(device.name,), missing=each) for each in missing)
-    for island in (each for each in hosts if each in fabric):
+    for island in (host for host in hosts if host in fabric):
         yield from _out_of_order(hosts[island], fabric[island])
 
 
 def _is_stock(device: Device, port: Interface) -> bool:
     """Whether the times are those that the system starts with, of which `watchdog-has-stock-times` tells once."""
-    held, qos, polling_ms = known_traits(device.platform), port.qos, device.watchdog_polling_ms
-    if held is None or isinstance(qos, Unknown) or qos is None or isinstance(polling_ms, Unknown):
+    traits, qos, polling_ms = known_traits(device.platform), port.qos, device.watchdog_polling_ms
+    if traits is None or isinstance(qos, Unknown) or qos is None or isinstance(polling_ms, Unknown):
         return False
     watchdog = qos.pfc_watchdog
     if watchdog is None or isinstance(watchdog, Unknown):
         return False
-    return held.watchdog.is_stock(len(device.interfaces), polling_ms, watchdog)
+    return traits.watchdog.is_stock(len(device.interfaces), polling_ms, watchdog)
 
 
-def _watched(index: Index, device: Device, missing: dict[str, None]) -> Iterator[tuple[Sequence[Interface], int]]:
+def _find_detection_times(
+    index: Index, device: Device, missing: dict[str, None]
+) -> Iterator[tuple[Sequence[Interface], int]]:
     """Yield the ports in use whose watchdog has a detection time, and that time; unknown facts go to `missing`."""
     for ports in index.alike(device):
-        first = ports[0]
-        if first.enabled is False or first.side is None or first.qos is None:
+        first_interface = ports[0]
+        if first_interface.enabled is False or first_interface.side is None or first_interface.qos is None:
             continue
-        watchdog = first.qos if isinstance(first.qos, Unknown) else first.qos.pfc_watchdog
+        watchdog = first_interface.qos if isinstance(first_interface.qos, Unknown) else first_interface.qos.pfc_watchdog
         if isinstance(watchdog, Unknown):
-            missing["interface.qos" if first.qos is watchdog else "interface.qos.pfc_watchdog"] = None
+            missing["interface.qos" if first_interface.qos is watchdog else "interface.qos.pfc_watchdog"] = None
         elif watchdog is not None:
             detection_ms = watchdog.detection_ms
             if isinstance(detection_ms, Unknown):
@@ -83,8 +85,8 @@ def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
     usual_host, usual_fabric = _usual(hosts, -1), _usual(fabric, 1)
     late: list[_Ports] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:
-        late = [one for one in hosts if one.acts_ms >= usual_fabric.acts_ms]
-        usual_host = max((one for one in hosts if one.acts_ms < usual_fabric.acts_ms), key=lambda one: one.acts_ms)
+        late = [host for host in hosts if host.acts_ms >= usual_fabric.acts_ms]
+        usual_host = max((host for host in hosts if host.acts_ms < usual_fabric.acts_ms), key=lambda one: one.acts_ms)
     for ports in late:
         yield from _hits(ports, "at a host, takes up to", "those between switches act after", usual_fabric)
     for ports in fabric:
@@ -92,16 +94,16 @@ def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
             yield from _hits(ports, "between switches, acts after", "those at hosts take up to", usual_host)
 
 
-def _usual(found: list[_Ports], sign: int) -> _Ports:
+def _usual(ports: list[_Ports], sign: int) -> _Ports:
     """Return the first ports with the most frequent time; of several the highest, or for -1 the lowest."""
     counts = Counter[int]()
-    for one in found:
-        counts[one.acts_ms] += len(one.names)
+    for port in ports:
+        counts[port.acts_ms] += len(port.names)
     usual = max(counts, key=lambda acts_ms: (counts[acts_ms], sign * acts_ms))
-    return next(one for one in found if one.acts_ms == usual)
+    return next(one for one in ports if one.acts_ms == usual)
 
 
-def _hits(ports: _Ports, own: str, others: str, other: _Ports) -> Iterator[Hit]:
+def _hits(ports: _Ports, own: str, others: str, other_ports: _Ports) -> Iterator[Hit]:
     place = ("qos", "pfc_watchdog", "detection_ms")
     for name in ports.names:
         yield Hit(
@@ -112,7 +114,7 @@ def _hits(ports: _Ports, own: str, others: str, other: _Ports) -> Iterator[Hit]:
                 "own": own,
                 "own_ms": ports.acts_ms,
                 "other": others,
-                "other_ms": other.acts_ms,
+                "other_ms": other_ports.acts_ms,
             },
-            related=(((other.device, other.names[0], *place), f"{other.acts_ms} ms"),),
+            related=(((other_ports.device, other_ports.names[0], *place), f"{other_ports.acts_ms} ms"),),
         )

@@ -11,7 +11,7 @@ from nodrop.inputs import Inputs, Text
 from nodrop.model.compare import Difference, differences, project
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from nodrop.report.checked import Unfit
 
 _SHOWN = 20
@@ -22,7 +22,7 @@ DevicesOf = Callable[[What], frozenset[str]]
 
 
 def builds(
-    both: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
+    sides: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
 ) -> tuple[dict[int, int], set[int], list[Unfit]]:
     """Return of each intent that has changed the build that says the same, builds to judge, and those that do not fit.
 
@@ -30,7 +30,7 @@ def builds(
     intent. `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not
     compared.
     """
-    now = _Now(both, devices)
+    now = _Now(sides, devices)
     found: dict[int, int] = {}
     judged: set[int] = set()
     unfit = []
@@ -55,19 +55,19 @@ def builds(
     return found, judged, unfit
 
 
-def deleted(both: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
+def deleted(sides: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
     """Yield the builds that are gone whole, while their intents stay and have no other."""
-    left = [pair.new for pair in both.pairs if isinstance(pair.new, Inputs)]
-    going = [pair.old for pair in both.pairs if isinstance(pair.old, Text) and pair.new is None]
-    staying = [pair for pair in both.pairs if isinstance(pair.old, Text) and pair.new is not None]
-    for pair in both.pairs:
+    remaining_inputs = [pair.new for pair in sides.pairs if isinstance(pair.new, Inputs)]
+    going = [pair.old for pair in sides.pairs if isinstance(pair.old, Text) and pair.new is None]
+    staying = [pair for pair in sides.pairs if isinstance(pair.old, Text) and pair.new is not None]
+    for pair in sides.pairs:
         if pair.new is not None or not isinstance(pair.old, Inputs) or counterparts(pair.old, going, devices):
             continue
         possible = [intent for intent in staying if counterparts(pair.old, [intent.old], devices)]
         equal = [intent for intent in possible if _says_the_same(intent.old, pair.old, reading, old=True)]
         for intent in equal or possible:
             missing = tuple(sorted(devices(intent.new), key=natural)) if intent.new is not None else ()
-            if missing and not counterparts(intent.new, left, devices):
+            if missing and not counterparts(intent.new, remaining_inputs, devices):
                 yield Unfit(intent=intent.name, build=pair.name, missing=missing)
 
 
@@ -80,14 +80,14 @@ def counterparts(one: What | None, others: Sequence[What | None], devices: Devic
         return []
     name = stated_name(one)
     kinds = [other for other in others if other is not None and isinstance(other, Text) != isinstance(one, Text)]
-    called = [other for other in kinds if None in (name, own := stated_name(other)) or name == own]
+    called = [other_kind for other_kind in kinds if None in (name, own := stated_name(other_kind)) or name == own]
     switches = devices(one) if called else frozenset()
     return [other for other in called if switches and devices(other) == switches]
 
 
-def of_intents(both: Sides, devices: DevicesOf) -> dict[int, int]:
+def of_intents(sides: Sides, devices: DevicesOf) -> dict[int, int]:
     """Return the intent of each folder that is a build of one, by the names that both state, or by their switches."""
-    now = _Now(both, devices)
+    now = _Now(sides, devices)
     found: dict[int, int] = {}
     for pair in now.intents:
         possible = [folder for folder in now.folders if now.is_called(folder, pair)]
@@ -100,9 +100,9 @@ def of_intents(both: Sides, devices: DevicesOf) -> dict[int, int]:
 class _Now:
     """Folders of configurations and intents that there are now, with the names that they state of their fabrics."""
 
-    def __init__(self, both: Sides, devices: DevicesOf) -> None:
-        self.folders = [pair for pair in both.pairs if isinstance(pair.new, Inputs) and pair.new.bundles]
-        self.intents = [pair for pair in both.pairs if isinstance(pair.new, Text)] if self.folders else []
+    def __init__(self, sides: Sides, devices: DevicesOf) -> None:
+        self.folders = [pair for pair in sides.pairs if isinstance(pair.new, Inputs) and pair.new.bundles]
+        self.intents = [pair for pair in sides.pairs if isinstance(pair.new, Text)] if self.folders else []
         self._names = {id(pair): stated_name(pair.new) for pair in (*self.folders, *self.intents)}
         self._taken = {name for pair in self.intents if (name := self._names[id(pair)]) is not None}
         self._devices = devices
@@ -122,9 +122,9 @@ class _Now:
         switches = self._devices(intent.new)
         shared = {}
         for folder in folders:
-            there = _bundles(folder)
-            if there == switches or (self.is_called(folder, intent) and there & switches):
-                shared[id(folder)] = len(there & switches) / len(there | switches)
+            bundles = _bundles(folder)
+            if bundles == switches or (self.is_called(folder, intent) and bundles & switches):
+                shared[id(folder)] = len(bundles & switches) / len(bundles | switches)
         return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
 
 
@@ -133,7 +133,7 @@ def stated_name(what: What | None) -> str | None:
     texts = [(what, "fabric")] if isinstance(what, Text) else [(one, "name") for one in what.stated] if what else []
     for text, key in texts:
         try:
-            return topmost(text.read(_MAX_BYTES), key)
+            return topmost(text.read_bytes(_MAX_BYTES), key)
         except InputProblems:
             return None
     return None
@@ -141,8 +141,8 @@ def stated_name(what: What | None) -> str | None:
 
 def _is_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, devices: DevicesOf) -> bool:
     """Whether a folder is what any of the intents with its switches comes to."""
-    mine = [intent for intent in intents if intent.new is not None and devices(intent.new) == _bundles(folder)]
-    return any(_says_the_same(intent.new, folder.new, reading) for intent in mine)
+    own_intents = [intent for intent in intents if intent.new is not None and devices(intent.new) == _bundles(folder)]
+    return any(_says_the_same(intent.new, folder.new, reading) for intent in own_intents)
 
 
 def _says_the_same(intent: What | None, build: What | None, reading: ReadingOf, *, old: bool = False) -> bool:
@@ -161,34 +161,40 @@ def _was_of(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
 
 def _is_whole(intent: Reading, build: Reading) -> bool:
     """Whether a build says beside its switches what its intent comes to, in the same files, without other remarks."""
-    ours, theirs = intent.fabric, build.fabric
+    ours, other_fabric = intent.fabric, build.fabric
     parts = ("name", "mode", "links", "hosts", "classes", "policy", "profile")
-    alike = all(getattr(ours, part) == getattr(theirs, part) for part in parts)
-    known = {(one.kind, one.subject) for one in intent.remarks}
-    remarked = any((one.kind, one.subject) not in known for one in build.remarks)
-    alike = alike and all(_files(one.name, build) == _files(one.name, intent) for one in theirs.devices)
-    return alike and Counter(ours.nics) == Counter(theirs.nics) and not (remarked or build.problems)
+    alike = all(getattr(ours, part) == getattr(other_fabric, part) for part in parts)
+    known = {(remark.kind, remark.subject) for remark in intent.remarks}
+    remarked = any((remark.kind, remark.subject) not in known for remark in build.remarks)
+    alike = alike and all(_files(device.name, build) == _files(device.name, intent) for device in other_fabric.devices)
+    return alike and Counter(ours.nics) == Counter(other_fabric.nics) and not (remarked or build.problems)
 
 
 def _files(device: str, reading: Reading) -> set[str]:
-    return {one.name for one in reading.sources.get(device, ())}
+    return {source.name for source in reading.sources.get(device, ())}
 
 
 def _unfit(
     intent_name: str, build_name: str, intent: Reading, build: Reading, aside: frozenset[str] = frozenset()
 ) -> Unfit | None:
     """Return where a build is not what its intent comes to, in what files say of switches not `aside`; None: it is."""
-    ours, theirs = (
-        {one.name: one for one in reading.fabric.devices if one.name not in aside} for reading in (intent, build)
+    ours, other_devices = (
+        {device.name: device for device in reading.fabric.devices if device.name not in aside}
+        for reading in (intent, build)
     )
     shown: list[Difference] = []
     differ = []
-    for name in sorted(ours.keys() & theirs.keys(), key=natural):
-        both = [project(one, not_carried(one.platform)) for one in (ours[name], theirs[name])]
-        found = [one._replace(path=(name, *one.path)) for one in islice(differences(*both, whole_lists=True), _SHOWN)]
-        differ += [name] if found else []
-        shown += found[: _SHOWN - len(shown)]
-    missing, extra = (tuple(sorted(one, key=natural)) for one in (ours.keys() - theirs, theirs.keys() - ours))
+    for name in sorted(ours.keys() & other_devices.keys(), key=natural):
+        devices = [project(device, unsupported_paths(device.platform)) for device in (ours[name], other_devices[name])]
+        found_differences = [
+            difference._replace(path=(name, *difference.path))
+            for difference in islice(differences(*devices, whole_lists=True), _SHOWN)
+        ]
+        differ += [name] if found_differences else []
+        shown += found_differences[: _SHOWN - len(shown)]
+    missing, extra = (
+        tuple(sorted(one, key=natural)) for one in (ours.keys() - other_devices, other_devices.keys() - ours)
+    )
     if not (differ or missing or extra):
         return None
     return Unfit(

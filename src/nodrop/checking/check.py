@@ -16,9 +16,9 @@ from nodrop.checking.policy import Policies, only
 from nodrop.checking.rerouting import MOST_DEVICES, may_reroute, rerouted
 from nodrop.checking.rollout import rolled_out
 from nodrop.checking.run import Ask, Progress, Run
-from nodrop.checking.settling import settled
+from nodrop.checking.settling import compare_findings
 from nodrop.checking.sides import Pair, Sides, What, name_of, sides, without
-from nodrop.checking.stopping import hazards, placed, risks
+from nodrop.checking.stopping import hazards, locate_findings, risks
 from nodrop.checking.stopping import unfit as unfit_told
 from nodrop.checking.supplying import supplied_otherwise
 from nodrop.checking.unknown import no_longer_known, no_longer_listed
@@ -32,7 +32,7 @@ from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
 from nodrop.report.checked import Changed, Checked, Routing, Unfit
-from nodrop.report.merged import merged
+from nodrop.report.merged import merge_outcomes
 from nodrop.report.outcome import Outcome
 
 Workers = Callable[[int], AbstractContextManager[Executor | None]]
@@ -55,65 +55,69 @@ def check(
     `workers` gives the executor for so many switches.
     """
     run = Run(policies=policies or only(settings), ask=ask or Ask(), progress=progress)
-    both = sides(paths, run.policies, former, platform=run.ask.platform, devices=run.devices)
-    run.fabrics = max(1, sum(not pair.same for pair in both.pairs))
-    changed = (pair.new for pair in both.pairs if not pair.same and isinstance(pair.new, Inputs))
-    with workers(sum(len(one.bundles) for one in changed)) as executor:
+    both_sides = sides(paths, run.policies, former, platform=run.ask.platform, devices=run.devices)
+    run.fabrics = max(1, sum(not pair.same for pair in both_sides.pairs))
+    changed = (pair.new for pair in both_sides.pairs if not pair.same and isinstance(pair.new, Inputs))
+    with workers(sum(len(inputs.bundles) for inputs in changed)) as executor:
         run.executor = executor
-        return _checked(both, run, former, base, paths)
+        return _checked(both_sides, run, former, base, paths)
 
 
 def _checked(
-    both: Sides, run: Run, former: Former, base: str, paths: Sequence[str]
+    both_sides: Sides, run: Run, former: Former, base: str, paths: Sequence[str]
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
-    told_twice, judged, unfit = builds(both, run.reading, run.devices, run.unread)
-    unfit += deleted(both, run.reading, run.devices)
-    otherwise = set(_known_otherwise(both, run))
+    told_twice, judged, unfit = builds(both_sides, run.reading, run.devices, run.unread)
+    unfit += deleted(both_sides, run.reading, run.devices)
+    otherwise = set(_known_otherwise(both_sides, run))
     aside = otherwise | {build for intent, build in told_twice.items() if intent not in otherwise}
-    aside -= judged | {id(pair.new) for pair in both.pairs if run.unread(pair.new)}
+    aside -= judged | {id(pair.new) for pair in both_sides.pairs if run.unread(pair.new)}
     fabrics, outcomes, planned, of_pairs = [], [], [], []
     stops: list[Finding] = []
-    for pair in both.pairs:
+    for pair in both_sides.pairs:
         if pair.same or id(pair.new if pair.new is not None else pair.old) in aside:
             continue
         if pair.new is None and _bare(pair.old):
             continue
-        made = _changed(pair, both, run)
+        made = _check_pair(pair, both_sides, run)
         if made is None:
             continue
         changed, outcome, readings = made
-        told_by = tuple(name_of(one.new) for one in both.pairs if id(one.new) == told_twice.get(id(pair.new)))
+        told_by = tuple(name_of(one.new) for one in both_sides.pairs if id(one.new) == told_twice.get(id(pair.new)))
         fabrics.append(replace(changed, told_by=told_by))
         outcomes.append(outcome)
         planned.append((changed.plan, *readings))
         of_pairs.append((pair, changed.plan, *readings))
-        stops += (replace(one, within=pair.name) for one in _stops(changed.plan, readings, run.ask))
+        stops += (replace(stop, within=pair.name) for stop in _stops(changed.plan, readings, run.ask))
     states = [(pair, before, after) for pair, _, before, after in of_pairs]
-    fabrics, outcomes = with_common(fabrics, outcomes, states, both, aside, run)
+    fabrics, outcomes = with_common(fabrics, outcomes, states, both_sides, aside, run)
     if len(outcomes) == 1:
-        stops = [replace(one, within="") for one in stops]
-    stops += (one for each in unfit for one in _of_build(each, both, run))
-    stops += verdicts(run.policies, both, paths, run.passed)
-    missing_now = tuple(not_checked(both, of_pairs, paths, run.settings.config.excludes))
-    hidden = {one.subject for one in missing_now if one.severity == "error"}
-    stops += (*missing_now, *(one for one in no_longer_known(states) if one.subject not in hidden))
+        stops = [replace(stop, within="") for stop in stops]
+    stops += (finding for each in unfit for finding in _of_build(each, both_sides, run))
+    stops += verdicts(run.policies, both_sides, paths, run.passed)
+    missing_now = tuple(not_checked(both_sides, of_pairs, paths, run.settings.config.excludes))
+    hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
+    stops += (*missing_now, *(finding for finding in no_longer_known(states) if finding.subject not in hidden))
     stops += (*supplied_otherwise(states), *no_longer_listed(states))
-    alike = {one.name for one in fabrics if not one.gone and _nothing(one)}
-    told = {one.name for one in fabrics} - alike
-    same = tuple(pair.name for pair in _once(both, run, told) if pair.same or pair.name in alike)
-    missing = {one.path for one in former.problems}
-    problems = (*run.policies.problems, *former.problems, *(one for one in run.problems if one.path not in missing))
-    outcome = merged(outcomes)
+    alike = {fabric.name for fabric in fabrics if not fabric.gone and _nothing(fabric)}
+    names = {fabric.name for fabric in fabrics} - alike
+    same = tuple(pair.name for pair in _once(both_sides, run, names) if pair.same or pair.name in alike)
+    missing = {problem.path for problem in former.problems}
+    problems = (
+        *run.policies.problems,
+        *former.problems,
+        *(problem for problem in run.problems if problem.path not in missing),
+    )
+    outcome = merge_outcomes(outcomes)
     wrong = dict.fromkeys((*outcome.problems, *run.policies.wrong, *run.wrong))
-    outcome = replace(outcome, notes=(*outcome.notes, *both.notes), problems=tuple(wrong))
+    outcome = replace(outcome, notes=(*outcome.notes, *both_sides.notes), problems=tuple(wrong))
     return (
         Checked(
             base=base,
-            fabrics=tuple(one for one in fabrics if one.name not in alike),
+            fabrics=tuple(fabric for fabric in fabrics if fabric.name not in alike),
             same=same,
             unfit=tuple(unfit),
             outcome=outcome,
-            notes=both.notes,
+            notes=both_sides.notes,
             stops=tuple(stops),
             problems=tuple(dict.fromkeys(problems)),
         ),
@@ -121,27 +125,31 @@ def _checked(
     )
 
 
-def _stops(made: Plan, readings: tuple[Reading, Reading], ask: Ask) -> tuple[Finding, ...]:
+def _stops(new_plan: Plan, readings: tuple[Reading, Reading], ask: Ask) -> tuple[Finding, ...]:
     """Return what a change of a fabric does that is not let through, where its new files say so."""
-    risky = () if ask.risk is None else risks(made, ask.risk)
-    return placed((*hazards(made, gate=ask.gate), *risky), readings[1])
+    risky = () if ask.risk is None else risks(new_plan, ask.risk)
+    return locate_findings((*hazards(new_plan, gate=ask.gate), *risky), readings[1])
 
 
-def _of_build(one: Unfit, both: Sides, run: Run) -> tuple[Finding, ...]:
+def _of_build(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
     """Return the verdict on a build that does not fit, at its place in the build or, of what is missing, the intent."""
-    new = {name_of(pair.new): pair.new for pair in both.pairs if pair.new is not None}
-    build = run.reading(new.get(one.build), old=False)
-    told = unfit_told(one, build)
-    found = placed([told], build)[0] if build is not None else told
-    return (found if found.located else replace(found, located=Located(file=one.intent, span=None)),)
+    new = {name_of(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
+    build = run.reading(new.get(unfit.build), old=False)
+    finding = unfit_told(unfit, build)
+    found_finding = locate_findings([finding], build)[0] if build is not None else finding
+    return (
+        found_finding
+        if found_finding.located
+        else replace(found_finding, located=Located(file=unfit.intent, span=None)),
+    )
 
 
-def _once(both: Sides, run: Run, told: Collection[str]) -> Iterator[Pair]:
+def _once(both_sides: Sides, run: Run, told: Collection[str]) -> Iterator[Pair]:
     """Yield each fabric of switches of which nothing is told, once: an intent stands for its builds."""
-    intents = of_intents(both, run.devices)
-    loud = {id(pair.new) for pair in both.pairs if pair.name in told}
+    intents = of_intents(both_sides, run.devices)
+    loud = {id(pair.new) for pair in both_sides.pairs if pair.name in told}
     loud |= {intents[one] for one in loud & intents.keys()}
-    for pair in both.pairs:
+    for pair in both_sides.pairs:
         if id(pair.new) not in loud | intents.keys() and (isinstance(pair.new, Text) or _switches(pair.new)):
             yield pair
 
@@ -159,7 +167,7 @@ def _nothing(one: Changed) -> bool:
     return one.plan.empty and not (findings.new or findings.fixed or findings.silenced or one.routing.changes)
 
 
-def _changed(pair: Pair, both: Sides, run: Run) -> tuple[Changed, Outcome, tuple[Reading, Reading]] | None:
+def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outcome, tuple[Reading, Reading]] | None:
     new, old = run.reading(pair.new, old=False), run.reading(pair.old, old=True)
     if pair.new is not None and new is None:
         return None
@@ -168,39 +176,41 @@ def _changed(pair: Pair, both: Sides, run: Run) -> tuple[Changed, Outcome, tuple
     before = old if old is not None else _nothing_of(new)
     after = new if new is not None else _nothing_of(old)
     run.problems.extend(before.problems)
-    before, after = (without(one, run.unread(pair.new)) for one in (before, after))
-    governed = governed_by(pair, both, before, after, run)
+    before, after = (without(reading, run.unread(pair.new)) for reading in (before, after))
+    governed = governed_by(pair, both_sides, before, after, run)
     after = as_before(governed.after, before)
-    other = with_those_that_left(pair, both, before, after, run) or governed.checked
-    checked = after if other is governed.after else as_before(other, before)
+    other_reading = with_those_that_left(pair, both_sides, before, after, run) or governed.checked
+    checked = after if other_reading is governed.after else as_before(other_reading, before)
     run.progress(f"comparing {pair.name}")
-    made = replace(plan(replace(before, problems=()), after), problems=())
-    indices = (first := Index(before.fabric)), Index(after.fabric, first)
-    own = indices if checked is after else (first, Index(checked.fabric, first))
-    routing = _routing(made, before, after, indices, run)
+    new_plan = replace(plan(replace(before, problems=()), after), problems=())
+    indices = (first_index := Index(before.fabric)), Index(after.fabric, first_index)
+    own_indices = indices if checked is after else (first_index, Index(checked.fabric, first_index))
+    routing = _routing(new_plan, before, after, indices, run)
     if run.ask.rollout:
         computed = not routing.not_computed and bool(before.fabric.devices and after.fabric.devices)
-        made = rolled_out(
-            made, before, after, run.settings, routing=computed, fabrics=run.fabrics, progress=run.progress
+        new_plan = rolled_out(
+            new_plan, before, after, run.settings, routing=computed, fabrics=run.fabrics, progress=run.progress
         )
     rules = judging.chosen_rules(run.settings, failures=not routing.not_computed)
-    near = near_changes((before, checked), own, rules, run.settings)
-    said = Outcome(name=pair.name)
+    near = near_changes((before, checked), own_indices, rules, run.settings)
+    outcome = Outcome(name=pair.name)
     if checked.fabric.devices or checked.fabric.nics or after.problems:
-        said = judging.judged(checked, rules, run.settings, index=own[1], near=near[1], progress=run.progress)
+        outcome = judging.run_rules(
+            checked, rules, run.settings, index=own_indices[1], near=near[1], progress=run.progress
+        )
     was = Outcome()
     if before.fabric.devices or before.fabric.nics:
         briefly = replace(run.settings, whole=False)
-        was = judging.judged(before, rules, briefly, index=indices[0], near=near[0], progress=run.progress)
-    findings = settled(was, said, whole=near[1] is None)
+        was = judging.run_rules(before, rules, briefly, index=indices[0], near=near[0], progress=run.progress)
+    findings = compare_findings(was, outcome, whole=near[1] is None)
     if governed.proposed is not None:
-        run.passed.append(passing_by(governed, (before, said, findings), rules, first, run))
-    told = replace(said, name=pair.name, findings=findings.new)
+        run.passed.append(passing_by(governed, (before, outcome, findings), rules, first_index, run))
+    reported_outcome = replace(outcome, name=pair.name, findings=findings.new)
     former_name = None if old is None else name_of(pair.old)
     changed = Changed(
-        name=pair.name, was=former_name, plan=made, findings=findings, routing=routing, gone=pair.new is None
+        name=pair.name, was=former_name, plan=new_plan, findings=findings, routing=routing, gone=pair.new is None
     )
-    return changed, told, (before, after)
+    return changed, reported_outcome, (before, after)
 
 
 def _nothing_of(reading: Reading | None) -> Reading:
@@ -209,14 +219,14 @@ def _nothing_of(reading: Reading | None) -> Reading:
     return Reading(fabric=replace(reading.fabric, devices=(), links=(), hosts=(), nics=()))
 
 
-def _routing(made: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run) -> Routing:
-    size = max(len(one.fabric.devices) for one in (old, new))
+def _routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run) -> Routing:
+    size = max(len(reading.fabric.devices) for reading in (old, new))
     asked = run.ask.routing
     if asked is False:
         return Routing(not_computed="not asked for", wanted=False)
     if not (old.fabric.devices and new.fabric.devices):
         return Routing(not_computed="" if size <= MOST_DEVICES else "the fabric is new, or gone", wanted=False)
-    if asked is None and not may_reroute(made):
+    if asked is None and not may_reroute(new_plan):
         return Routing(not_computed="nothing changes that it depends on", wanted=False)
     if asked is None and size > MOST_DEVICES:
         return Routing(not_computed=f"of more than {MOST_DEVICES} switches it is on request: --routing")
@@ -226,18 +236,18 @@ def _routing(made: Plan, old: Reading, new: Reading, indices: tuple[Index, Index
         return Routing(changes=changes)
     from nodrop.validating.batfish import difference
 
-    found = difference(old, new, run.ask.batfish, progress=run.progress)
-    return Routing(changes=changes, flows=found.flows, told=found.told)
+    found_difference = difference(old, new, run.ask.batfish, progress=run.progress)
+    return Routing(changes=changes, flows=found_difference.flows, told=found_difference.told)
 
 
-def _known_otherwise(both: Sides, run: Run) -> Iterator[int]:
+def _known_otherwise(both_sides: Sides, run: Run) -> Iterator[int]:
     """Yield what comes or goes while its fabric stays, or is told of by the intent that goes with it.
 
     While it stays: a first build of an intent, an intent whose build stays.
     """
-    kept = [(pair.old, pair.new) for pair in both.pairs if pair.old is not None and pair.new is not None]
-    going = [(pair.old, None) for pair in both.pairs if pair.new is None and isinstance(pair.old, Text)]
-    for pair in both.pairs:
+    kept = [(pair.old, pair.new) for pair in both_sides.pairs if pair.old is not None and pair.new is not None]
+    going = [(pair.old, None) for pair in both_sides.pairs if pair.new is None and isinstance(pair.old, Text)]
+    for pair in both_sides.pairs:
         one = pair.old if pair.new is None else pair.new if pair.old is None else None
         known = [other[pair.new is not None] for other in (*kept, *going)]
         if one is not None and not _bare(one) and counterparts(one, known, run.devices):

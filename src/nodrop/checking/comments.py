@@ -25,34 +25,34 @@ def allowed_before(reading: Reading, former: Reading | None) -> Allowed:
     """
     if not reading.allowed:
         return Allowed(reading=reading)
-    known = dict(_keys(former)) if former is not None else {}
-    kept: dict[str, list[Allow]] = {}
+    known_allows = dict(_keys(former)) if former is not None else {}
+    kept_allows: dict[str, list[Allow]] = {}
     changes = []
-    for key, one in _keys(reading):
-        before = known.get(key)
+    for key, allow in _keys(reading):
+        before = known_allows.get(key)
         if before is not None:
-            kept.setdefault(key[0], []).append(replace(one, until=before.until))
-        if before is None or before.until != one.until:
-            file, line = _shown(reading, key[0], one), one.span.line
-            changes.append(PolicyChange(file=file, kind="comment", what=_said(one, before), line=line))
+            kept_allows.setdefault(key[0], []).append(replace(allow, until=before.until))
+        if before is None or before.until != allow.until:
+            file, line = _find_display_path(reading, key[0], allow), allow.span.line
+            changes.append(PolicyChange(file=file, kind="comment", what=_render_allow(allow, before), line=line))
     if not changes:
         return Allowed(reading=reading)
-    allowed = {device: tuple(kept.get(device, ())) for device in reading.allowed}
+    allowed = {device: tuple(kept_allows.get(device, ())) for device in reading.allowed}
     return Allowed(reading=replace(reading, allowed=allowed), changes=tuple(changes))
 
 
-def _said(one: Allow, before: Allow | None) -> str:
+def _render_allow(allow: Allow, before: Allow | None) -> str:
     if before is None:
-        return f"a new comment allows {one.rule}"
-    return f"a comment allows {one.rule} {'for good' if one.until is None else f'until {one.until}'}"
+        return f"a new comment allows {allow.rule}"
+    return f"a comment allows {allow.rule} {'for good' if allow.until is None else f'until {allow.until}'}"
 
 
-def _shown(reading: Reading, device: str, one: Allow) -> str:
+def _find_display_path(reading: Reading, device: str, allow: Allow) -> str:
     sources = reading.sources.get(device, ())
-    return next((source.display for source in sources if source.name == one.file), one.file)
+    return next((source.display for source in sources if source.name == allow.file), allow.file)
 
 
 def _keys(reading: Reading) -> Iterator[tuple[_Key, Allow]]:
     for device, allows in reading.allowed.items():
-        for one in allows:
-            yield (device, one.file if device else "", one.rule, one.around), one
+        for allow in allows:
+            yield (device, allow.file if device else "", allow.rule, allow.around), allow

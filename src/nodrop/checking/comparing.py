@@ -6,7 +6,7 @@ from functools import partial
 
 from nodrop import judging
 from nodrop.checking.run import Run
-from nodrop.checking.settling import settled
+from nodrop.checking.settling import compare_findings
 from nodrop.checking.sides import Pair, Sides, What, name_of
 from nodrop.errors import InputProblems
 from nodrop.inputs import Text
@@ -14,7 +14,7 @@ from nodrop.model.identifiers import Identifiers, identifiers_of, same_fabric
 from nodrop.model.reading import Reading
 from nodrop.report.checked import Changed, Settled
 from nodrop.report.outcome import Outcome
-from nodrop.several import Member, compared
+from nodrop.several import Member, compare_fabrics
 
 States = Sequence[tuple[Pair, Reading, Reading]]
 """Each fabric that changes, before and after."""
@@ -24,7 +24,7 @@ def with_common(
     fabrics: Sequence[Changed],
     outcomes: Sequence[Outcome],
     states: States,
-    both: Sides,
+    sides: Sides,
     aside: Collection[int],
     run: Run,
 ) -> tuple[list[Changed], list[Outcome]]:
@@ -32,15 +32,22 @@ def with_common(
 
     Fabrics that do not change are read only where an identifier of another one does; those `aside` are not.
     """
-    told, found = list(fabrics), list(outcomes)
-    own = [tuple(identifiers_of(one.fabric) for one in (before, after)) for _, before, after in states]
-    if all(before == after or not after.devices for before, after in own):
-        return told, found
+    reported_fabrics, found_outcomes = list(fabrics), list(outcomes)
+    own_identifiers = [
+        tuple(identifiers_of(reading.fabric) for reading in (before, after)) for _, before, after in states
+    ]
+    if all(before == after or not after.devices for before, after in own_identifiers):
+        return reported_fabrics, found_outcomes
     rules, settings = judging.chosen_rules(run.settings), run.settings
     one_site = settings.config.path is not None
     changing = {id(what) for pair, _, _ in states for what in (pair.old, pair.new)} | set(aside)
-    others = list(
-        _others(both, changing, [(pair.new, after) for (pair, _, _), (_, after) in zip(states, own, strict=True)], run)
+    other_members = list(
+        _others(
+            sides,
+            changing,
+            [(pair.new, after) for (pair, _, _), (_, after) in zip(states, own_identifiers, strict=True)],
+            run,
+        )
     )
     run.progress("comparing all fabrics")
 
@@ -49,43 +56,48 @@ def with_common(
             Member(
                 name=pair.name,
                 identifiers=identifiers[which],
-                read=partial(_given, readings[which]),
+                read=partial(_reuse_reading, readings[which]),
                 an_intent=isinstance(pair.new, Text),
             )
-            for (pair, *readings), identifiers in zip(states, own, strict=True)
+            for (pair, *readings), identifiers in zip(states, own_identifiers, strict=True)
         ]
-        return compared([*others, *members], lambda: rules, settings, one_site=one_site)[len(others) :]
+        return compare_fabrics([*other_members, *members], lambda: rules, settings, one_site=one_site)[
+            len(other_members) :
+        ]
 
-    was, now = of_state(0), of_state(1)
-    for at, (before, after) in enumerate(zip(was, now, strict=True)):
-        more = settled(before or Outcome(), after or Outcome())
-        told[at] = replace(told[at], findings=_both(told[at].findings, more))
-        if more.new and after is not None:
-            kept = replace(after, findings=more.new, name=found[at].name)
-            found[at] = _joined(found[at], kept)
-    return told, found
+    was, current_outcomes = of_state(0), of_state(1)
+    for at, (before, after) in enumerate(zip(was, current_outcomes, strict=True)):
+        further_finding = compare_findings(before or Outcome(), after or Outcome())
+        reported_fabrics[at] = replace(
+            reported_fabrics[at], findings=_both(reported_fabrics[at].findings, further_finding)
+        )
+        if further_finding.new and after is not None:
+            kept_outcome = replace(after, findings=further_finding.new, name=found_outcomes[at].name)
+            found_outcomes[at] = _merge_outcomes(found_outcomes[at], kept_outcome)
+    return reported_fabrics, found_outcomes
 
 
-def _given(reading: Reading) -> Reading:
+def _reuse_reading(reading: Reading) -> Reading:
     return reading
 
 
 def _others(
-    both: Sides, changing: Collection[int], own: Sequence[tuple[What | None, Identifiers]], run: Run
+    sides: Sides, changing: Collection[int], own: Sequence[tuple[What | None, Identifiers]], run: Run
 ) -> Iterator[Member]:
     """Yield the fabrics that do not change, without other states of those that do."""
-    for pair in both.pairs:
+    for pair in sides.pairs:
         what = pair.new
         if what is None or id(what) in changing:
             continue
-        read = partial(judging.read, what, run.settings, run.executor)
+        read = partial(judging.read_source, what, run.settings, run.executor)
         try:
             identifiers = identifiers_of(read().fabric)
         except InputProblems:
             continue
         an_intent = isinstance(what, Text)
         if not identifiers.devices or any(
-            same_fabric(identifiers, other, an_intent=an_intent != isinstance(changed, Text)) for changed, other in own
+            same_fabric(identifiers, other_identifiers, an_intent=an_intent != isinstance(changed, Text))
+            for changed, other_identifiers in own
         ):
             continue
         yield Member(name=name_of(what), identifiers=identifiers, read=read, an_intent=an_intent)
@@ -101,9 +113,9 @@ def _both(one: Settled, more: Settled) -> Settled:
     )
 
 
-def _joined(outcome: Outcome, more: Outcome) -> Outcome:
+def _merge_outcomes(outcome: Outcome, further_outcome: Outcome) -> Outcome:
     def line(file: str, number: int) -> str | None:
         text = outcome.line(file, number)
-        return more.line(file, number) if text is None else text
+        return further_outcome.line(file, number) if text is None else text
 
-    return replace(outcome, findings=(*outcome.findings, *more.findings), line=line)
+    return replace(outcome, findings=(*outcome.findings, *further_outcome.findings), line=line)

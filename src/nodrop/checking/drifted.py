@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nodrop import judging
 from nodrop.checking.rollout import reroutes, rolled_out
-from nodrop.checking.settling import settled
+from nodrop.checking.settling import compare_findings
 from nodrop.checking.sides import without
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Inputs
@@ -19,7 +19,7 @@ from nodrop.report.drifted import Drifted
 
 def drifted(
     running: Inputs,
-    wanted: Inputs,
+    wanted_inputs: Inputs,
     name: str,
     settings: Settings,
     executor: Executor | None = None,
@@ -36,49 +36,49 @@ def drifted(
     `running_name`.
     """
     progress(f"reading {name}")
-    after = judging.reading_of(wanted, settings, name)
+    after = judging.reading_of(wanted_inputs, settings, name)
     progress("reading what runs")
     stated = settings.declared.over(declared_by(after.fabric))
-    before = judging.read(running.only(), replace(settings, declared=stated), executor)
+    before = judging.read_source(running.only(), replace(settings, declared=stated), executor)
     if not before.fabric.devices:
         expected = "the files of switches, as they run"
         nothing = Problem(path=running_name, found="no configuration", expected=expected)
         raise InputProblems(before.problems or [nothing])
     progress("comparing")
-    made = drift(before, after)
+    new_drift = drift(before, after)
     rules = judging.chosen_rules(settings)
-    whole = _completed(before, after)
-    here = judging.judged(whole, rules, settings, progress=progress)
-    there = judging.judged(after, rules, replace(settings, whole=False), progress=progress)
-    fared = settled(there, here)
-    way = replace(made.plan, problems=())
-    if rollout and not way.empty:
+    whole_reading = _completed(before, after)
+    outcome = judging.run_rules(whole_reading, rules, settings, progress=progress)
+    rule = judging.run_rules(after, rules, replace(settings, whole=False), progress=progress)
+    fared = compare_findings(rule, outcome)
+    plan = replace(new_drift.plan, problems=())
+    if rollout and not plan.empty:
         progress("judging the states between")
-        start = without(whole, made.foreign)
-        way = rolled_out(way, start, after, settings, routing=reroutes(way, start, after))
-    problems = tuple(dict.fromkeys((*here.problems, *after.problems)))
+        start = without(whole_reading, new_drift.foreign)
+        plan = rolled_out(plan, start, after, settings, routing=reroutes(plan, start, after))
+    problems = tuple(dict.fromkeys((*outcome.problems, *after.problems)))
     names = {device.name for device in after.fabric.devices}
     return (
         Drifted(
             wanted=name,
             switches=sum(device.name in names for device in before.fabric.devices),
-            drift=replace(made, plan=way),
-            outcome=replace(here, findings=fared.new, problems=problems),
+            drift=replace(new_drift, plan=plan),
+            outcome=replace(outcome, findings=fared.new, problems=problems),
             shared=fared.unchanged or 0,
         ),
         (before, after),
     )
 
 
-def _completed(running: Reading, wanted: Reading) -> Reading:
+def _completed(running: Reading, wanted_reading: Reading) -> Reading:
     """Return what runs with the switches that were not collected, as they are wanted."""
-    known = {device.name for device in running.fabric.devices}
-    missing = [device for device in wanted.fabric.devices if device.name not in known]
+    known_names = {device.name for device in running.fabric.devices}
+    missing = [device for device in wanted_reading.fabric.devices if device.name not in known_names]
     devices = sorted((*running.fabric.devices, *missing), key=lambda device: natural(device.name))
-    sources = {device.name: wanted.sources.get(device.name, ()) for device in missing}
+    sources = {device.name: wanted_reading.sources.get(device.name, ()) for device in missing}
     return replace(
         running,
         fabric=replace(running.fabric, devices=tuple(devices)),
         sources={**running.sources, **sources},
-        derived={**{at: why for at, why in wanted.derived.items() if at[0] in sources}, **running.derived},
+        derived={**{at: why for at, why in wanted_reading.derived.items() if at[0] in sources}, **running.derived},
     )

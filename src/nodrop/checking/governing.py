@@ -38,56 +38,59 @@ class Governed:
     changes: tuple[PolicyChange, ...] = ()
 
 
-def governed_by(pair: Pair, both: Sides, before: Reading, after: Reading, run: Run) -> Governed:
+def governed_by(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> Governed:
     """Return the new state with comments and a fabric.yaml that count as far as the base has them."""
     policies = run.policies
     if policies.work or pair.new is None:
         return Governed(after=after, checked=after)
     allowed = allowed_before(after, before if pair.old is not None else None)
-    was = pair.old if isinstance(pair.old, Inputs) else left_by(pair.new, both)
+    was = pair.old if isinstance(pair.old, Inputs) else left_by(pair.new, sides)
     changes, beside = allowed.changes, None
     if isinstance(pair.new, Inputs) and was is not None:
-        now, then = run.stated(pair.new) or Declared(), run.stated(was) or Declared()
-        if keys := wanted_keys(then, now):
-            beside = now.with_policy_of(then)
-            changes += (fabric_change(keys, pair.new, was, both.former),)
+        declared_context, then = (
+            run.read_declared_context(pair.new) or Declared(),
+            run.read_declared_context(was) or Declared(),
+        )
+        if keys := wanted_keys(then, declared_context):
+            beside = declared_context.with_policy_of(then)
+            changes += (fabric_change(keys, pair.new, was, sides.former),)
     if not changes and policies.proposed is None:
         return Governed(after=after, checked=after)
-    kept = allowed.reading
-    checked = kept
+    kept_reading = allowed.reading
+    checked = kept_reading
     if beside is not None:
-        made = run.again(pair.new, after, policies.reading(old=False), beside)
-        checked = replace(without(made, run.unread(pair.new)), allowed=kept.allowed)
+        reading = run.again(pair.new, after, policies.reading(old=False), beside)
+        checked = replace(without(reading, run.unread(pair.new)), allowed=kept_reading.allowed)
     proposed = after
     if policies.proposed is not None:
         proposed = without(run.again(pair.new, after, policies.proposed.settings, None), run.unread(pair.new))
-    return Governed(after=kept, checked=checked, proposed=proposed, changes=changes)
+    return Governed(after=kept_reading, checked=checked, proposed=proposed, changes=changes)
 
 
 def passing_by(
     governed: Governed,
     told: tuple[Reading, Outcome, Settled],
     rules: Sequence[Rule],
-    first: Index,
+    first_index: Index,
     run: Run,
 ) -> Passing:
     """Check a new state by the policy of the change too, and return what passes by that alone."""
-    before, said, findings = told
-    held, proposed, reading = run.policies.held, run.policies.proposed or run.policies.held, governed.proposed
+    before, outcome, findings = told
+    policy, proposed, reading = run.policies.held, run.policies.proposed or run.policies.held, governed.proposed
     assert reading is not None
     failures = any(rule.failures for rule in rules)
-    others = judging.chosen_rules(proposed.settings, failures=failures)
-    index = Index(reading.fabric, first)
-    near = near_changes((before, reading), (first, index), others, proposed.settings)
-    would = judging.judged(reading, others, proposed.settings, index=index, near=near[1], progress=run.progress)
-    return passing(held, said, findings, proposed, would, rules, run.policies.changes, governed.changes)
+    other_rules = judging.chosen_rules(proposed.settings, failures=failures)
+    index = Index(reading.fabric, first_index)
+    near = near_changes((before, reading), (first_index, index), other_rules, proposed.settings)
+    would = judging.run_rules(reading, other_rules, proposed.settings, index=index, near=near[1], progress=run.progress)
+    return passing(policy, outcome, findings, proposed, would, rules, run.policies.changes, governed.changes)
 
 
 def near_changes(
     readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], settings: Settings
 ) -> tuple[Part | None, Part | None]:
     """Return the parts of both states in which findings can differ, of fabrics that are too large to judge twice."""
-    if max(len(one.fabric.devices) for one in readings) <= MOST_DEVICES:
+    if max(len(reading.fabric.devices) for reading in readings) <= MOST_DEVICES:
         return None, None
     options = settings.config.options
     return nearby(readings, indices, rules, lambda rule, index: hits(rule, index, options_of(rule, options))) or (

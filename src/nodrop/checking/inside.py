@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.model.change import ByHand
-from nodrop.model.compare import differences, mixed
+from nodrop.model.compare import apply_differences, differences
 from nodrop.model.fabric import Device
 from nodrop.model.intern import Interner
 from nodrop.model.reading import Reading
@@ -16,7 +16,7 @@ from nodrop.plan.model import Plan, Share, When
 from nodrop.plan.order import Order
 from nodrop.plan.patches import by_hand
 from nodrop.plan.shares import Shares
-from nodrop.plan.towards import as_read
+from nodrop.plan.towards import parse_device
 from nodrop.platforms.editing import Budget
 
 _MOST = 8
@@ -72,34 +72,36 @@ class Insides:
         budget, left = Budget(files), self._by_hand.get(name, {})
         for turn, share in enumerate(shares):
             every = uncomputed(self._shares.part(name, share))
-            known = [ByHand(change=one, line=left[one.subject]) for one in every if one.subject in left]
+            known = [ByHand(change=change, line=left[change.subject]) for change in every if change.subject in left]
             try:
-                edit = editor.edit(files, [one for one in every if one.subject not in left], name=name, budget=budget)
+                edit = editor.edit(
+                    files, [change for change in every if change.subject not in left], name=name, budget=budget
+                )
             except InputProblems:
                 return
             edit = replace(edit, by_hand=(*edit.by_hand, *known))
             before = self._shares.device(name, shares[:turn])
             assert before is not None
-            was = as_read(platform, name, files)
+            was = parse_device(platform, name, files)
             for after, then in platforms.states_of(platform, files, edit):
-                device = self._made(before, was, as_read(platform, name, then))
+                device = self._merge_device(before, was, parse_device(platform, name, then))
                 if device is not before:
                     yield turn, after, device
             files = {**files, **edit.files}
 
-    def _made(self, before: Device, was: Device, now: Device) -> Device:
+    def _merge_device(self, before: Device, was: Device, device: Device) -> Device:
         """Return a switch with what its files say otherwise now; what no file says stays."""
-        changed = {found.path for found in differences(was, now, whole_lists=True)}
-        return self._interner.device(mixed(before, now, lambda path, _old, _new: path in changed))
+        changed = {difference.path for difference in differences(was, device, whole_lists=True)}
+        return self._interner.device(apply_differences(before, device, lambda path, _old, _new: path in changed))
 
 
-def around(reading: Reading, name: str) -> Reading:
+def extract_neighborhood(reading: Reading, name: str) -> Reading:
     """Return no more of a fabric than a switch and what it has cables to."""
     fabric = reading.fabric
     links = tuple(link for link in fabric.links if name in (link.a.node, link.b.node))
     beside = {name, *(end.node for link in links for end in (link.a, link.b))}
-    devices = tuple(one for one in fabric.devices if one.name in beside)
-    hosts = tuple(one for one in fabric.hosts if one.name in beside)
+    devices = tuple(device for device in fabric.devices if device.name in beside)
+    hosts = tuple(host for host in fabric.hosts if host.name in beside)
     return replace(reading, fabric=replace(fabric, devices=devices, links=links, hosts=hosts))
 
 

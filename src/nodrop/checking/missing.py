@@ -52,7 +52,7 @@ class _Gone:
 
 
 def not_checked(
-    both: Sides,
+    sides: Sides,
     planned: Iterable[tuple[Pair, Plan, Reading, Reading]],
     paths: Sequence[str],
     excludes: Callable[[Path], bool] | None,
@@ -61,16 +61,16 @@ def not_checked(
 
     `planned` are the fabrics that change, with their plans, what they were, and what they are.
     """
-    read, of_hosts = _read_now(both)
-    unread = _Unread(both, paths, read, of_hosts, excludes)
-    gone = list(_gone(tuple(planned), unread.is_left))
+    read, of_hosts = _read_now(sides)
+    unread = _Unread(sides, paths, read, of_hosts, excludes)
+    gone = list(_gone(tuple(planned), unread.is_unread_on_disk))
     deleted: list[_Gone] = []
     for one in gone:
-        found = unread.place_of(one)
-        if found is None:
-            deleted += [] if one.partly or all(unread.is_read(text) for text in one.files) else [one]
+        place = unread.place_of(one)
+        if place is None:
+            deleted += [] if one.partly or all(unread.is_file_read(text) for text in one.files) else [one]
             continue
-        path, why = found
+        path, why = place
         part = " in part" if one.partly else ""
         yield finding(
             MISSING,
@@ -96,16 +96,16 @@ def not_checked(
         )
 
 
-def _read_now(both: Sides) -> tuple[set[str], set[str]]:
+def _read_now(sides: Sides) -> tuple[set[str], set[str]]:
     """Return the files that are read now as those of switches or intents, and those that are read as files of hosts."""
     of_hosts = {
         os.path.abspath(text.display)  # noqa: PTH100
-        for pair in both.pairs
+        for pair in sides.pairs
         if isinstance(pair.new, Inputs)
         for host in pair.new.hosts
         for _, text in host.files
     }
-    every = {os.path.abspath(file) for pair in both.pairs for _, files in files_of(pair.new) for file in files}  # noqa: PTH100
+    every = {os.path.abspath(file) for pair in sides.pairs for _, files in files_of(pair.new) for file in files}  # noqa: PTH100
     return every - of_hosts, of_hosts
 
 
@@ -116,23 +116,36 @@ def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Calla
 
     An intent that is gone stands for its switches.
     """
-    come = {one.name for _, plan, _, _ in planned for one in plan.devices if one.kind == "added"}
+    come = {
+        device_change.name
+        for _, plan, _, _ in planned
+        for device_change in plan.devices
+        if device_change.kind == "added"
+    }
     for pair, plan, before, after in planned:
         if isinstance(pair.old, Text) and pair.new is None:
             yield _Gone(name=pair.old.display, files=[pair.old], kind="text")
             continue
-        for one in sorted(plan.devices, key=lambda one: natural(one.name)):
+        for one in sorted(plan.devices, key=lambda device_change: natural(device_change.name)):
             if one.kind == "removed" and one.name not in come:
                 sources = () if isinstance(pair.old, Text) else before.sources.get(one.name, ())
                 yield _Gone(name=one.name, files=_texts(sources), kind="configuration")
-        told = {one.name for one in plan.devices if one.kind == "removed" and one.name not in come}
+        reported_names = {
+            device_change.name
+            for device_change in plan.devices
+            if device_change.kind == "removed" and device_change.name not in come
+        }
         switches = {one.name for one in before.fabric.devices}
-        for device in sorted(before.sources.keys() - told if isinstance(pair.old, Inputs) else (), key=natural):
-            names = {one.name for one in after.sources.get(device, ())}
+        for device in sorted(
+            before.sources.keys() - reported_names if isinstance(pair.old, Inputs) else (), key=natural
+        ):
+            names = {source.name for source in after.sources.get(device, ())}
             both = _are_files(pair) and device in after.sources
             switch = device in switches
             texts = zip(before.sources[device], _texts(before.sources[device]), strict=True)
-            if lost := [text for one, text in texts if (both and one.name not in names) or (switch and is_left(text))]:
+            if lost := [
+                text for source, text in texts if (both and source.name not in names) or (switch and is_left(text))
+            ]:
                 yield _Gone(name=device, files=lost, kind="configuration", partly=True)
 
 
@@ -141,7 +154,9 @@ def _are_files(pair: Pair) -> bool:
 
 
 def _texts(sources: Iterable[Source]) -> list[Text]:
-    return [Text(display=one.display, path=one.path, held=one.held or b"", root=one.root) for one in sources]
+    return [
+        Text(display=source.display, path=source.path, held=source.held or b"", root=source.root) for source in sources
+    ]
 
 
 class _Unread:
@@ -149,17 +164,17 @@ class _Unread:
 
     def __init__(
         self,
-        both: Sides,
+        sides: Sides,
         paths: Sequence[str],
         read: set[str],
         of_hosts: set[str],
         excludes: Callable[[Path], bool] | None,
     ) -> None:
-        self._former, self._paths, self._read, self._excludes = both.former, paths, read, excludes
+        self._former, self._paths, self._read, self._excludes = sides.former, paths, read, excludes
         self._of_hosts = of_hosts
         self._before = {
             os.path.abspath(file)  # noqa: PTH100
-            for pair in both.pairs
+            for pair in sides.pairs
             for _, files in files_of(pair.old)
             for file in files
         }
@@ -168,19 +183,19 @@ class _Unread:
         self.not_compared: list[str] = []
         """What may hold a configuration, and is not looked into."""
 
-    def is_read(self, text: Text) -> bool:
+    def is_file_read(self, text: Text) -> bool:
         """Whether a file is read now, whichever switch it is of."""
         return os.path.abspath(text.display) in self._read  # noqa: PTH100
 
-    def is_left(self, text: Text) -> bool:
+    def is_unread_on_disk(self, text: Text) -> bool:
         """Whether a file lies where it did and is not read as that of a switch."""
-        return not self.is_read(text) and self._is_there(Path(text.display))
+        return not self.is_file_read(text) and self._is_there(Path(text.display))
 
     def place_of(self, one: _Gone) -> tuple[Path, str] | None:
         """Return the file that holds what was read of a switch, and why it is not read."""
         for text in one.files:
             path = Path(text.display)
-            if not self.is_read(text) and self._is_there(path):
+            if not self.is_file_read(text) and self._is_there(path):
                 link = self._link_above(path)
                 return (link or path), self._why(path)
             if (empty := self._empty_above(path)) is not None and empty not in self.not_compared:
@@ -214,8 +229,8 @@ class _Unread:
 
     def _may_be_submodule(self, folder: Path) -> bool:
         """Whether a folder is a submodule, or below one, or git does not say."""
-        here = Path(os.path.realpath(folder))
-        return self._submodules is None or not self._submodules.isdisjoint((here, *here.parents))
+        path = Path(os.path.realpath(folder))
+        return self._submodules is None or not self._submodules.isdisjoint((path, *path.parents))
 
     @cached_property
     def _submodules(self) -> frozenset[Path] | None:
@@ -257,7 +272,7 @@ class _Unread:
     def _candidates(self) -> dict[Path, tuple[Counter[bytes], int]]:
         if self._words is None:
             self._words = {}
-            for path in self._changed():
+            for path in self._find_changed_paths():
                 if len(self._words) >= _MOST_FILES:
                     self.not_compared.append(f"files beyond the first {_MOST_FILES:,}")
                     break
@@ -270,14 +285,14 @@ class _Unread:
                 self._words[path] = words, words.total()
         return self._words
 
-    def _changed(self) -> Iterator[Path]:
+    def _find_changed_paths(self) -> Iterator[Path]:
         """Yield what is not read and new or changed, below the named paths and then in the whole tree."""
         seen = set(self._read)
         for top in (*self._paths, os.path.relpath(_top(self._former))):
             for here, folders, names in os.walk(top):
                 if ".git" in (*folders, *names) and here != top:
                     self.not_compared.append(f"{here}, a repository of its own")
-                folders[:] = sorted(one for one in folders if one != ".git")
+                folders[:] = sorted(folder for folder in folders if folder != ".git")
                 for path in (Path(here, one) for one in sorted(names)):
                     known = os.path.abspath(path)  # noqa: PTH100
                     if known not in seen and not path.is_symlink() and self._is_new(path):
@@ -306,7 +321,7 @@ def _words_of(text: Text) -> Counter[bytes]:
 def _plain_bytes(text: Text) -> bytes:
     """Return the bytes of a text without those that UTF-16 and UTF-32 put between them; none if it cannot be read."""
     try:
-        raw = text.read(_MAX_BYTES)
+        raw = text.read_bytes(_MAX_BYTES)
     except InputProblems:
         return b""
     return raw.removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE).replace(b"\0", b"") if b"\0" in raw else raw
@@ -321,10 +336,10 @@ def _is_text(raw: bytes) -> bool:
 
 
 def _words(raw: bytes) -> Counter[bytes]:
-    return Counter(_WORD.findall(_ESCAPED.sub(_plain, raw)))
+    return Counter(_WORD.findall(_ESCAPED.sub(_decode_escape, raw)))
 
 
-def _plain(escaped: re.Match[bytes]) -> bytes:
+def _decode_escape(escaped: re.Match[bytes]) -> bytes:
     """Return the character that JSON and YAML spell by its number."""
     return chr(int(escaped[1], 16)).encode("utf-8", "replace")
 

@@ -35,40 +35,40 @@ class Passing:
 
 
 def passing(
-    held: Policy,
-    said: Outcome,
+    policy: Policy,
+    outcome: Outcome,
     findings: Settled,
     proposed: Policy,
     would: Outcome,
     rules: Sequence[Rule],
     changes: tuple[PolicyChange, ...],
-    own: tuple[PolicyChange, ...],
+    own_policy_changes: tuple[PolicyChange, ...],
 ) -> Passing:
-    """Compare what is `said` of the new state by the policy that is held with what another one `would` say.
+    """Compare what is `outcome` of the new state by the policy that is held with what another one `would` say.
 
-    `rules` are those of the policy that is held; `own` are the changes of files of this fabric.
+    `rules` are those of the policy that is held; `own_policy_changes` are the changes of files of this fabric.
     """
     failing = {one.fingerprint for one in would.findings if as_bad(one.severity, proposed.fail_on)}
     failing |= {former for one in would.findings if one.fingerprint in failing for former in one.former}
-    lost = [one for one in said.findings if as_bad(one.severity, held.fail_on) and one.fingerprint not in failing]
+    lost = [one for one in outcome.findings if as_bad(one.severity, policy.fail_on) and one.fingerprint not in failing]
     new = {id(one) for one in findings.new}
     hidden = {one.fingerprint: one for one in would.hidden}
     paths = {rule.name: rule.path for rule in rules}
-    every = (*changes, *own)
+    every = (*changes, *own_policy_changes)
     told = [(_by(one, hidden.get(one.fingerprint), every, paths), one) for one in lost]
-    unknown = len(said.unknown) if held.fail_on == "unknown" != proposed.fail_on else 0
+    unknown = len(outcome.unknown) if policy.fail_on == "unknown" != proposed.fail_on else 0
     return Passing(
         failing=tuple(pair for pair in told if id(pair[1]) in new),
         before=tuple(pair for pair in told if id(pair[1]) not in new),
         unknown=unknown,
-        lines=max(0, _lines(said) - _lines(would)) if held.fail_on == "unknown" == proposed.fail_on else 0,
-        changes=own,
+        lines=max(0, _lines(outcome) - _lines(would)) if policy.fail_on == "unknown" == proposed.fail_on else 0,
+        changes=own_policy_changes,
     )
 
 
-def _lines(of: Outcome) -> int:
+def _lines(outcome: Outcome) -> int:
     """Return how many lines of an outcome are unknown."""
-    return sum(len(one.places) for one in of.unknown)
+    return sum(len(unknown_verdict.places) for unknown_verdict in outcome.unknown)
 
 
 def _by(
@@ -77,23 +77,25 @@ def _by(
     """Return the change that lets a finding pass, the most likely one where several may."""
 
     def first(*kinds: str) -> PolicyChange | None:
-        return next((each for kind in kinds for each in changes if each.kind == kind), None)
+        return next((change for kind in kinds for change in changes if change.kind == kind), None)
 
     if hidden is not None and hidden.suppressed is not None:
         file, _, line = hidden.suppressed.by.rpartition(":")
-        at_line = (each for each in changes if each.file == file and (each.kind, str(each.line)) == ("comment", line))
-        return next(at_line, None) or next((each for each in changes if each.file == file), None)
-    if hidden is not None and hidden.baselined and (found := first("baseline", "config")):
-        return found
+        at_line = (
+            change for change in changes if change.file == file and (change.kind, str(change.line)) == ("comment", line)
+        )
+        return next(at_line, None) or next((change for change in changes if change.file == file), None)
+    if hidden is not None and hidden.baselined and (policy_change := first("baseline", "config")):
+        return policy_change
     path = paths.get(one.rule, "")
-    own = next((each for each in changes if each.kind == "rule" and each.file == path), None)
-    return own or first("config", "profile", "fabric", "rule", "baseline", "comment")
+    own_policy_change = next((change for change in changes if change.kind == "rule" and change.file == path), None)
+    return own_policy_change or first("config", "profile", "fabric", "rule", "baseline", "comment")
 
 
-def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iterable[Passing]) -> Iterator[Finding]:
+def verdicts(policies: Policies, sides: Sides, paths: Sequence[str], passed: Iterable[Passing]) -> Iterator[Finding]:
     """Yield the verdict on each file of a policy that has changed: an error where it lets something pass."""
     passed = tuple(passed)
-    out = tuple(_taken_out(policies, both, paths))
+    out = tuple(_taken_out(policies, sides, paths))
     changes = dict.fromkeys((*policies.changes, *(change for one in passed for change in one.changes)))
     nothing_hidden = not (policies.work or out or any(one.failing or one.unknown or one.lines for one in passed))
     for change in changes:
@@ -104,7 +106,7 @@ def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iter
         lines = sum(each.lines for each in passed) if change.kind == "config" else 0
         said = []
         if failing:
-            said.append(f"{count(len(failing), 'new finding')} would pass: {_some(_named(failing))}")
+            said.append(f"{count(len(failing), 'new finding')} would pass: {_some(_render_findings(failing))}")
         if gone:
             said.append(f"{_some(gone)} would no longer be checked")
         if unknown:
@@ -112,7 +114,7 @@ def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iter
         if lines:
             said.append(f"{count(lines, 'unknown line')} would no longer fail")
         if before:
-            said.append(f"{count(len(before), 'finding')} of before would be hidden: {_some(_named(before))}")
+            said.append(f"{count(len(before), 'finding')} of before would be hidden: {_some(_render_findings(before))}")
         hides = bool(failing or gone or unknown or lines)
         if nothing_hidden and not before:
             said.append("nothing that is new would pass by it")
@@ -130,7 +132,7 @@ def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iter
         )
 
 
-def _named(findings: Iterable[Finding]) -> list[str]:
+def _render_findings(findings: Iterable[Finding]) -> list[str]:
     return [f"{one.rule} at {text(one.subject)}" for one in findings]
 
 
@@ -139,25 +141,25 @@ def _some(words: Sequence[str]) -> str:
     return f"{', '.join(words[:_SHOWN])}{more}"
 
 
-def _taken_out(policies: Policies, both: Sides, paths: Sequence[str]) -> Iterator[str]:
+def _taken_out(policies: Policies, sides: Sides, paths: Sequence[str]) -> Iterator[str]:
     """Yield the switches and intents that the policy of a change excludes."""
     if policies.proposed is None:
         return
     config = policies.proposed.settings.config
-    found = (name for pair in both.pairs for name, files in files_of(pair.new) if taken_out(config, paths, files))
+    found = (name for pair in sides.pairs for name, files in files_of(pair.new) if taken_out(config, paths, files))
     yield from sorted(dict.fromkeys(found), key=natural)
 
 
-def left_by(new: What, both: Sides) -> Inputs | None:
+def left_by(new: What, sides: Sides) -> Inputs | None:
     """Return the fabric of before that most switches of a new one have left; None where none has been in another."""
     if not isinstance(new, Inputs):
         return None
-    here = {bundle.name for bundle in new.bundles}
+    names = {bundle.name for bundle in new.bundles}
     found: list[tuple[int, Inputs]] = []
-    for pair in both.pairs:
+    for pair in sides.pairs:
         if isinstance(pair.old, Inputs):
             staying = {bundle.name for bundle in pair.new.bundles} if isinstance(pair.new, Inputs) else set()
-            found.append((len(here & ({bundle.name for bundle in pair.old.bundles} - staying)), pair.old))
+            found.append((len(names & ({bundle.name for bundle in pair.old.bundles} - staying)), pair.old))
     number, was = max(found, key=lambda one: one[0], default=(0, None))
     return was if number else None
 

@@ -94,10 +94,10 @@ def policies(
     """
     problems: list[Problem] = []
     if named is not None:
-        held = made(named)
+        policy = made(named)
         base = _former(named.path, former, problems)
         before = replace(base.declared, profile=named.declared.profile)
-        return Policies(held=held, before=before, now=named.declared, problems=tuple(problems), work=work)
+        return Policies(held=policy, before=before, now=named.declared, problems=tuple(problems), work=work)
     base = _former(find(paths, former, _inside(former)), former, problems)
     if work:
         new = _present(paths, None)
@@ -107,11 +107,11 @@ def policies(
             held=made(new), before=before, now=new.declared, changes=changes, work=True, problems=tuple(problems)
         )
     try:
-        held = made(base)
+        policy = made(base)
     except InputProblems as error:
         problems += error.problems
         base = Config()
-        held = made(base)
+        policy = made(base)
     wrong: tuple[Problem, ...] = ()
     new, proposed = base, None
     try:
@@ -122,7 +122,7 @@ def policies(
         wrong, changes = tuple(error.problems), ()
     now = replace(new.declared.with_policy_of(base.declared), profile=base.declared.profile)
     return Policies(
-        held=held,
+        held=policy,
         proposed=proposed,
         before=base.declared,
         now=now,
@@ -173,9 +173,18 @@ def _keys(old: Config, new: Config) -> list[str]:
     keys = [key for key in _KEYS if getattr(old, key) != getattr(new, key)]
     if old.declared.profile != new.declared.profile and old.profile == new.profile is None:
         keys.append("profile")
-    said = [[(one.rule, one.at, one.reason, one.until) for one in config.suppress] for config in (old, new)]
+    said = [
+        [(suppression.rule, suppression.at, suppression.reason, suppression.until) for suppression in config.suppress]
+        for config in (old, new)
+    ]
     keys += ["suppress"] if said[0] != said[1] else []
-    lines = [[(one.pattern, one.at, one.reason, one.until) for one in config.harmless] for config in (old, new)]
+    lines = [
+        [
+            (declared_line.pattern, declared_line.at, declared_line.reason, declared_line.until)
+            for declared_line in config.harmless
+        ]
+        for config in (old, new)
+    ]
     keys += ["harmless"] if lines[0] != lines[1] else []
     return keys + [f"fabric.{key}" for key in wanted_keys(old.declared, new.declared)]
 
@@ -186,23 +195,23 @@ def wanted_keys(old: Declared, new: Declared) -> list[str]:
     return keys + (["roles"] if any(new.roles.get(name) != role for name, role in old.roles.items()) else [])
 
 
-def fabric_change(keys: Sequence[str], now: Inputs, was: Inputs, former: Former) -> PolicyChange:
+def fabric_change(keys: Sequence[str], inputs: Inputs, was: Inputs, former: Former) -> PolicyChange:
     """Return the change of what is stated beside the files of a fabric."""
-    if not now.stated:
+    if not inputs.stated:
         what = f"is deleted, and with it {_together(keys)}"
         return PolicyChange(file=was.stated[0].display, kind="fabric", what=what)
-    file = now.stated[0].display
+    file = inputs.stated[0].display
     line = changed_line(former, Path(file))
     return PolicyChange(file=file, kind="fabric", what=f"changes {_together(keys)}", line=line)
 
 
 def _files(config: Config, disk: Disk) -> dict[Path, Kind]:
     """Return the files that a configuration names, each with its kind."""
-    found: dict[Path, Kind] = {path: "rule" for folder in config.rules for path in files_below(disk, folder)}
+    files: dict[Path, Kind] = {path: "rule" for folder in config.rules for path in files_below(disk, folder)}
     for path, kind in ((config.profile, "profile"), (config.baseline, "baseline")):
         if path is not None:
-            found[path] = "profile" if kind == "profile" else "baseline"
-    return found
+            files[path] = "profile" if kind == "profile" else "baseline"
+    return files
 
 
 def changed_line(former: Former, path: Path) -> int:
@@ -210,7 +219,7 @@ def changed_line(former: Former, path: Path) -> int:
     texts = []
     for text in (former.text(path), Disk().text(path)):
         try:
-            texts.append(text.read(_MAX_BYTES).decode("utf-8", "replace").splitlines())
+            texts.append(text.read_bytes(_MAX_BYTES).decode("utf-8", "replace").splitlines())
         except InputProblems:
             return 1
     old, new = texts
@@ -230,9 +239,9 @@ def taken_out(config: Config, paths: Sequence[str], files: Iterable[str]) -> boo
         return False
     named = {os.path.abspath(path) for path in paths}  # noqa: PTH100
     for file in files:
-        here = Path(os.path.abspath(file))  # noqa: PTH100
-        while str(here) not in named and here != here.parent:
-            if excludes(here):
+        parent = Path(os.path.abspath(file))  # noqa: PTH100
+        while str(parent) not in named and parent != parent.parent:
+            if excludes(parent):
                 return True
-            here = here.parent
+            parent = parent.parent
     return False

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fields import own
 from nodrop.model.index import Index
@@ -13,7 +13,7 @@ from nodrop.routing.observation import CHECKS
 
 MOST_DEVICES = 500
 """Of larger fabrics, routing is worked out on request: every leaf is held against every other."""
-_CHECKS = tuple(one for one in CHECKS if one not in ("configuration", "recoveries", "packets", "addresses"))
+_CHECKS = tuple(check for check in CHECKS if check not in ("configuration", "recoveries", "packets", "addresses"))
 
 
 def may_reroute(plan: Plan) -> bool:
@@ -21,27 +21,27 @@ def may_reroute(plan: Plan) -> bool:
 
     Lost packets of full size are no matter of routing: rules check them.
     """
-    if any(one.kind != "changed" for one in plan.devices):
+    if any(device.kind != "changed" for device in plan.devices):
         return True
     of_fabric = (entry for one in plan.told if not one.devices for fact in one.facts for entry in fact.entries)
     recabled = any(entry.path[0] == "links" for entry in of_fabric)
     return recabled or any(
         own(Interface if part.ports else Device, entry.path[0]).routing
-        for one in plan.devices
-        for part in one.parts
+        for device in plan.devices
+        for part in device.parts
         for entry in part.entries
     )
 
 
 def rerouted(old: Index, new: Index) -> Iterator[Rerouted]:
     """Yield what differs, check by check; of switches that only one side has, and of cables to them, nothing."""
-    before, after = computed(old).seen, computed(new).seen
-    both = {one.name for one in old.fabric.devices} & {one.name for one in new.fabric.devices}
+    before, after = compute_observation(old).seen, compute_observation(new).seen
+    names = {device.name for device in old.fabric.devices} & {device.name for device in new.fabric.devices}
     for check in _CHECKS:
         was, now = before.get(check, {}), after.get(check, {})
         for item in sorted(was.keys() | now.keys(), key=sort_key):
             change = Rerouted(check=check, item=item, old=was.get(item), new=now.get(item))
-            if change.old != change.new and _told(change) and _devices(item) <= both:
+            if change.old != change.new and _is_reportable(change) and _devices(item) <= names:
                 yield change
 
 
@@ -52,7 +52,7 @@ def _devices(item: Subject) -> set[str]:
     return {end.node for end in cable_ends(item[-1])}
 
 
-def _told(change: Rerouted) -> bool:
+def _is_reportable(change: Rerouted) -> bool:
     """Whether a change is worth a line: failures are tried by kind, and packets to what has come are to arrive."""
     if change.check == "failures":
         return change.old is not None and change.new is not None

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from nodrop import judging
-from nodrop.checking.inside import Inside, Insides, around, with_device
+from nodrop.checking.inside import Inside, Insides, extract_neighborhood, with_device
 from nodrop.checking.rerouting import MOST_DEVICES, may_reroute
 from nodrop.errors import Problem
 from nodrop.judging import Settings
@@ -20,7 +20,7 @@ from nodrop.plan.order import Order, orders
 from nodrop.plan.shares import Shares
 from nodrop.plan.states import Done, Moment, Side, States, done_after, moments
 from nodrop.report.names import listing, name
-from nodrop.settling import settled
+from nodrop.settling import apply_suppressions
 
 _LEAST = 2_000
 """Switches that are judged on the way of plans, however small their fabrics are."""
@@ -52,34 +52,34 @@ def rolled_out(
     """
     if not plan.order:
         return plan
-    staying = [one for one in plan.devices if one.old is not None and one.new is not None]
-    if not any(one.parts or one.kind != "changed" for one in staying):
+    staying = [device for device in plan.devices if device.old is not None and device.new is not None]
+    if not any(device_change.parts or device_change.kind != "changed" for device_change in staying):
         return replace(plan, rollout=Rollout())
     search = _Search(plan, old, new, settings, routing=routing, least=_LEAST // fabrics, progress=progress)
     best: tuple[Order, Rollout] | None = None
     avoided: Hazard | None = None
     for order in search.orders():
-        made = search.tried(order, below=None if best is None else _kinds(best[1]))
-        if made is None:
+        new_rollout = search.check_order(order, below=None if best is None else _kinds(best[1]))
+        if new_rollout is None:
             continue
-        best = order, made
-        if not made.hazards:
+        best = order, new_rollout
+        if not new_rollout.hazards:
             break
-        avoided = avoided or made.hazards[0]
+        avoided = avoided or new_rollout.hazards[0]
     assert best is not None
-    order, made = best
-    rollout = replace(made, why=order.why, avoided=avoided if order.why else None)
+    order, new_rollout = best
+    rollout = replace(new_rollout, why=order.why, avoided=avoided if order.why else None)
     return replace(plan, order=order.stages, rollout=rollout, problems=(*plan.problems, *search.problems))
 
 
-def _kinds(made: Rollout) -> int:
+def _kinds(rollout: Rollout) -> int:
     """Return how many different faults there are: where one begins later, or on fewer ports, no order is better."""
-    return len({one.rule for one in made.hazards})
+    return len({hazard.rule for hazard in rollout.hazards})
 
 
 def reroutes(plan: Plan, old: Reading, new: Reading) -> bool:
     """Whether routing matters to a plan, and is cheap enough to be worked out unasked."""
-    sides = [one.fabric.devices for one in (old, new)]
+    sides = [reading.fabric.devices for reading in (old, new)]
     return all(sides) and max(map(len, sides)) <= MOST_DEVICES and may_reroute(plan)
 
 
@@ -109,7 +109,7 @@ class _Search:
         self._settings = settings
         self._rules = _errors(settings, routing=routing)
         self._progress = progress
-        self._left = max(least, _TIMES * max(len(one.fabric.devices) for one in (old, new)))
+        self._left = max(least, _TIMES * max(len(reading.fabric.devices) for reading in (old, new)))
         self.problems: dict[Problem, None] = {}
         """Rules that failed at a state, once each."""
         self._known: dict[tuple[frozenset[tuple[str, object]], Side], Found] = {}
@@ -118,55 +118,55 @@ class _Search:
         """Yield the orders that come into question, the usual one first."""
         return orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
 
-    def tried(self, order: Order, *, below: int | None = None) -> Rollout | None:
+    def check_order(self, order: Order, *, below: int | None = None) -> Rollout | None:
         """Return what an order brings, as far as there is time.
 
         With `below`, None unless all of it was tried and it has fewer kinds of faults.
         """
-        found, alike = moments(order.stages)
-        every: Iterable[Moment | Inside] = chain(found, self._insides.of(order))
+        found_moments, alike = moments(order.stages)
+        every: Iterable[Moment | Inside] = chain(found_moments, self._insides.of(order))
         stated: Side = "old" if order.stated == "last" else "new"
         met: dict[str, _Met] = {}
         tried = left = 0
-        for one in every:
-            if not self._affords(one, stated):
+        for moment in every:
+            if not self._affords(moment, stated):
                 if below is not None:
                     return None
                 left += 1
                 continue
             tried += 1
-            said = _said(one, order.stages)
-            for finding in self._hazards(one, order.stages, stated):
-                met.setdefault(finding.fingerprint, _Met(one.when, one.stage, said, finding))
+            said = _render_moment(moment, order.stages)
+            for finding in self._hazards(moment, order.stages, stated):
+                met.setdefault(finding.fingerprint, _Met(moment.when, moment.stage, said, finding))
             if below is not None and len({each.finding.rule for each in met.values()}) >= below:
                 return None
-        told = sorted(_told(met.values()), key=lambda each: (each.stage, each.rule))
-        return Rollout(hazards=tuple(told), tried=tried, untried=left + alike + self._insides.untried)
+        hazards = sorted(_group_hazards(met.values()), key=lambda hazard: (hazard.stage, hazard.rule))
+        return Rollout(hazards=tuple(hazards), tried=tried, untried=left + alike + self._insides.untried)
 
     def _hazards(self, moment: Moment | Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
         if isinstance(moment, Inside):
             sides: tuple[Side, ...] = ("old", "new") if self._remoded else (stated,)
-            yield from (one for side in sides for one in self._hazards_inside(moment, stages, side))
+            yield from (finding for side in sides for finding in self._hazards_inside(moment, stages, side))
             return
         going = stages[moment.stage - 1].devices if moment.when == "within" else ()
-        for one in self._found(moment.done, stated).values():
-            parts = (one.subject, one.at)
-            if one.fingerprint in self._of_ends(stated) or any(map(self._states.passing, parts)):
+        for state_error in self._find_state_errors(moment.done, stated).values():
+            parts = (state_error.subject, state_error.at)
+            if state_error.fingerprint in self._of_ends(stated) or any(map(self._states.passing, parts)):
                 continue
-            if not any(self._states.joins(part, going) for part in parts):
-                yield one
+            if not any(self._states.joins(subjects, going) for subjects in parts):
+                yield state_error
 
     def _hazards_inside(self, moment: Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
         """Yield the faults of a switch that is being changed which neither the stage before nor that after has."""
         ends = (self._states.at(done_after(stages[:at]), stated) for at in (moment.stage - 1, moment.stage))
-        before, after = (around(one, moment.name) for one in ends)
-        then = with_device(before, moment.device)
-        self._left -= len(before.fabric.devices) + len(after.fabric.devices) + len(then.fabric.devices) + _RULES
-        known = self._judged(before).keys() | self._judged(after).keys()
-        for one in self._judged(then).values():
-            passing = any(map(self._states.passing, (one.subject, one.at)))
-            if one.subject[0] == moment.name and one.fingerprint not in known and not passing:
-                yield one
+        before, after = (extract_neighborhood(end, moment.name) for end in ends)
+        reading = with_device(before, moment.device)
+        self._left -= len(before.fabric.devices) + len(after.fabric.devices) + len(reading.fabric.devices) + _RULES
+        known = self._check_reading(before).keys() | self._check_reading(after).keys()
+        for finding in self._check_reading(reading).values():
+            passing = any(map(self._states.passing, (finding.subject, finding.at)))
+            if finding.subject[0] == moment.name and finding.fingerprint not in known and not passing:
+                yield finding
 
     def _of_ends(self, stated: Side) -> Set[str]:
         """Return the faults of both ends.
@@ -175,9 +175,9 @@ class _Search:
         is to be, owes nobody that it is lossless.
         """
         every = self._states.every
-        found = self._found({}, "old").keys() | self._found(every, "new").keys()
+        found = self._find_state_errors({}, "old").keys() | self._find_state_errors(every, "new").keys()
         if self._remoded:
-            found |= self._found({}, stated).keys() | self._found(every, stated).keys()
+            found |= self._find_state_errors({}, stated).keys() | self._find_state_errors(every, stated).keys()
         return found
 
     def _affords(self, moment: Moment | Inside, stated: Side) -> bool:
@@ -189,17 +189,17 @@ class _Search:
     def _key(self, done: Done, stated: Side) -> tuple[frozenset[tuple[str, object]], Side]:
         return frozenset(done.items()), stated
 
-    def _found(self, done: Done, stated: Side) -> Found:
+    def _find_state_errors(self, done: Done, stated: Side) -> Found:
         """Return the errors of a state."""
         key = self._key(done, stated)
         if key not in self._known:
             self._progress(f"judging states between, {len(self._known) + 1}")
             reading = self._states.at(done, stated)
             self._left -= len(reading.fabric.devices) + _RULES
-            self._known[key] = self._judged(reading)
+            self._known[key] = self._check_reading(reading)
         return self._known[key]
 
-    def _judged(self, reading: Reading) -> Found:
+    def _check_reading(self, reading: Reading) -> Found:
         config = self._settings.config
         verdict = judge(
             reading,
@@ -211,8 +211,10 @@ class _Search:
         self.problems.update(dict.fromkeys(verdict.problems))
         findings = verdict.findings
         if self._settings.suppressing:
-            findings, _ = settled(verdict, reading, judging.bench(self._rules, self._settings))
-        return {one.fingerprint: one for one in findings if not one.hidden and one.severity == "error"}
+            findings, _ = apply_suppressions(verdict, reading, judging.bench(self._rules, self._settings))
+        return {
+            finding.fingerprint: finding for finding in findings if not finding.hidden and finding.severity == "error"
+        }
 
 
 def _errors(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
@@ -235,13 +237,13 @@ class _Met(NamedTuple):
     finding: Finding
 
 
-def _told(found: Iterable[_Met]) -> Iterator[Hazard]:
+def _group_hazards(found: Iterable[_Met]) -> Iterator[Hazard]:
     """Yield hazards, those of one rule as one, which begins with the first."""
     together: dict[tuple[When, str], list[_Met]] = {}
     for one in found:
         together.setdefault((one.when, one.finding.rule), []).append(one)
     for (when, rule), alike in together.items():
-        _, stage, moment, first = min(
+        _, stage, moment, first_finding = min(
             alike, key=lambda one: (one.stage, sort_key(one.finding.subject), one.finding.message)
         )
         yield Hazard(
@@ -249,17 +251,17 @@ def _told(found: Iterable[_Met]) -> Iterator[Hazard]:
             stage=stage,
             moment=moment,
             rule=rule,
-            severity=first.severity,
-            subject=first.subject,
-            message=first.message,
+            severity=first_finding.severity,
+            subject=first_finding.subject,
+            message=first_finding.message,
             places=len(alike),
         )
 
 
-def _said(moment: Moment | Inside, stages: Sequence[Stage]) -> str:
+def _render_moment(moment: Moment | Inside, stages: Sequence[Stage]) -> str:
     if isinstance(moment, Inside):
         return f"while {name(moment.name)} changes, after {moment.after}"
-    named = [_of_stage(one) for one in stages[moment.stage - 1 : moment.stage + 1]]
+    named = [_of_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
     return f"while {named[0]} change" if moment.when == "within" else f"between {' and '.join(named)}"
 
 

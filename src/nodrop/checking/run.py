@@ -67,27 +67,27 @@ class Run:
         """How both states are checked."""
         return self.policies.held.settings
 
-    def stated(self, what: Inputs) -> Declared | None:
+    def read_declared_context(self, inputs: Inputs) -> Declared | None:
         """Return what is stated beside the files of a fabric; None where that cannot be read."""
-        if id(what) not in self._stated:
-            self._whats.append(what)
-            made: Declared | None = Declared()
+        if id(inputs) not in self._stated:
+            self._whats.append(inputs)
+            over: Declared | None = Declared()
             try:
-                for text in what.stated:
-                    made = (made or Declared()).over(stated.loads(text.read(stated.MAX_BYTES), text.display))
+                for text in inputs.stated:
+                    over = (over or Declared()).over(stated.loads(text.read_bytes(stated.MAX_BYTES), text.display))
             except InputProblems:
-                made = None
-            self._stated[id(what)] = made
-        return self._stated[id(what)]
+                over = None
+            self._stated[id(inputs)] = over
+        return self._stated[id(inputs)]
 
     def again(self, what: What, reading: Reading, settings: Settings, beside: Declared | None) -> Reading:
         """Return what a fabric says that has been read, by other settings or with something else stated beside it."""
         if not isinstance(what, Inputs):
             profile = settings.declared.profile or settings.config.declared.profile
             return replace(reading, fabric=replace(reading.fabric, profile=profile))
-        stated_now = self.stated(what) if beside is None else beside
-        return judging.read(
-            what, settings, self.executor, held=self._held(what), shared=self._shared, beside=stated_now
+        stated_now = self.read_declared_context(what) if beside is None else beside
+        return judging.read_source(
+            what, settings, self.executor, held=self._read_devices(what), shared=self._shared, beside=stated_now
         )
 
     def reading(self, what: What | None, *, old: bool) -> Reading | None:
@@ -99,33 +99,44 @@ class Run:
             self._whats.append(what)
             try:
                 settings = self.policies.reading(old=old)
-                held, beside = (self._held(what), self.stated(what)) if isinstance(what, Inputs) else (None, None)
-                made = judging.read(what, settings, self.executor, held=held, shared=self._shared, beside=beside)
+                device_readings, beside = (
+                    (self._read_devices(what), self.read_declared_context(what))
+                    if isinstance(what, Inputs)
+                    else (None, None)
+                )
+                source = judging.read_source(
+                    what, settings, self.executor, held=device_readings, shared=self._shared, beside=beside
+                )
             except InputProblems as error:
                 (self.problems if old else self.wrong).extend(error.problems)
                 self._readings[id(what)] = None
             else:
-                self._readings[id(what)] = made
+                self._readings[id(what)] = source
         return self._readings[id(what)]
 
-    def _held(self, what: Inputs) -> list[DeviceReading]:
+    def _read_devices(self, inputs: Inputs) -> list[DeviceReading]:
         """Return what the files of each switch say; those that neither side has shown yet are read."""
-        fresh = [bundle for bundle in what.bundles if bundle not in self._devices]
+        fresh = [bundle for bundle in inputs.bundles if bundle not in self._devices]
         read = Runs(fresh, self.executor, self.settings.store).all()
         self._devices.update(zip(fresh, read, strict=True))
-        return [self._devices[bundle] for bundle in what.bundles]
+        return [self._devices[bundle] for bundle in inputs.bundles]
 
     def unread(self, what: What | None) -> frozenset[str]:
         """Return the switches of a fabric that was read of which a file could not be."""
         bundles = what.bundles if isinstance(what, Inputs) else ()
         held = [(bundle.name, self._devices[bundle]) for bundle in bundles if bundle in self._devices]
-        return frozenset(name for called, one in held if one.problems for name in (called, one.device.name))
+        return frozenset(
+            name
+            for called, device_reading in held
+            if device_reading.problems
+            for name in (called, device_reading.device.name)
+        )
 
-    def devices(self, what: What) -> frozenset[str]:
+    def devices(self, text: What) -> frozenset[str]:
         """Return the names of a fabric's switches."""
-        if isinstance(what, Inputs):
-            return frozenset(bundle.name for bundle in what.bundles)
+        if isinstance(text, Inputs):
+            return frozenset(bundle.name for bundle in text.bundles)
         try:
-            return frozenset(device.name for device in build(judging.intent_of(what)[1]).devices)
+            return frozenset(device.name for device in build(judging.intent_of(text)[1]).devices)
         except InputProblems:
             return frozenset()

@@ -85,15 +85,15 @@ def _left_out(paths: Sequence[str], former: Former) -> Iterator[Note]:
 
 def _by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
     found: dict[tuple[str, str], What] = {("intent", text.display): text for text in inputs.all_intents()}
-    for one in inputs.fabrics():
-        found["files", str(Path(one.stated[0].display).parent) if one.stated else ""] = one
+    for fabric in inputs.fabrics():
+        found["files", str(Path(fabric.stated[0].display).parent) if fabric.stated else ""] = fabric
     return found
 
 
 def _unchanged(old: What, new: What, former: Former) -> bool:
     if isinstance(old, Text) or isinstance(new, Text):
         return isinstance(old, Text) and former.is_now(old)
-    names = [[one.display for one in _texts(each)] for each in (old, new)]
+    names = [[text.display for text in _texts(inputs)] for inputs in (old, new)]
     problems = [*old.problems, *new.problems]
     return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts(old))
 

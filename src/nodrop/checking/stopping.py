@@ -14,7 +14,7 @@ from nodrop.plan.model import RISKS, DeviceChange, Effect, Hazard, Part, Plan, R
 from nodrop.platforms.editing import subject_of
 from nodrop.report.check_page import unfit as unfit_said
 from nodrop.report.checked import Unfit
-from nodrop.report.plan_page import RISK_SAID, devices, numbered, place, together
+from nodrop.report.plan_page import RISK_SAID, devices, number_stages, place, together
 from nodrop.report.plan_words import lines
 from nodrop.report.rollout_page import hazards as hazards_said
 from nodrop.report.rulings import HAZARD, RISK, UNFIT, Ruling
@@ -24,10 +24,10 @@ _RELATED = 5
 """Other places that are told of one verdict."""
 
 
-def placed(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
+def locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
     """Return findings with their places in the files of a fabric, or in its intent."""
-    found = tuple(findings)
-    return locate(found, reading, platforms.where).findings if found else ()
+    found_findings = tuple(findings)
+    return locate(found_findings, reading, platforms.where).findings if found_findings else ()
 
 
 def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
@@ -37,31 +37,33 @@ def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
     the lines that it has, and the switch that breaks may have none.
     """
     order = "; ".join(
-        f"{at}. {names}{_SINGLY if why.startswith(_SINGLY[2:]) else ''}" for at, names, why in numbered(plan)
+        f"{at}. {names}{_SINGLY if why.startswith(_SINGLY[2:]) else ''}" for at, names, why in number_stages(plan)
     )
     told = zip(plan.rollout.hazards if plan.rollout else (), hazards_said(plan), strict=True)
-    for one, said in told:
-        message = f"{said}; the order is {order}" if one.when != "inside" else said
+    for hazard, said in told:
+        message = f"{said}; the order is {order}" if hazard.when != "inside" else said
         yield finding(
             HAZARD,
             message,
-            one.subject,
-            _changed(one, plan),
-            f"{one.when} {one.rule}",
-            severity=_SEVERITIES[one.severity] if gate else "note",
-            related=(Related(subject=one.subject, message=f"what breaks: {one.rule}"),),
+            hazard.subject,
+            _find_nearest_change(hazard, plan),
+            f"{hazard.when} {hazard.rule}",
+            severity=_SEVERITIES[hazard.severity] if gate else "note",
+            related=(Related(subject=hazard.subject, message=f"what breaks: {hazard.rule}"),),
         )
 
 
 _SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning", "note": "note"}
 
 
-def _changed(hazard: Hazard, plan: Plan) -> Subject:
+def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
     """Return the changed fact that is nearest to what breaks."""
     stage = plan.order[hazard.stage - 1].devices
-    changes = [one for one in plan.devices if one.name in (hazard.subject[0], *stage) and one.new is not None]
-    changes.sort(key=lambda one: (one.name != hazard.subject[0], one.name not in stage))
-    facts = [fact for one in changes[:1] for fact in one.changes()]
+    changes = [
+        device for device in plan.devices if device.name in (hazard.subject[0], *stage) and device.new is not None
+    ]
+    changes.sort(key=lambda device_change: (device_change.name != hazard.subject[0], device_change.name not in stage))
+    facts = [fact for change in changes[:1] for fact in change.changes()]
     if not facts:
         return (changes[0].name,) if changes else hazard.subject
     return max(facts, key=lambda fact: _nearness(fact, hazard.subject)).subject
@@ -92,11 +94,15 @@ def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
             names = next(one.devices for one in plan.together if one.effect == effect)
             told.update(names)
             yield finding(RISK, f"{head}: {_why(effect.risk, effect.reasons)}", (names[0],), (names[0],), head)
-    left = [one for one in plan.devices if _reaches(plan.effects.get(one.name, "none"), least) and one.name not in told]
-    for one in left:
-        said = next(line for _, line in devices(replace(plan, devices=(one,))))
-        message = f"{said}: {_why(plan.effects[one.name], ())}"
-        yield finding(RISK, message, (one.name,), (one.name,), one.kind)
+    remaining_device_changes = [
+        device
+        for device in plan.devices
+        if _reaches(plan.effects.get(device.name, "none"), least) and device.name not in told
+    ]
+    for device_change in remaining_device_changes:
+        said = next(line for _, line in devices(replace(plan, devices=(device_change,))))
+        message = f"{said}: {_why(plan.effects[device_change.name], ())}"
+        yield finding(RISK, message, (device_change.name,), (device_change.name,), device_change.kind)
 
 
 def _reaches(risk: Risk, least: Risk) -> bool:
@@ -109,8 +115,8 @@ def _risk(block: Told, effect: Effect, numbers: list[int]) -> Finding:
     more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
     entries = [entry for number in numbers for entry in block.facts[number].entries]
     part = Part(block.ports[:1], tuple(entries))
-    one = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(part,))
-    facts = [fact.subject for fact in one.changes()]
+    device_change = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(part,))
+    facts = [fact.subject for fact in device_change.changes()]
     message = f"{place(block)}: {said[0]}{more}: {_why(effect.risk, effect.reasons)}"
     return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(said))
 
@@ -124,10 +130,10 @@ def unfit(one: Unfit, build: Reading | None) -> Finding:
 
     Where there is no such place, as switches are missing, it has none.
     """
-    facts = [subject_of(each.path[0], each.path[1:]) for each in one.differences]
+    facts = [subject_of(difference.path[0], difference.path[1:]) for difference in one.differences]
     names = (*one.differ, *one.extra)
     at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC,)
-    related = [Related(subject=each, message="different here too") for each in facts[1 : _RELATED + 1]]
+    related = [Related(subject=subjects, message="different here too") for subjects in facts[1 : _RELATED + 1]]
     return finding(UNFIT, unfit_said(one), (FABRIC, "builds", one.build), at, one.intent, related=tuple(related))
 
 

@@ -34,8 +34,10 @@ def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
     for _, after in states:
         for device in sorted(after.fabric.devices, key=lambda device: natural(device.name)):
             sources = after.sources.get(device.name, ())
-            known = was.get(device.name) or next((at[one.display] for one in sources if one.display in at), None)
-            yield from _verdicts(device, sources, gone if known is None else [known])
+            known_sources = was.get(device.name) or next(
+                (at[source.display] for source in sources if source.display in at), None
+            )
+            yield from _verdicts(device, sources, gone if known_sources is None else [known_sources])
 
 
 def _verdicts(device: Device, sources: tuple[Source, ...], known: Sequence[tuple[Source, ...]]) -> Iterator[Finding]:
@@ -58,19 +60,21 @@ def _verdicts(device: Device, sources: tuple[Source, ...], known: Sequence[tuple
             (name,),
             (name,),
             f"supplied by {file}",
-            located=Located(file=next(one.display for one in sources if one.name == file), span=Span(1, 1, 1, 1)),
+            located=Located(
+                file=next(source.display for source in sources if source.name == file), span=Span(1, 1, 1, 1)
+            ),
         )
 
 
 def _content(sources: Iterable[Source]) -> list[tuple[str, str]]:
-    return sorted((one.name, one.digest) for one in sources)
+    return sorted((source.name, source.digest) for source in sources)
 
 
 def _supplied(platform: str, sources: Iterable[Source]) -> _Supplied:
     bundle: dict[str, bytes] = {}
-    for one in sources:
+    for source in sources:
         try:
-            bundle[one.name] = load(one)
+            bundle[source.name] = load(source)
         except InputProblems:
             continue
     return platforms.supplied(platform, bundle)

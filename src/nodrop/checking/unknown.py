@@ -41,7 +41,7 @@ def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
         own = {device.name: (device, after) for device in after.fabric.devices}
         for old in before.fabric.devices:
             sources = before.sources.get(old.name, ())
-            called = next((owners[one.display] for one in sources if one.display in owners), "")
+            called = next((owners[source.display] for source in sources if source.display in owners), "")
             found = own.get(old.name) or now.get(old.name) or now.get(called)
             if found is not None and found[0].platform == old.platform:
                 yield from _lost(old, sources, found[0], found[1].sources.get(found[0].name, ()))
@@ -67,18 +67,18 @@ def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
 
 def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]) -> Iterator[Finding]:
     unlike = differences(old, new, whole_lists=True)
-    lost = [one for one in unlike if one.b is UNKNOWN and one.path[-1] not in _OF_FABRIC]
+    lost = [difference for difference in unlike if difference.b is UNKNOWN and difference.path[-1] not in _OF_FABRIC]
     if not lost or not after:
         return
-    there = {one.name for one in after}
-    gone = [one.name for one in before if one.name not in there]
+    names = {source.name for source in after}
+    gone = [source.name for source in before if source.name not in names]
     causes = [f"{name} is gone" for name in gone]
     tables = {source.name: _keys(source) for source in before}
     left = {key for source in after for key in _keys(source)}
     for name, keys in tables.items():
         if name not in gone and (missing := [key for key in keys if key not in left]):
             causes.append(f"{listing(missing)} {'is' if len(missing) == 1 else 'are'} missing in {name}")
-    if not causes and not any(len(one.path) == 1 for one in lost):
+    if not causes and not any(len(difference.path) == 1 for difference in lost):
         return
     parts = list(dict.fromkeys(map(_part, lost)))
     more = f" and {count(len(parts) - _SHOWN, 'more fact')}" if len(parts) > _SHOWN else ""
@@ -95,9 +95,14 @@ def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Sou
     )
 
 
-def _part(one: Difference) -> str:
+def _part(difference: Difference) -> str:
     """Return what a fact is, whichever port it is of."""
-    return ".".join(map(str, one.path[2:] if one.path[0] == "interfaces" and len(one.path) > 2 else one.path))
+    return ".".join(
+        map(
+            str,
+            difference.path[2:] if difference.path[0] == "interfaces" and len(difference.path) > 2 else difference.path,
+        )
+    )
 
 
 def _keys(source: Source) -> Mapping[str, object]:

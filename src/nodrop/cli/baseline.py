@@ -44,12 +44,12 @@ def command(
     """
     from nodrop.cli.main import NOTHING, WRONG
     from nodrop.cli.output import tell
-    from nodrop.judging import baselined, chosen_rules, read
+    from nodrop.judging import baselined, chosen_rules, read_source
     from nodrop.lint.baseline import FILE, Baseline, load, spell
     from nodrop.paths import reason
     from nodrop.publish.file import replace_file
-    from nodrop.publish.landing import resolved
-    from nodrop.report.merged import merged
+    from nodrop.publish.landing import resolve_output
+    from nodrop.report.merged import merge_outcomes
     from nodrop.several import with_others
 
     config = settings.config
@@ -59,26 +59,26 @@ def command(
         stated.settings(replace(settings, both=routing)), whole=False, config=replace(config, baseline=None)
     )
     try:
-        there = Path(resolved(path))
+        there = Path(resolve_output(path))
     except (OSError, ValueError) as error:
         raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
     before = load(there, str(path)) if there.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-    outcomes = [_judged(one, settings, routing=routing) for one in fabrics]
+    outcomes = [_check_fabric(fabric, settings, routing=routing) for fabric in fabrics]
     if len(fabrics) > 1:
-        rules, reads = partial(chosen_rules, settings), [partial(read, one, settings) for one in fabrics]
+        rules, reads = partial(chosen_rules, settings), [partial(read_source, fabric, settings) for fabric in fabrics]
         outcomes = with_others(outcomes, reads, rules, settings, one_site=config.path is not None)
-    found = merged(outcomes)
-    for problem in found.problems:
+    outcome = merge_outcomes(outcomes)
+    for problem in outcome.problems:
         tell(f"error: {problem}")
-    if found.problems:
+    if outcome.problems:
         tell(f"nothing was written to {path}")
         return WRONG
-    if not found.devices and not found.hosts:
+    if not outcome.devices and not outcome.hosts:
         tell("nothing to look at")
         return NOTHING
-    made = baselined(before, found, settings, prune=prune)
+    made = baselined(before, outcome, settings, prune=prune)
     try:
         replace_file(path, spell(made.baseline).encode())
     except (OSError, ValueError) as error:
@@ -87,17 +87,17 @@ def command(
     return 0
 
 
-def _judged(what: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
+def _check_fabric(what: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
     from nodrop.inputs import Inputs
-    from nodrop.judging import chosen_rules, collecting, judged, read
+    from nodrop.judging import chosen_rules, collecting, read_source, run_rules
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        reading = read(what, settings)
-        made = judged(reading, chosen_rules(settings, failures=routing), settings)
+        reading = read_source(what, settings)
+        rule = run_rules(reading, chosen_rules(settings, failures=routing), settings)
         outcomes.append(
-            replace(made, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(what, Inputs))
+            replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(what, Inputs))
         )
     (outcome,) = outcomes
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)

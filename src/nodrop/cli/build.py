@@ -54,8 +54,8 @@ def _patterns() -> list[str]:
     from nodrop.platforms.hosts.spelling import WRITES as HOSTS
     from nodrop.report.rack import WRITES as RACK
 
-    own = [stated.FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.writes())]
-    return [*own, *(f"*/{name}" for name in own)]
+    own_hosts = [stated.FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.writes())]
+    return [*own_hosts, *(f"*/{name}" for name in own_hosts)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class _Made:
     files: "tuple[Put | Compared, ...]"
     outcome: "Outcome"
 
-    def said(self, output: str, choices: Choices) -> int:
+    def report_outcome(self, output: str, choices: Choices) -> int:
         """Report what is wrong, and return the exit code."""
         from nodrop.cli.main import FAILED, WRONG
         from nodrop.cli.output import emit, exit_code, tell
@@ -105,7 +105,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     from nodrop.parallel import map_chunks
     from nodrop.paths import lasting
     from nodrop.publish import digest
-    from nodrop.report.merged import merged
+    from nodrop.report.merged import merge_outcomes
     from nodrop.several import with_others
 
     tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
@@ -119,19 +119,19 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
             devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
     with working(devices, choices.jobs) as executor:
         done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
-    settings, made = choices.settings, [one.outcome for one in done]
+    settings, new_outcomes = choices.settings, [one.outcome for one in done]
     if len(tasks) > 1:
         reads = [partial(_reading, task) for task in tasks]
-        made = with_others(made, reads, partial(chosen_rules, settings), settings, one_site=True)
-    outcomes += made
+        new_outcomes = with_others(new_outcomes, reads, partial(chosen_rules, settings), settings, one_site=True)
+    outcomes += new_outcomes
     files = tuple(one.files for one in done if one.files is not None)
-    outcome = concluded(merged(outcomes), settings)
+    outcome = concluded(merge_outcomes(outcomes), settings)
     return _Made(inputs=inputs, files=files, outcome=outcome)
 
 
 def _done(task: _Task) -> _Done:
     """Do all that one intent needs; nothing of it but its files outlives this."""
-    from nodrop.judging import chosen_rules, collecting, judged
+    from nodrop.judging import chosen_rules, collecting, run_rules
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
@@ -139,11 +139,11 @@ def _done(task: _Task) -> _Done:
     with collecting(outcomes):
         artifacts, reading = _built(task)
         settings = task.choices.settings
-        made = judged(reading, chosen_rules(settings), settings)
-        outcomes.append(replace(made, identifiers=identifiers_of(reading.fabric), an_intent=True))
-        for one in artifacts:
-            name = f"{one.device}/{one.path}" if one.device else one.path
-            files[task.top + name] = one.text.encode()
+        rule = run_rules(reading, chosen_rules(settings), settings)
+        outcomes.append(replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=True))
+        for artifact in artifacts:
+            name = f"{artifact.device}/{artifact.path}" if artifact.device else artifact.path
+            files[task.top + name] = artifact.text.encode()
     (outcome,) = outcomes
     outcome = replace(outcome, name=f"{task.output}/{task.top}".rstrip("/"))
     return _Done(outcome=outcome, files=task.room.put(files) if files else None)
@@ -167,10 +167,10 @@ def _reading(task: _Task) -> "Reading":
 def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, by which folders are called."""
     from nodrop.errors import InputProblems
-    from nodrop.inputs import named
+    from nodrop.inputs import find_named_file
     from nodrop.judging import intent_of
 
-    raw, intent = intent_of(named(path))
+    raw, intent = intent_of(find_named_file(path))
     if intent.fabric in names:
         found = f"{intent.fabric}, which is the name of the fabric of {names[intent.fabric]} too"
         raise InputProblems([intent.problem(("fabric",), found, "a name for each fabric")])
@@ -184,17 +184,17 @@ def _published(draft: "Draft", output: str, made: _Made, choices: Choices, *, wr
     from nodrop.cli.output import reaches, tell
     from nodrop.publish import Put
 
-    code = made.said(output, choices)
+    code = made.report_outcome(output, choices)
     if code in (FAILED, WRONG):
         return code
     if reaches(made.outcome, choices.fail_on) and not write_anyway:
         tell(f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)")
         return code
-    puts = [one for one in made.files if isinstance(one, Put)]
+    puts = [file for file in made.files if isinstance(file, Put)]
     done = draft.publish(puts, made.inputs)
     parts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     parts += [f"{len(done.removed)} removed"] if done.removed else []
-    files = sum(len(one.digests) for one in puts)
+    files = sum(len(put.digests) for put in puts)
     tell(f"{output}: {made.outcome.devices} devices, {files} files ({', '.join(parts)})")
     return code
 
@@ -205,10 +205,10 @@ def _checked(against: "Comparison", output: str, made: _Made, choices: Choices) 
     from nodrop.cli.output import tell
     from nodrop.publish import Compared
 
-    code = made.said(output, choices)
+    code = made.report_outcome(output, choices)
     if code in (FAILED, WRONG):
         return code
-    compared = [one for one in made.files if isinstance(one, Compared)]
+    compared = [file for file in made.files if isinstance(file, Compared)]
     words = {"missing": "is missing", "differs": "differs from the build", "unexpected": "is not of the build"}
     drifts = against.drifts(compared)
     for drift in drifts:

@@ -129,21 +129,21 @@ def command(
         at_base(paths, base, exact=exact) as (former, name),
     ):
 
-        def made(config: Config) -> Policy:
+        def make_policy(config: Config) -> Policy:
             chosen = flags.choices(config)
             settings = stated.settings(replace(chosen.settings, store=store, both=True))
             return Policy(settings=settings, fail_on=chosen.fail_on)
 
-        named = flags.config() if flags.names_config else None
-        found = policies(paths, former, made, named=named, work=config_from == "work")
-        settings = found.held.settings
-        choices = replace(choices, settings=settings, fail_on=found.held.fail_on)
+        named_config = flags.config() if flags.names_config else None
+        found_policies = policies(paths, former, make_policy, named=named_config, work=config_from == "work")
+        settings = found_policies.held.settings
+        choices = replace(choices, settings=settings, fail_on=found_policies.held.fail_on)
         ask = Ask(
             routing=True if batfish else routing,
             batfish=batfish,
             rollout=rollout != "off",
             gate=rollout == "gate",
-            risk=next((one for one in MODEL_RISKS if one == fail_on_risk), None),
+            risk=next((model_risk for model_risk in MODEL_RISKS if model_risk == fail_on_risk), None),
             platform=stated.platform,
         )
         with Progress(quiet=choices.quiet) as progress:
@@ -153,7 +153,7 @@ def command(
                 former,
                 name,
                 ask,
-                policies=found,
+                policies=found_policies,
                 workers=lambda n: working(n, choices.jobs),
                 progress=progress,
             )
@@ -162,7 +162,7 @@ def command(
         every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.stops))
         emit(every, choices, kind="check", told=checked, own=_OWN)
     code = exit_code(checked.outcome, choices.fail_on)
-    if code in (0, NOTHING) and any(_stops(one, choices.fail_on, rollout) for one in checked.stops):
+    if code in (0, NOTHING) and any(_stops(stop, choices.fail_on, rollout) for stop in checked.stops):
         return FOUND
     if code == NOTHING and (checked.same or checked.fabrics):
         return 0
@@ -171,11 +171,11 @@ def command(
     return code
 
 
-def _stops(one: "Finding", fail_on: str, rollout: str) -> bool:
+def _stops(finding: "Finding", fail_on: str, rollout: str) -> bool:
     """Whether a verdict on the change ends with 1: a build or a risk always does."""
     from nodrop.lint.finding import as_bad
     from nodrop.report.rulings import HAZARD, RISK, UNFIT
 
-    if one.rule == HAZARD.name and rollout != "gate":
+    if finding.rule == HAZARD.name and rollout != "gate":
         return False
-    return one.rule in (RISK.name, UNFIT.name) or as_bad(one.severity, fail_on)
+    return finding.rule in (RISK.name, UNFIT.name) or as_bad(finding.severity, fail_on)

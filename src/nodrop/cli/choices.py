@@ -57,7 +57,7 @@ class Flags:
         config = settings.config
         if baseline is not None:
             path = Path(baseline)
-            held = {named: texts for named, texts in config.held.items() if named != path}
+            held = {named_path: texts for named_path, texts in config.held.items() if named_path != path}
             config = replace(config, baseline=path, held=held)
         if suppressing and config.baseline is not None:
             _require_baseline(config)
@@ -106,13 +106,13 @@ def _settings(given: dict[str, Any], config: "Config") -> "Settings":
 
     from nodrop.judging import Settings
 
-    own = tuple(map(Path, given["rules"]))
-    held = {path: texts for path, texts in config.held.items() if path not in own}
+    own_paths = tuple(map(Path, given["rules"]))
+    held = {path: texts for path, texts in config.held.items() if path not in own_paths}
     return Settings(
         select=given["select"] or (),
         ignore=given["ignore"] or (),
         strictness=given["strictness"] or config.strictness or "regular",
-        config=replace(config, rules=(*config.rules, *own), held=held),
+        config=replace(config, rules=(*config.rules, *own_paths), held=held),
     )
 
 
@@ -130,7 +130,7 @@ def _require_baseline(config: "Config") -> None:
     baseline_of(config)
 
 
-def _config(named: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
+def _config(named_text: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
     """Return what the file says that was named, or is found."""
     from pathlib import Path
 
@@ -138,9 +138,9 @@ def _config(named: str | None, inputs: tuple[str, ...], *, none: bool) -> "Confi
     from nodrop.errors import InputProblems
     from nodrop.paths import fault
 
-    if named is not None and none:
+    if named_text is not None and none:
         raise click.UsageError("--config and --no-config contradict each other")
-    if named is not None and (wrong := fault(named)) is not None:
+    if named_text is not None and (wrong := fault(named_text)) is not None:
         raise InputProblems([wrong])
-    path = None if none else find(inputs) if named is None else Path(named)
+    path = None if none else find(inputs) if named_text is None else Path(named_text)
     return Config() if path is None else load(path)

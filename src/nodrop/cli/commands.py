@@ -24,8 +24,8 @@ class Commands(click.Group):
 
     def _modules(self) -> dict[str, str]:
         """Return the names of commands with their modules'."""
-        found = (module.name for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__))
-        return {name.rstrip("_").replace("_", "-"): name for name in found if name not in self._without}
+        names = (module.name for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__))
+        return {name.rstrip("_").replace("_", "-"): name for name in names if name not in self._without}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name."""

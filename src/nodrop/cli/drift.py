@@ -60,15 +60,15 @@ def command(
 
     if "-" in intents:
         raise click.UsageError("standard input can be what runs, not what is wanted; name a file or a folder")
-    with at_work(choices, (*running, *intents), no_cache=no_cache) as given:
-        settings = stated.settings(replace(given, both=True))
+    with at_work(choices, (*running, *intents), no_cache=no_cache) as given_settings:
+        settings = stated.settings(replace(given_settings, both=True))
         collected = stated.inputs(running, settings)
-        wanted = find(intents, exclude=settings.config.excludes)
-        devices = max(len(one.bundles) for one in (collected, wanted))
+        wanted_inputs = find(intents, exclude=settings.config.excludes)
+        devices = max(len(inputs.bundles) for inputs in (collected, wanted_inputs))
         with working(devices, choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
             found, (before, after) = drifted(
                 collected,
-                wanted,
+                wanted_inputs,
                 intents[0],
                 settings,
                 executor,

@@ -61,7 +61,7 @@ def command(
     from nodrop.report.difference import diff as difference
     from nodrop.report.difference import painted
     from nodrop.report.fixed import Made
-    from nodrop.report.merged import merged
+    from nodrop.report.merged import merge_outcomes
 
     if diff and patch is not None:
         raise click.UsageError("--diff and --patch contradict each other")
@@ -69,28 +69,28 @@ def command(
     inputs = stated.inputs(paths, settings)
     fixed = _fixed(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)
     alone = ("text", None) in choices.formats
-    held = [] if diff or patch is not None else list(_held(inputs, fixed))
+    stdin_texts = [] if diff or patch is not None else list(_collect_stdin_texts(inputs, fixed))
     if diff and alone:
         text = "".join(difference(file) for one in fixed for file in one.rewritten)
         say(painted(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
     elif patch is not None:
         _patched(patch, fixed)
     elif not diff:
-        fixed = [_written(one) for one in fixed]
-    if held and alone:
-        say(b"".join(held))
+        fixed = [_write_fixed_files(one) for one in fixed]
+    if stdin_texts and alone:
+        say(b"".join(stdin_texts))
     what: What = "diff" if diff else "files" if patch is None else "patches"
-    outcome = merged([one.outcome for one in fixed])
-    aside = ("text",) if diff or held else ()
+    outcome = merge_outcomes([one.outcome for one in fixed])
+    aside = ("text",) if diff or stdin_texts else ()
     emit(outcome, choices, kind="fixes", told=Made(fixed=fixed, what=what), own=("text", "json"), aside=aside)
     changes = diff and any(one.rewritten for one in fixed)
     return _code(outcome, choices, changes=changes)
 
 
-def _held(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
+def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
     """Yield the text that standard input comes to, if it was read."""
     new = {name: text for one in fixed for name, text in one.files.items()}
-    bundles = (text for one in inputs.fabrics() for bundle in one.bundles for _, text in bundle.files)
+    bundles = (text for fabric in inputs.fabrics() for bundle in fabric.bundles for _, text in bundle.files)
     for text in (*bundles, *inputs.all_intents()):
         if text.path is None:
             yield new.get(text.display, text.held)
@@ -108,7 +108,7 @@ def _fixed(
 
     quick = replace(settings, whole=choices.verbose or settings.whole)
     fixed = []
-    with working(sum(len(one.bundles) for one in inputs.fabrics()), choices.jobs) as executor:
+    with working(sum(len(fabric.bundles) for fabric in inputs.fabrics()), choices.jobs) as executor:
         every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
         for what in every:
             try:
@@ -123,15 +123,18 @@ def _concluded(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixe
     """Yield what is told of all fabrics together: suppressions that none of them needs."""
     from nodrop.judging import concluded
     from nodrop.report.fixed import Fixed, Left
-    from nodrop.report.merged import merged
+    from nodrop.report.merged import merge_outcomes
     from nodrop.report.outcome import Outcome
 
-    whole = merged([one.outcome for one in fixed])
-    known = set(map(id, whole.findings))
-    more = [one for one in concluded(whole, settings).findings if id(one) not in known]
-    if more:
-        left = (Left(finding=one, why="no fix", text=one.fix.text if one.fix else "") for one in more)
-        yield Fixed(outcome=Outcome(findings=tuple(more)), left=tuple(left))
+    whole_outcome = merge_outcomes([one.outcome for one in fixed])
+    known = set(map(id, whole_outcome.findings))
+    further_findings = [finding for finding in concluded(whole_outcome, settings).findings if id(finding) not in known]
+    if further_findings:
+        left = (
+            Left(finding=finding, why="no fix", text=finding.fix.text if finding.fix else "")
+            for finding in further_findings
+        )
+        yield Fixed(outcome=Outcome(findings=tuple(further_findings)), left=tuple(left))
 
 
 def _anything(_text: "Text") -> str:
@@ -168,7 +171,7 @@ def _patched(directory: str, fixed: Sequence["Fixed"]) -> None:
     )
 
 
-def _written(one: "Fixed") -> "Fixed":
+def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
     """Write what was fixed, device by device; what cannot be written is a problem, and its findings are left."""
     from nodrop.errors import InputProblems
     from nodrop.publish import Replacement, replace_files
@@ -176,10 +179,10 @@ def _written(one: "Fixed") -> "Fixed":
 
     problems: list[Problem] = []
     failed: set[str] = set()
-    for device in dict.fromkeys(file.device for file in one.rewritten):
+    for device in dict.fromkeys(file.device for file in fixed_file.rewritten):
         files = [
             Replacement(path=file.path, display=file.display, old=file.old, new=file.new)
-            for file in one.rewritten
+            for file in fixed_file.rewritten
             if file.device == device and file.path is not None
         ]
         try:
@@ -188,15 +191,18 @@ def _written(one: "Fixed") -> "Fixed":
             problems += error.problems
             failed.add(device)
     if not failed:
-        return one
-    lost = [finding for finding in one.made if (finding.device or "") in failed]
+        return fixed_file
+    lost = [finding for finding in fixed_file.made if (finding.device or "") in failed]
     return replace(
-        one,
-        outcome=replace(one.outcome, problems=(*one.outcome.problems, *problems)),
-        made=tuple(finding for finding in one.made if (finding.device or "") not in failed),
-        left=(*one.left, *(Left(finding=each, why="refused", text="its file was not written") for each in lost)),
-        rewritten=tuple(file for file in one.rewritten if file.device not in failed),
-        patches=tuple(patch for patch in one.patches if patch.device not in failed),
+        fixed_file,
+        outcome=replace(fixed_file.outcome, problems=(*fixed_file.outcome.problems, *problems)),
+        made=tuple(finding for finding in fixed_file.made if (finding.device or "") not in failed),
+        left=(
+            *fixed_file.left,
+            *(Left(finding=finding, why="refused", text="its file was not written") for finding in lost),
+        ),
+        rewritten=tuple(file for file in fixed_file.rewritten if file.device not in failed),
+        patches=tuple(patch for patch in fixed_file.patches if patch.device not in failed),
     )
 
 

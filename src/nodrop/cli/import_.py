@@ -85,7 +85,7 @@ def command(
     if reading is None:
         return WRONG
     if against is not None:
-        return _held(reading, against)
+        return _report_differences(reading, against)
     source = " ".join(Path(path).name or path for path in paths)
     fabric = _modelled(_called(reading.fabric, paths[0]), models)
     made = derive(fabric, source=source, files=files_of(reading))
@@ -93,11 +93,11 @@ def command(
         say(made.text)
     else:
         written_anew(Path(output), made.text)
-    tell(_said(made, output))
+    tell(_render_summary(made, output))
     return 0 if made.equal else FOUND
 
 
-def _held(reading: "Reading", against: str) -> int:
+def _report_differences(reading: "Reading", against: str) -> int:
     """Tell what an intent comes to otherwise than what was read."""
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say, tell
@@ -108,11 +108,11 @@ def _held(reading: "Reading", against: str) -> int:
     intent = load(Path(against), against)
     fabric = reading.fabric if reading.fabric.name != UNNAMED else replace(reading.fabric, name=intent.fabric)
     held = hold(fabric, intent, files=files_of(reading))
-    parts = [*held.names, *held.left]
+    names = [*held.names, *held.left]
     if held.extra:
-        parts += ["", "Beside the model, to be carried in the intent:", held.extra.rstrip()]
-    if parts:
-        say("\n".join(parts) + "\n")
+        names += ["", "Beside the model, to be carried in the intent:", held.extra.rstrip()]
+    if names:
+        say("\n".join(names) + "\n")
     kinds = len(held.left)
     said = f"{kinds} kind{'' if kinds == 1 else 's'} of facts are otherwise" if kinds else "it comes to what was read"
     tell(f"{against}: {said}{', and there are settings beside the model' if held.extra else ''}")
@@ -133,22 +133,24 @@ def _modelled(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
     from nodrop.hardware import switches
     from nodrop.model.states import Unknown
 
-    devices = {one.name: one for one in fabric.devices}
+    devices = {device.name: device for device in fabric.devices}
     for text in models:
         pattern, equals, model = text.rpartition("=")
         if model not in switches():
             raise click.UsageError(unknown("switch model", model, switches()))
-        fitting = [one for one in fabric.devices if fnmatchcase(one.name, pattern if equals else "*")]
+        fitting = [device for device in fabric.devices if fnmatchcase(device.name, pattern if equals else "*")]
         if not fitting:
             raise click.UsageError(f"--model {text}: no switch is called so; there are {listing(devices)}")
-        unsaid = [one for one in fitting if isinstance(one.model, Unknown)]
+        unsaid = [device for device in fitting if isinstance(device.model, Unknown)]
         if not unsaid:
-            raise click.UsageError(f"--model {text}: the files of {listing(one.name for one in fitting)} say the model")
-        devices |= {one.name: replace(one, model=model) for one in unsaid}
+            raise click.UsageError(
+                f"--model {text}: the files of {listing(device.name for device in fitting)} say the model"
+            )
+        devices |= {device.name: replace(device, model=model) for device in unsaid}
     return replace(fabric, devices=tuple(devices.values()))
 
 
-def _said(made: "Imported", output: str | None) -> str:
+def _render_summary(made: "Imported", output: str | None) -> str:
     """Return in a line how well the intent says what the files do."""
     where = f"{output}: written; " if output else ""
     if made.equal:

@@ -44,9 +44,9 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
     from nodrop.cli.output import tell
     from nodrop.hardware import buildable, obstacle, switch, switches
     from nodrop.intent.first import SCHEMA, first
-    from nodrop.schemas import spelt
+    from nodrop.schemas import render_schema
 
-    _check("--platform", platform, platforms.written())
+    _check("--platform", platform, platforms.writable_names())
     _check("--model", model, switches())
     if (reason := obstacle(switch(model), platform)) is not None:
         raise click.BadParameter(f"{reason}; known: {', '.join(buildable(platform))}", param_hint="'--model'")
@@ -54,14 +54,14 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
         raise click.UsageError("the path is empty; expected a folder or a file")
     target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FILE
     written_anew(target, first(platform, model, file=target.name))
-    written_anew(target.parent / SCHEMA, spelt("intent"), over=True)
+    written_anew(target.parent / SCHEMA, render_schema("intent"), over=True)
     tell(f"{target}: written; `nodrop show {target}` says what it means")
 
 
 def _write_rule(folder: str, rule: str) -> None:
     from nodrop.cli.output import tell
     from nodrop.lint.first_rule import SCHEMA, first_rule
-    from nodrop.schemas import spelt
+    from nodrop.schemas import render_schema
 
     area, slash, name = rule.partition("/")
     try:
@@ -71,7 +71,7 @@ def _write_rule(folder: str, rule: str) -> None:
         raise click.BadParameter(f"{error}{expected}", param_hint="'--rule'") from None
     target = Path(folder) / area / f"{name}.yaml"
     written_anew(target, text)
-    written_anew(Path(folder) / SCHEMA, spelt("rule"), over=True)
+    written_anew(Path(folder) / SCHEMA, render_schema("rule"), over=True)
     tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml judges by it")
 
 

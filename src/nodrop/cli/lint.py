@@ -53,8 +53,8 @@ def command(
     """
     from nodrop.cli.output import emit, exit_code
     from nodrop.cli.working import keeping
-    from nodrop.judging import chosen_rules, concluded, read
-    from nodrop.report.merged import merged
+    from nodrop.judging import chosen_rules, concluded, read_source
+    from nodrop.report.merged import merge_outcomes
     from nodrop.report.outcome import Files
     from nodrop.several import with_others
 
@@ -62,13 +62,13 @@ def command(
         settings = stated.settings(replace(choices.settings, store=store))
         inputs = stated.inputs(paths, settings)
         fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-        tasks = [_Task(what=one, settings=settings) for one in fabrics]
+        tasks = [_Task(what=fabric, settings=settings) for fabric in fabrics]
         outcomes = _all_done(tasks, choices)
         if len(tasks) > 1:
-            reads = [partial(read, task.what, settings) for task in tasks]
+            reads = [partial(read_source, task.what, settings) for task in tasks]
             one_site = settings.config.path is not None
             outcomes = with_others(outcomes, reads, partial(chosen_rules, settings), settings, one_site=one_site)
-        outcome = concluded(merged(outcomes), settings)
+        outcome = concluded(merge_outcomes(outcomes), settings)
         outcome = replace(outcome, files=Files.of(inputs))
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)

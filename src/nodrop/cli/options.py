@@ -31,13 +31,13 @@ def formats_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Paramet
             if name not in known:
                 raise click.BadParameter(unknown("format", name, known))
             result.append((name, file or None))
-        _require_apart([file for _, file in result])
+        _require_distinct_targets([file for _, file in result])
         return tuple(result)
 
     return formats
 
 
-def _require_apart(targets: list[str | None]) -> None:
+def _require_distinct_targets(targets: list[str | None]) -> None:
     """Refuse two formats for one file, by whichever names, or for standard output."""
     seen: dict[object, str] = {}
     for target in targets:

@@ -125,9 +125,9 @@ def emit(
 
     def render(name: str, *, terminal: bool) -> bytes:
         what, module = (told, f"{kind}_{name}") if name in own else (outcome, name)
-        return _rendered(what, module, name, choices, terminal=terminal)
+        return _render_report(what, module, name, choices, terminal=terminal)
 
-    written(choices.formats, render, aside=aside)
+    write_report(choices.formats, render, aside=aside)
     if outcome.crashed:
         tell("a rule failed; this is a bug of nodrop, please report it")
 
@@ -139,7 +139,7 @@ class Render(Protocol):
         """Return the report."""
 
 
-def written(formats: Formats, render: Render, *, aside: Sequence[str] = ()) -> None:
+def write_report(formats: Formats, render: Render, *, aside: Sequence[str] = ()) -> None:
     """Write a report in every format asked for; a target that cannot be written keeps none of the others from it.
 
     Where no file is named, formats go to standard output, or to standard error `aside` from something else.
@@ -158,11 +158,11 @@ def written(formats: Formats, render: Render, *, aside: Sequence[str] = ()) -> N
         raise click.ClickException("; ".join(failures))
 
 
-def _rendered(what: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
+def _render_report(what: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
     render = import_module(f"nodrop.report.{module}").render
     if name != "text":
-        made: bytes | str = render(what)
-        return made if isinstance(made, bytes) else utf8(made).encode()
+        new_text: bytes | str = render(what)
+        return new_text if isinstance(new_text, bytes) else utf8(new_text).encode()
     from nodrop.judging import all_rules
     from nodrop.report.links import Links
 

@@ -50,10 +50,10 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     index = Index(fabric)
     plane = compute(index, _failed(index, without))
     marked = _rdma(fabric) if dscp is None else dscp
-    start, own = _source(plane, src)
-    to = _target(plane, dst, own)
+    start, own_address = _source(plane, src)
+    to = _target(plane, dst, own_address)
     walk = Walk(plane, start, to)
-    shown = hops.facts(plane, walk, marked, own)
+    shown = hops.facts(plane, walk, marked, own_address)
     pairs = _pairs(plane, src, dst, marked)
     count = shown["paths"]
     title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
@@ -71,14 +71,14 @@ def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]
     from nodrop.routing.hop_filters import dropped, roce_packet
     from nodrop.routing.paths import Walk, attached
 
-    def tried(near: str, far: str) -> "Facts | None":
+    def trace_pair(near: str, far: str) -> "Facts | None":
         node, _, port = near.partition(":")
         cut = node in plane.index.hosts and attached(plane, node, port) is None
         if cut and plane.index.far_end(node, port) is None:
             return None
-        start, own = (None, None) if cut else _source(plane, near)
+        start, own_address = (None, None) if cut else _source(plane, near)
         try:
-            to = _target(plane, far, own)
+            to = _target(plane, far, own_address)
         except click.UsageError:
             return None  # a port without an address of its own, as one of a bond
         found = {"source": near, "destination": far, "address": str(to)}
@@ -87,7 +87,7 @@ def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]
         walk = Walk(plane, start, to)
         failed = (way.outcome for way in walk.ways if way.outcome != "delivered")
         outcome = "delivered" if walk.delivered else next(failed, "no route")
-        filtered = dropped(plane, walk, roce_packet(own, to, dscp)) if walk.delivered else None
+        filtered = dropped(plane, walk, roce_packet(own_address, to, dscp)) if walk.delivered else None
         if filtered is not None:
             outcome = f"dropped by access list {filtered.rules.name}"
         delivered = walk.delivered and filtered is None
@@ -96,20 +96,20 @@ def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]
     hosts = plane.index.hosts
     if src not in hosts or dst not in hosts:
         return []
-    sources, targets = ([f"{host}:{one.name}" for one in hosts[host].ports] for host in (src, dst))
+    sources, targets = ([f"{host}:{port.name}" for port in hosts[host].ports] for host in (src, dst))
     if len(sources) * len(targets) == 1:
         return []
-    every = (tried(near, far) for near in sources for far in targets)
+    every = (trace_pair(near, far) for near in sources for far in targets)
     return [pair for pair in every if pair is not None]
 
 
 def _rdma(fabric: "Fabric") -> int:
     from nodrop.model.effects import rdma_dscps
 
-    found = rdma_dscps(fabric)
-    if not found:
+    found_rdma_dscps = rdma_dscps(fabric)
+    if not found_rdma_dscps:
         raise click.UsageError("no class of the fabric carries RDMA; state the DSCP: --dscp 26")
-    return found[0]
+    return found_rdma_dscps[0]
 
 
 def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
@@ -121,7 +121,7 @@ def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
         node, colon, port = text.partition(":")
         if node not in index.devices:
             raise click.UsageError(unknown("switch", node, index.devices))
-        ports = [one.name for one in index.devices[node].interfaces]
+        ports = [interface.name for interface in index.devices[node].interfaces]
         if colon and port not in ports:
             raise click.UsageError(unknown(f"port of {node}", port, ports))
         ends |= {End(node, one) for one in ([port] if colon else ports)}
@@ -135,19 +135,24 @@ def _source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
 
     at = address(text)
     if at is not None:
-        start = paths.beside(plane, at)
+        start = paths.find_host_start(plane, at)
         if start is not None:
             return start, at
         raise click.UsageError(f"no switch has an address in a subnet with {text}")
     node, _, port = text.partition(":")
     host = plane.index.hosts.get(node)
     if host is not None:
-        for one in host.ports:
-            if port in ("", one.name) and (found := paths.attached(plane, node, one.name)) is not None:
-                return found, next(iter(_addresses(one.addresses)), None)
-        known = [one.name for one in host.ports]
+        for host_port in host.ports:
+            if (
+                port in ("", host_port.name)
+                and (found_start := paths.attached(plane, node, host_port.name)) is not None
+            ):
+                return found_start, next(iter(_addresses(host_port.addresses)), None)
+        known_names = [one.name for one in host.ports]
         raise click.UsageError(
-            unknown(f"port of {node}", port, known) if port and port not in known else f"no cable of {text} is known"
+            unknown(f"port of {node}", port, known_names)
+            if port and port not in known_names
+            else f"no cable of {text} is known"
         )
     if node not in plane.index.devices:
         raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
@@ -157,9 +162,9 @@ def _source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
     return start, None
 
 
-def _target(plane: "ControlPlane", text: str, own: "Address | None") -> "Address":
+def _target(plane: "ControlPlane", text: str, own_address: "Address | None") -> "Address":
     """Return an address of the destination, of the source's family if it has one."""
-    from nodrop.model.states import Unknown, those_known
+    from nodrop.model.states import Unknown, known_rows
     from nodrop.routing.prefixes import address
 
     at = address(text)
@@ -169,18 +174,20 @@ def _target(plane: "ControlPlane", text: str, own: "Address | None") -> "Address
     host, device = plane.index.hosts.get(node), plane.index.devices.get(node)
     texts: list[str] = []
     if host is not None:
-        texts = [one for each in host.ports if port in ("", each.name) for one in each.addresses]
+        texts = [one for host_port in host.ports if port in ("", host_port.name) for one in host_port.addresses]
     elif device is not None:
         rows = device.interfaces if port else ()
         of_ports = [row.addresses for row in rows if row.name == port and not isinstance(row.addresses, Unknown)]
         texts = [one for each in of_ports for one in each]
-        texts = texts if port else [one for each in those_known(device.loopbacks) for one in each.addresses]
+        texts = texts if port else [one for loopback in known_rows(device.loopbacks) for one in loopback.addresses]
     else:
         raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
-    found = _addresses(tuple(texts))
-    if not found:
+    addresses = _addresses(tuple(texts))
+    if not addresses:
         raise click.UsageError(f"{text} has no address that is known")
-    return next((one for one in found if own is not None and one.family == own.family), found[0])
+    return next(
+        (one for one in addresses if own_address is not None and one.family == own_address.family), addresses[0]
+    )
 
 
 def _addresses(texts: tuple[str, ...]) -> "list[Address]":

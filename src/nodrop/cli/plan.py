@@ -63,27 +63,27 @@ def command(
     Exit 1 where something changes.
     """
     from nodrop.cli.main import FOUND, WRONG
-    from nodrop.cli.output import wants_color, written
+    from nodrop.cli.output import wants_color, write_report
     from nodrop.cli.patching import patched
     from nodrop.plan.planning import plan
 
-    held = _held(paths, settings, nothing=no_cache)
+    held = _read_pairs(paths, settings, nothing=no_cache)
     plans = [plan(old, new) for old, new in held]
     if rollout != "off":
         plans = [_rolled_out(one, pair, settings, len(held)) for one, pair in zip(plans, held, strict=True)]
     wrong = any(one.problems for one in plans)
     if patch is not None and not wrong:
         patched(patch, [(one, *pair) for one, pair in zip(plans, held, strict=True)])
-    written(
+    write_report(
         formats,
-        lambda name, *, terminal: _rendered(plans, name, color=terminal and wants_color(color), verbose=verbose),
+        lambda name, *, terminal: _render_plans(plans, name, color=terminal and wants_color(color), verbose=verbose),
     )
     if wrong:
         return WRONG
     return 0 if all(one.empty for one in plans) else FOUND
 
 
-def _held(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "list[Pair]":
+def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "list[Pair]":
     """Return the fabrics of both trees, side by side; what was read is kept for the next run, unless `nothing` is."""
     from nodrop.cli.working import keeping, working
     from nodrop.inputs import find
@@ -92,25 +92,25 @@ def _held(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "li
 
     with keeping(paths, nothing=nothing) as store:
         settings = replace(settings, store=store)
-        found = [find((path,), exclude=settings.config.excludes) for path in paths]
-        with working(max(sum(len(fabric.bundles) for fabric in one.fabrics()) for one in found)) as executor:
-            old, new = (readings_of(one, settings, path, executor) for one, path in zip(found, paths, strict=True))
+        inputs = [find((path,), exclude=settings.config.excludes) for path in paths]
+        with working(max(sum(len(fabric.bundles) for fabric in one.fabrics()) for one in inputs)) as executor:
+            old, new = (readings_of(one, settings, path, executor) for one, path in zip(inputs, paths, strict=True))
     return list(pairs(old, new, paths))
 
 
-def _rolled_out(made: "Plan", pair: "Pair", settings: "Settings", fabrics: int) -> "Plan":
+def _rolled_out(plan: "Plan", pair: "Pair", settings: "Settings", fabrics: int) -> "Plan":
     from nodrop.checking.rollout import reroutes, rolled_out
 
-    routing = reroutes(made, pair.old, pair.new)
-    return rolled_out(made, pair.old, pair.new, settings, routing=routing, fabrics=fabrics)
+    routing = reroutes(plan, pair.old, pair.new)
+    return rolled_out(plan, pair.old, pair.new, settings, routing=routing, fabrics=fabrics)
 
 
-def _rendered(made: "Sequence[Plan]", name: str, *, color: bool, verbose: bool) -> bytes:
+def _render_plans(plans: "Sequence[Plan]", name: str, *, color: bool, verbose: bool) -> bytes:
     from nodrop.report import plan_json, plan_markdown, plan_text
     from nodrop.report.escape import utf8
 
     if name == "json":
-        return plan_json.render(made)
+        return plan_json.render(plans)
     if name == "markdown":
-        return utf8(plan_markdown.render(made)).encode()
-    return utf8(plan_text.render(made, color=color, verbose=verbose)).encode()
+        return utf8(plan_markdown.render(plans)).encode()
+    return utf8(plan_text.render(plans, color=color, verbose=verbose)).encode()

@@ -65,7 +65,7 @@ class Stated:
         """Return how to judge, with what is stated; a UsageError where it cannot be."""
         from nodrop.remembering import check
 
-        _require_known(self.platform)
+        _require_known_platform(self.platform)
         settings = replace(settings, declared=_declared(self.assume, self.profile))
         check(settings)
         return settings
@@ -74,8 +74,8 @@ class Stated:
         """Return what lies at the paths."""
         from nodrop.inputs import find
 
-        named, held = _held(paths, self.stdin_name)
-        return find(named, self.platform, exclude=settings.config.excludes, held=held)
+        named_paths, held = _resolve_stdin_name(paths, self.stdin_name)
+        return find(named_paths, self.platform, exclude=settings.config.excludes, held=held)
 
     def fabric(self, paths: tuple[str, ...], settings: "Settings") -> "Reading":
         """Return the one fabric that lies at the paths, or that an intent means; InputProblems where there is none."""
@@ -111,7 +111,7 @@ def stating(function: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def _held(paths: tuple[str, ...], stdin_name: str | None) -> tuple[list[str], dict[str, bytes]]:
+def _resolve_stdin_name(paths: tuple[str, ...], stdin_name: str | None) -> tuple[list[str], dict[str, bytes]]:
     """Return the paths with a name for standard input, if it was given one, and its text under that name."""
     from nodrop.inputs import STDIN, standard_input
 
@@ -122,7 +122,7 @@ def _held(paths: tuple[str, ...], stdin_name: str | None) -> tuple[list[str], di
     return [stdin_name if path == STDIN else path for path in paths], {stdin_name: standard_input()}
 
 
-def _require_known(platform: str | None) -> None:
+def _require_known_platform(platform: str | None) -> None:
     from nodrop import platforms
 
     if platform is not None and platform not in platforms.names():

@@ -29,7 +29,7 @@ def command(settings: "Settings", form: str) -> None:
     others only those that were selected.
     """
     from nodrop.cli.output import say
-    from nodrop.judging import listed
+    from nodrop.judging import list_rules
     from nodrop.report.rule_list import render
 
-    say(render(listed(settings), form))
+    say(render(list_rules(settings), form))

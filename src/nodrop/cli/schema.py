@@ -15,6 +15,6 @@ def command(kind: str) -> None:
     of lint, validate and others, and what plan, check and drift tell. The same lie in the folder schemas/ of nodrop.
     """
     from nodrop.cli.output import say
-    from nodrop.schemas import spelt
+    from nodrop.schemas import render_schema
 
-    say(spelt(kind))
+    say(render_schema(kind))

@@ -19,13 +19,13 @@ def command(intent: str, headroom: bool, form: str) -> None:
     from nodrop.design import adaptations
     from nodrop.design.classes import with_one_lossless
     from nodrop.design.defaults import defaulted
-    from nodrop.inputs import named
+    from nodrop.inputs import find_named_file
     from nodrop.judging import intent_of
     from nodrop.report import buffering, headroom_page, page
     from nodrop.report.fabric import facts
     from nodrop.report.json import dumped
 
-    _, loaded = intent_of(named(intent))
+    _, loaded = intent_of(find_named_file(intent))
     fabric = nodrop.build(loaded)
     shown: dict[str, object]
     if headroom:
@@ -33,8 +33,8 @@ def command(intent: str, headroom: bool, form: str) -> None:
         shown = {"version": 1, "fabric": fabric.name, "headroom": rows}
         text = headroom_page.text(fabric.name, rows)
     else:
-        first = with_one_lossless(loaded)
-        alone = nodrop.build(first) if first else None
+        first_intent = with_one_lossless(loaded)
+        alone = nodrop.build(first_intent) if first_intent else None
         shown = facts(fabric, defaulted(loaded), adaptations(loaded), alone)
         text = page.text(shown)
     say(dumped(shown).decode() if form == "json" else text)

@@ -88,7 +88,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.working import at_work
     from nodrop.judging import chosen_rules, collecting, concluded, reading_at
-    from nodrop.report.merged import merged
+    from nodrop.report.merged import merge_outcomes
     from nodrop.several import with_others
 
     observed = ask != Ask()
@@ -102,7 +102,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
             reads = [partial(reading_at, one.name, settings) for one in outcomes]
             one_site = settings.config.path is not None
             outcomes = with_others(outcomes, reads, lambda: rules, settings, one_site=one_site)
-    outcome = concluded(merged(outcomes), choices.settings, failures=True, observed=observed)
+    outcome = concluded(merge_outcomes(outcomes), choices.settings, failures=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 
@@ -115,7 +115,7 @@ def _outcome(
     progress: Callable[[str], None],
 ) -> "Outcome":
     from nodrop.analyses import OBSERVATIONS
-    from nodrop.judging import judged, reading_at
+    from nodrop.judging import reading_at, run_rules
     from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
@@ -127,11 +127,13 @@ def _outcome(
     reading = reading_at(path, settings)
     index = Index(reading.fabric)
     against = None if ask.against is None else reading_at(ask.against, settings)
-    given = observations(reading, index, batfish=ask.batfish, against=against, twin=ask.twin, progress=progress)
-    seen = tuple(given)
+    given_observations = observations(
+        reading, index, batfish=ask.batfish, against=against, twin=ask.twin, progress=progress
+    )
+    seen = tuple(given_observations)
     index.kept[OBSERVATIONS] = seen
-    found = judged(reading, rules, settings, index=index, progress=progress)
-    found = replace(found, identifiers=identifiers_of(reading.fabric), an_intent=reading.decided is not None)
+    outcome = run_rules(reading, rules, settings, index=index, progress=progress)
+    outcome = replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=reading.decided is not None)
     notes = tuple(Note(kind="routing", message=text) for text in summary(index))
     shown = (validation(index, seen),) if seen else ()
-    return replace(found, name=path, notes=(*found.notes, *notes), validations=shown)
+    return replace(outcome, name=path, notes=(*outcome.notes, *notes), validations=shown)

@@ -31,7 +31,7 @@ def keeping(checked: Sequence[str], *, nothing: bool, verbose: bool = False) -> 
 
     `checked` are the paths that the command reads. `verbose` tells why there is none.
     """
-    store = None if nothing else cache.opened(checked)
+    store = None if nothing else cache.open_user_store(checked)
     if store is None and not nothing and verbose:
         tell(cache.why_not(checked))
     yield store

@@ -23,7 +23,7 @@ def written_anew(target: Path, text: str, *, over: bool = False) -> None:
         raise click.ClickException(f"cannot write {target}: {reason(error)}") from None
 
 
-def filled(directory: str, texts: Mapping[str, str], patterns: Iterable[str], *, mark: str) -> None:
+def write_folder(directory: str, texts: Mapping[str, str], patterns: Iterable[str], *, mark: str) -> None:
     """Let a folder hold these texts, by name, and nothing else; only over what has a file called `mark`.
 
     They may hold secrets, and are for their owner alone. `patterns` are of all names that such texts can have.

@@ -25,7 +25,7 @@ from nodrop.lint.rules import Held, is_rule_file
 from nodrop.lint.suppressions import Suppression
 from nodrop.model.declared import Declared
 from nodrop.model.profile import Profile
-from nodrop.model.spelling import read
+from nodrop.model.spelling import parse_value
 from nodrop.model.subject import matches
 from nodrop.model.types import nearest
 from nodrop.stated.profile import MAX_BYTES as MAX_PROFILE_BYTES
@@ -78,22 +78,22 @@ class Config:
 
     def check(self, rules: Iterable[Rule]) -> None:
         """Raise InputProblems where a severity or an option is of no rule, or the option is none of its rule."""
-        known = {name: rule for rule in rules for name in (rule.name, *rule.aliases)}
+        known_rules = {name: rule for rule in rules for name in (rule.name, *rule.aliases)}
         problems = [
-            self._problem((key, name), f"no rule `{name}`", nearest(name, known))
+            self._problem((key, name), f"no rule `{name}`", nearest(name, known_rules))
             for key, table in (("severity", self.severity), ("options", self.options))
             for name in table
-            if name not in known
+            if name not in known_rules
         ]
         for name, values in self.options.items():
-            options = {option.name: option for option in known[name].options} if name in known else {}
-            for option, value in values.items() if name in known else ():
+            options = {option.name: option for option in known_rules[name].options} if name in known_rules else {}
+            for option, value in values.items() if name in known_rules else ():
                 if option not in options:
                     hint = nearest(option, options) or "it has none"
                     problems.append(self._problem(("options", name, option), f"no option `{option}` of {name}", hint))
                     continue
                 try:
-                    read(options[option].type, value)
+                    parse_value(options[option].type, value)
                 except ValueError as error:
                     problems.append(self._problem(("options", name, option), str(error)))
         if problems:
@@ -109,8 +109,8 @@ class Config:
 
 def _fits(pattern: str, parts: tuple[str, ...]) -> bool:
     """Whether a pattern fits a path: its name, where the pattern has no slash; else all of it."""
-    wanted = tuple(part for part in pattern.split("/") if part not in ("", "."))
-    return matches(wanted, parts if "/" in pattern.rstrip("/") else parts[-1:])
+    wanted_patterns = tuple(part for part in pattern.split("/") if part not in ("", "."))
+    return matches(wanted_patterns, parts if "/" in pattern.rstrip("/") else parts[-1:])
 
 
 def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path], bool] | None = None) -> Path | None:
@@ -128,7 +128,7 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
         for name in (FILE, PYPROJECT):
             path = folder / name
             if disk.is_folder(folder) and disk.is_file(path) and _counts(path, disk):
-                return _shown(path)
+                return _shorten_path(path)
         if within is None and os.path.lexists(folder / REPOSITORY):
             return None
     return None
@@ -136,11 +136,11 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
 
 def _common(inputs: Sequence[str], disk: Disk) -> Path:
     folders = [Path("." if text == STDIN else text) for text in inputs] or [Path()]
-    absolute = [os.path.abspath(one if disk.is_folder(one) else one.parent) for one in folders]  # noqa: PTH100
+    absolute = [os.path.abspath(folder if disk.is_folder(folder) else folder.parent) for folder in folders]  # noqa: PTH100
     return Path(os.path.commonpath(absolute))
 
 
-def _shown(path: Path) -> Path:
+def _shorten_path(path: Path) -> Path:
     """Return a path as a user would write it: from the working directory, where it lies below that or close by."""
     try:
         relative = os.path.relpath(path)
@@ -152,7 +152,7 @@ def _shown(path: Path) -> Path:
 def _counts(path: Path, disk: Disk) -> bool:
     """Whether a file of this name is one of ours: an intent may be called so, and most projects have no such table."""
     try:
-        raw = disk.text(path).read(MAX_BYTES)
+        raw = disk.text(path).read_bytes(MAX_BYTES)
     except InputProblems:
         return path.name == FILE
     return not is_intent(raw) if path.name == FILE else b"nodrop" in raw and table(raw, str(path)) is not None
@@ -160,7 +160,7 @@ def _counts(path: Path, disk: Disk) -> bool:
 
 def load(path: Path, disk: Disk | None = None) -> Config:
     """Read a configuration; InputProblems holds every fault of its text and schema."""
-    return loads((disk or Disk()).text(path).read(MAX_BYTES), path, disk)
+    return loads((disk or Disk()).text(path).read_bytes(MAX_BYTES), path, disk)
 
 
 def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
@@ -173,11 +173,17 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
     file = validated(document, ConfigFile)
     declared = stated.declared(document, file.fabric, ("fabric",))
     named = _Named(document, path, disk or Disk())
-    rules = tuple(named.path(one, "rules", at) for at, one in enumerate(file.rules))
-    known = None if file.baseline is None else named.path(file.baseline, "baseline")
-    own = None if file.profile is None or file.profile in names() else named.path(file.profile, "profile")
+    rules = tuple(named.path(rule, "rules", at) for at, rule in enumerate(file.rules))
+    known_path = None if file.baseline is None else named.path(file.baseline, "baseline")
+    own_path = None if file.profile is None or file.profile in names() else named.path(file.profile, "profile")
     named.require_inside()
-    profile = None if file.profile is None else named.profile(own) if own is not None else load_profile(file.profile)
+    profile = (
+        None
+        if file.profile is None
+        else named.profile(own_path)
+        if own_path is not None
+        else load_profile(file.profile)
+    )
     return Config(
         path=path,
         rules=rules,
@@ -188,9 +194,9 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
         declared=Declared(profile=profile).over(declared),
         suppress=tuple(_suppressions(document, file, shown)),
         harmless=tuple(_declared_lines(document, file, shown)),
-        profile=own,
-        baseline=known,
-        held=named.held(rules, known),
+        profile=own_path,
+        baseline=known_path,
+        held=named.read_base_texts(rules, known_path),
         exclude=file.exclude,
         places=dict(_places(document, file)),
     )
@@ -199,10 +205,10 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
 def _document(raw: bytes, path: Path) -> Document:
     if path.suffix != ".toml":
         return parse(raw, str(path))
-    found = table(raw, str(path))
-    if found is None:
+    document = table(raw, str(path))
+    if document is None:
         raise InputProblems([Problem(path=str(path), found="no table [tool.nodrop]", expected="one")])
-    return found
+    return document
 
 
 class _Named:
@@ -234,43 +240,43 @@ class _Named:
         """Return the profile in a file."""
         if not self._disk.is_former:
             return load_profile(str(path), self._disk.root(path))
-        return loads_profile(self._disk.text(path).read(MAX_PROFILE_BYTES), str(path), path.stem)
+        return loads_profile(self._disk.text(path).read_bytes(MAX_PROFILE_BYTES), str(path), path.stem)
 
-    def held(self, rules: Sequence[Path], known: Path | None) -> Held:
+    def read_base_texts(self, rules: Sequence[Path], known_path: Path | None) -> Held:
         """Return the texts of rules and baseline, of a former state; what lies there now is read when it is needed."""
         if not self._disk.is_former:
             return {}
-        found = {folder: dict(self._rules(self._disk, folder)) for folder in rules}
-        if known is not None:
-            found[known] = {"": self._disk.text(known).read(baseline.MAX_BYTES)}
-        return found
+        base_texts = {folder: dict(self._rules(self._disk, folder)) for folder in rules}
+        if known_path is not None:
+            base_texts[known_path] = {"": self._disk.text(known_path).read_bytes(baseline.MAX_BYTES)}
+        return base_texts
 
     def _rules(self, disk: Disk, folder: Path) -> Iterable[tuple[str, bytes]]:
         for path in files_below(disk, folder):
-            yield os.path.relpath(path, folder), disk.text(path).read(MAX_RULE_BYTES)
+            yield os.path.relpath(path, folder), disk.text(path).read_bytes(MAX_RULE_BYTES)
 
 
 def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
     """Yield the files of a folder of rules that are called as rule files are; links to folders are not followed."""
     pending = [folder] if disk.is_folder(folder) else []
     while pending:
-        here = pending.pop()
-        for entry in disk.entries(here):
+        path = pending.pop()
+        for entry in disk.entries(path):
             if entry.name.startswith("."):
                 continue
             if entry.kind == "folder":
-                pending.append(here / entry.name)
+                pending.append(path / entry.name)
             elif entry.kind == "file" and is_rule_file(entry.name):
-                yield here / entry.name
+                yield path / entry.name
 
 
 def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:
-    for one, (line, column, end_column, text) in _written(document, "suppress", file.suppress, "rule"):
+    for suppress, (line, column, end_column, text) in _locate_fields(document, "suppress", file.suppress, "rule"):
         yield Suppression(
-            rule=one.rule,
-            at=one.at,
-            reason=one.reason,
-            until=one.until,
+            rule=suppress.rule,
+            at=suppress.at,
+            reason=suppress.reason,
+            until=suppress.until,
             file=shown,
             line=line,
             column=column,
@@ -280,7 +286,7 @@ def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[
 
 
 def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterable[DeclaredLine]:
-    for one, (line, column, end_column, text) in _written(document, "harmless", file.harmless, "line"):
+    for one, (line, column, end_column, text) in _locate_fields(document, "harmless", file.harmless, "line"):
         yield DeclaredLine(
             pattern=tuple(one.line.split()),
             at=one.at,
@@ -294,7 +300,7 @@ def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterabl
         )
 
 
-def _written(
+def _locate_fields(
     document: Document, key: str, rows: Sequence[_Row], field: str
 ) -> Iterator[tuple[_Row, tuple[int, int, int, str]]]:
     """Yield rows with the line and the columns of a field, from 1, and its text; the end is 0 where it is not plain."""

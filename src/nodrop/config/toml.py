@@ -42,13 +42,13 @@ class Table(Document):
                 at = self._entry(str(before), key, at)
                 continue
             name = re.escape(key)
-            found = re.compile(
+            match = re.compile(
                 rf"""(?:^|[{{,\[.])[ \t]*(["']?){name}\1[ \t]*(?==|\]|\.)""",
                 re.MULTILINE,
             ).search(self._text, at)
-            if found is None:
+            if match is None:
                 continue
-            at = found.start() + re.match(r"[{,\[.]?\s*", found[0]).end()  # type: ignore[union-attr]
+            at = match.start() + re.match(r"[{,\[.]?\s*", match[0]).end()  # type: ignore[union-attr]
         return self._position(at)
 
     def _entry(self, name: str, number: int, at: int) -> int:
@@ -56,7 +56,7 @@ class Table(Document):
         header = re.compile(rf"""^[ \t]*\[\[[^\]\n]*{re.escape(name)}["']?[ \t]*\]\]""", re.MULTILINE)
         line = self._text.rfind("\n", 0, at) + 1
         opening = header if header.match(self._text, line) else re.compile(r"\{")
-        found = [one.end() - 1 for one in islice(opening.finditer(self._text, line), number + 1)]
+        found = [match.end() - 1 for match in islice(opening.finditer(self._text, line), number + 1)]
         return found[number] if number < len(found) else at
 
     def _position(self, at: int) -> tuple[int, int]:
@@ -80,7 +80,7 @@ def table(raw: bytes, path: str) -> Table | None:
 
 
 def _as_yaml(value: Any) -> Any:
-    """The same with texts for numbers, as YAML's loader leaves them to the schema."""
+    """Return the same with texts for numbers, as YAML's loader leaves them to the schema."""
     match value:
         case dict():
             return {key: _as_yaml(each) for key, each in value.items()}

@@ -66,8 +66,8 @@ class _Drawn(NamedTuple):
 
 def build(intent: Intent) -> Fabric:
     """Return the fabric that an intent describes; InputProblems holds every reason why it cannot be."""
-    layout, plan, timers, classes, cables, make = _drawn(intent)
-    devices = {node.name: make.made(node, cables[node.name]) for node in layout.switches.all}
+    layout, plan, timers, classes, cables, make = _make_draft(intent)
+    devices = {node.name: make.build_device(node, cables[node.name]) for node in layout.switches.all}
     faults = [*memory_faults(intent, layout.switches, devices, cables)]
     _stop([*faults, *bandwidth_faults(intent, layout.switches, devices)])
     fabric = Fabric(
@@ -91,26 +91,27 @@ def build(intent: Intent) -> Fabric:
     return fabric
 
 
-def _lossless_share(intent: Intent, made: Iterable[Device]) -> int | Unknown:
+def _lossless_share(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
     """Return the share of the memory that every switch is to keep for lossless traffic, in percent.
 
     It is the planned one, or less where a platform cannot have that, of which there is a note.
     """
     if not has_pfc(intent):
         return UNKNOWN
-    return min(intent.buffers.lossless_pool, *(lossless_share_percent(one.buffer_pools) for one in made))
+    return min(intent.buffers.lossless_pool, *(lossless_share_percent(device.buffer_pools) for device in devices))
 
 
 def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
     """Return what the platforms of an intent that builds cannot have as it was wanted, what was made, and why."""
-    layout, _, _, _, cables, make = _drawn(intent)
+    layout, _, _, _, cables, make = _make_draft(intent)
     adapted = notes(
-        (make.wanted(node, cables[node.name]), make.made(node, cables[node.name])) for node in layout.switches.all
+        (make.build_unadapted_device(node, cables[node.name]), make.build_device(node, cables[node.name]))
+        for node in layout.switches.all
     )
     return tuple(sorted((*adapted, *make.notes)))
 
 
-def _drawn(intent: Intent) -> _Drawn:
+def _make_draft(intent: Intent) -> _Drawn:
     problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
     problems += [*class_faults(intent), *host_faults(intent)]
     switches = boxes(intent, problems)
@@ -152,14 +153,24 @@ def _of_model(tier: Tier) -> str | None:
 
 def _links(layout: Layout) -> tuple[Link, ...]:
     joined = [
-        (_end(one.lower, one.lower_port), _end(one.upper, one.upper_port), one.cabling) for one in layout.fabric_cables
+        (
+            _end(fabric_cable.lower, fabric_cable.lower_port),
+            _end(fabric_cable.upper, fabric_cable.upper_port),
+            fabric_cable.cabling,
+        )
+        for fabric_cable in layout.fabric_cables
     ]
     joined += [
-        (_end(one.leaf, one.leaf_port), End(one.host, host_port_name(one)), one.cabling) for one in layout.host_cables
+        (
+            _end(host_cable.leaf, host_cable.leaf_port),
+            End(host_cable.host, host_port_name(host_cable)),
+            host_cable.cabling,
+        )
+        for host_cable in layout.host_cables
     ]
     links = (
-        Link(a=min(one, other), b=max(one, other), length_m=of.length_m, media=of.media.name)
-        for one, other, of in joined
+        Link(a=min(end, other_end), b=max(end, other_end), length_m=cabling.length_m, media=cabling.media.name)
+        for end, other_end, cabling in joined
     )
     return tuple(sorted(links, key=lambda link: (link.a, link.b)))
 
@@ -186,7 +197,7 @@ def _hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]:
 def _host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHosts) -> Host:
     """Return a host by its cables, which are in the order of its ports."""
     name, group = cables[0].host, cables[0].group
-    wanted, settings = intent.endpoints[group], intent.hosts
+    wanted_endpoints, settings = intent.endpoints[group], intent.hosts
     ports = tuple(
         HostPort(
             name=host_port_name(cable),
@@ -200,10 +211,10 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHost
     return Host(
         name=name,
         group=group,
-        gpus=wanted.gpus,
-        nic=wanted.nic,
+        gpus=wanted_endpoints.gpus,
+        nic=wanted_endpoints.nic,
         ports=ports,
-        spread=wanted.spread,
+        spread=wanted_endpoints.spread,
         trust=settings.trust,
         **same,
         rdma_mtu_bytes=settings.rdma_mtu,

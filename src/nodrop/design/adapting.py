@@ -21,10 +21,10 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Counter, Device, Interface, Port, Side, Trimming
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WatchdogConditions, WredProfile
 from nodrop.model.routing import Bgp, RouteMap
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import Subject, matches, natural
 from nodrop.model.types import KEYS
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.traits import Traits, traits
 
 
@@ -51,11 +51,13 @@ class Adapter:
         self._spare, self._length_m = spare, length_m
         self._made: dict[tuple[int, Side | None, bool], tuple[QosProfile, QosProfile]] = {}
 
-    def adapted(self, device: Device) -> Device:
+    def adapt_device(self, device: Device) -> Device:
         """Return a device as its platform can hold it, its headroom and pools not yet worked out."""
         held, bgp, dynamic = self._held, device.bgp, device.dynamic_buffers
         assert isinstance(device.loopbacks, tuple)
-        loopbacks = tuple(changed(one, name=held.loopback or one.name) for one in device.loopbacks)
+        loopbacks = tuple(
+            replace_fields(loopback, name=held.loopback or loopback.name) for loopback in device.loopbacks
+        )
         ports = device.interfaces
         if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
             ports = self._with_way_round(ports, switch(str(device.model)))
@@ -72,20 +74,22 @@ class Adapter:
             if held.most_paths is not None:
                 paths = {name: count and min(count, held.most_paths) for name, count in paths.items()}
             maps = bgp.route_maps if held.global_next_hops else tuple(map(_without_next_hops, bgp.route_maps))
-            bgp = changes["bgp"] = changed(bgp, session_dscp=dscp, route_maps=maps, suppress_fib_pending=waits, **paths)
+            bgp = changes["bgp"] = replace_fields(
+                bgp, session_dscp=dscp, route_maps=maps, suppress_fib_pending=waits, **paths
+            )
         if isinstance(bgp, Bgp) and device.routing_tables and held.routing_tables is not None:
             changes["bgp"] = in_tables(bgp, held.routing_tables)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
-            dynamic = changes["dynamic_buffers"] = changed(
+            dynamic = changes["dynamic_buffers"] = replace_fields(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
             )
         if isinstance(dynamic, DynamicBuffers) and not held.shared_headroom:
-            dynamic = changes["dynamic_buffers"] = changed(dynamic, over_subscribe_ratio=None)
+            dynamic = changes["dynamic_buffers"] = replace_fields(dynamic, over_subscribe_ratio=None)
         if isinstance(device.buffer_pools, tuple) and not held.pool_shares:
-            changes["buffer_pools"] = tuple(changed(pool, percentage=None) for pool in device.buffer_pools)
+            changes["buffer_pools"] = tuple(replace_fields(pool, percentage=None) for pool in device.buffer_pools)
         if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
-            changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
-        if device.hash_fields and not held.hash_fields.issuperset(known(device.hash_fields) or ()):
+            changes["trimming"] = replace_fields(device.trimming, tc=device.trimming.queue)
+        if device.hash_fields and not held.hash_fields.issuperset(require_fact(device.hash_fields) or ()):
             changes["hash_fields"] = None
         if held.own_hash_seed:
             changes["hash_seed"] = None
@@ -99,14 +103,14 @@ class Adapter:
             changes["gnmi_port"] = None
         if self._timers is not None:
             changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
-        return changed(device, **changes)
+        return replace_fields(device, **changes)
 
     def _ports(self, ports: tuple[Interface, ...]) -> tuple[Interface, ...]:
         """Return ports; shut ones without QoS have that of most others where every port has one, but for rates."""
         used = Counted(id(port.qos) for port in ports if isinstance(port.qos, QosProfile))
         usual = max(used, key=used.__getitem__, default=None)
-        first = next((port for port in ports if id(port.qos) == usual), None)
-        return tuple(self._port(port, first) for port in ports)
+        first_interface = next((port for port in ports if id(port.qos) == usual), None)
+        return tuple(self._port(port, first_interface) for port in ports)
 
     def _port(self, port: Interface, usual: Interface | None) -> Interface:
         held = self._held
@@ -124,7 +128,7 @@ class Adapter:
             length = None
         if qos is not port.qos or length != port.cable_length_m:
             changes |= {"qos": qos, "cable_length_m": length}
-        return changed(port, **changes) if changes else port
+        return replace_fields(port, **changes) if changes else port
 
     def _without_cable(self, port: Interface, usual: Interface | None) -> tuple[QosProfile, Any]:
         """Return QoS and cable length of a port that no cable leads to; one that is up has the rates of its speed."""
@@ -139,7 +143,7 @@ class Adapter:
         ends = {max(group.panels): max(group.speeds) for group in model.ports if group.service}
         last = max(ends, default=None)
         return tuple(
-            changed(port, enabled=True, speed_mbps=ends[last])
+            replace_fields(port, enabled=True, speed_mbps=ends[last])
             if last is not None and isinstance(port.port, Port) and port.port.panel == last
             else port
             for port in ports
@@ -149,8 +153,8 @@ class Adapter:
         """Return the profile of a port towards `side`, None for one without a cable; `rates` if its speed is known."""
         key = (id(qos), side, rates)
         if key not in self._made:
-            made = self._profile_of(qos, side, rates=rates)
-            self._made[key] = qos, made  # holds the one that was wanted, so that its id stays
+            profile = self._profile_of(qos, side, rates=rates)
+            self._made[key] = qos, profile  # holds the one that was wanted, so that its id stays
         return self._made[key][1]
 
     def _profile_of(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
@@ -162,24 +166,24 @@ class Adapter:
         if not held.port_buffers:
             changes |= {"ingress_buffers": (), "egress_buffers": ()}
         if not rates and isinstance(qos.queues, tuple):
-            qos = changed(qos, queues=tuple(map(_without_rate, qos.queues)))
+            qos = replace_fields(qos, queues=tuple(map(_without_rate, qos.queues)))
         if not held.queue_reserves and isinstance(qos.queues, tuple):
-            qos = changed(qos, queues=tuple(map(_without_reserve, qos.queues)))
+            qos = replace_fields(qos, queues=tuple(map(_without_reserve, qos.queues)))
         if not held.red_marks and isinstance(qos.queues, tuple):
             changes["queues"] = tuple(map(_without_red, qos.queues if side else map(_untrimmed, qos.queues)))
-        return changed(qos, **changes) if changes else qos
+        return replace_fields(qos, **changes) if changes else qos
 
     def _watchdog(self, qos: QosProfile, side: Side | None) -> PfcWatchdog | None:
         watchdog = qos.pfc_watchdog
         if side is None or not isinstance(watchdog, PfcWatchdog):
             return None
-        held = self._held.watchdog
-        if held.robustness and self._role == LEAF and side != "host":
+        watchdog_traits = self._held.watchdog
+        if watchdog_traits.robustness and self._role == LEAF and side != "host":
             return None
-        return changed(
+        return replace_fields(
             watchdog,
-            restoration_ms=watchdog.restoration_ms if held.restoration_ms else None,
-            action=watchdog.action if held.actions else None,
+            restoration_ms=watchdog.restoration_ms if watchdog_traits.restoration_ms else None,
+            action=watchdog.action if watchdog_traits.actions else None,
         )
 
 
@@ -189,21 +193,23 @@ def _conditions(usual: WatchdogConditions | None, wanted: object) -> WatchdogCon
         return usual
     names = ("pause_ten_thousandths", "sent_frames", "queue_percent")
     stated = {name: value for name in names if (value := getattr(wanted, name)) is not None}
-    return changed(usual, **stated)
+    return replace_fields(usual, **stated)
 
 
 def _without_next_hops(policy: RouteMap) -> RouteMap:
     """Return a policy that leaves it to the switch by which of a neighbor's addresses it goes."""
-    rules = tuple(changed(rule, sets=tuple(one for one in rule.sets if one != PREFER_GLOBAL)) for rule in policy.rules)
-    return changed(policy, rules=rules)
+    rules = tuple(
+        replace_fields(rule, sets=tuple(one for one in rule.sets if one != PREFER_GLOBAL)) for rule in policy.rules
+    )
+    return replace_fields(policy, rules=rules)
 
 
 def _without_red(queue: Queue) -> Queue:
     wred = queue.wred
     if not isinstance(wred, WredProfile):
         return queue
-    green, yellow, red = (changed(color, enabled=False) for color in (wred.green, wred.yellow, wred.red))
-    return changed(queue, wred=changed(wred, green=green, yellow=yellow, red=red))
+    green, yellow, red = (replace_fields(color, enabled=False) for color in (wred.green, wred.yellow, wred.red))
+    return replace_fields(queue, wred=replace_fields(wred, green=green, yellow=yellow, red=red))
 
 
 def _without_rate(queue: Queue) -> Queue:
@@ -212,34 +218,39 @@ def _without_rate(queue: Queue) -> Queue:
     if not isinstance(scheduler, Scheduler):
         return queue
     rates = dict.fromkeys(("guaranteed_bytes_per_s", "guaranteed_burst_bytes", "peak_bytes_per_s", "peak_burst_bytes"))
-    return changed(queue, scheduler=changed(scheduler, **rates))
+    return replace_fields(queue, scheduler=replace_fields(scheduler, **rates))
 
 
 def _without_reserve(queue: Queue) -> Queue:
     """Return a queue that has nothing of its pool for itself."""
     buffer = queue.buffer
-    return changed(queue, buffer=changed(buffer, size_bytes=0)) if isinstance(buffer, BufferProfile) else queue
+    return (
+        replace_fields(queue, buffer=replace_fields(buffer, size_bytes=0))
+        if isinstance(buffer, BufferProfile)
+        else queue
+    )
 
 
 def _untrimmed(queue: Queue) -> Queue:
     """Return a queue of a port that is shut, of which no packets are cut: whether they are is a setting of the port."""
     trims = isinstance(queue.buffer, BufferProfile) and queue.buffer.discard
-    return changed(queue, buffer=changed(queue.buffer, discard=None)) if trims else queue
+    return replace_fields(queue, buffer=replace_fields(queue.buffer, discard=None)) if trims else queue
 
 
 def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
     """Return what differs between the switches as they were wanted and as they were made, each kind once."""
     found: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
-    for wanted, made in pairs:
-        reasons = traits(made.platform).reasons
-        for difference in differences(wanted, made):
+    for wanted_device, device in pairs:
+        reasons = traits(device.platform).reasons
+        for difference in differences(wanted_device, device):
             path = _covering(reasons, below(difference.path))
-            was, now = found.setdefault((f"{made.role}*/{path}", reasons[path]), (set(), set()))
+            was, now = found.setdefault((f"{device.role}*/{path}", reasons[path]), (set(), set()))
             whole = is_dataclass(difference.a) or is_dataclass(difference.b)
             for values, value in ((was, difference.a), (now, difference.b)):
                 values |= set() if whole and value is None else {_spell(value)}
     return tuple(
-        Adaptation(path, _listed(was), _listed(now), reason) for (path, reason), (was, now) in sorted(found.items())
+        Adaptation(path, _render_values(was), _render_values(now), reason)
+        for (path, reason), (was, now) in sorted(found.items())
     )
 
 
@@ -253,7 +264,7 @@ def _covering(reasons: Mapping[str, str], subject: Subject) -> str:
     return next(path for path in reasons if matches((*path.split("/"), "**"), subject))
 
 
-def _listed(values: set[str]) -> str:
+def _render_values(values: set[str]) -> str:
     return ", ".join(sorted(values, key=natural)) or "none"
 
 

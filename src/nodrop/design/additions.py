@@ -15,7 +15,7 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, matches, parse, text
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.extras import OPEN, Touched, decided
 from nodrop.platforms.traits import traits
 
@@ -24,7 +24,9 @@ _KINDS = ("tables", "paths", "lines")
 
 def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
     """Return what is added to a switch: that of its platform, under that of its role, under its own."""
-    values = {path: value for _, part in _parts(intent, node) for path, value in (*part.tables, *part.paths)}
+    values = {
+        path: value for _, additions in _parts(intent, node) for path, value in (*additions.tables, *additions.paths)
+    }
     outer = {path[:length] for path in values for length in range(1, len(path))}
     return tuple(
         Extra(path=path, value=value) for path, value in values.items() if value is not None or path not in outer
@@ -33,7 +35,7 @@ def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
 
 def extra_lines(intent: Intent, node: Node) -> tuple[str, ...]:
     """Return the lines that are added to a switch's routing daemon, in the same order."""
-    return tuple(line for _, part in _parts(intent, node) for line in part.lines)
+    return tuple(line for _, additions in _parts(intent, node) for line in additions.lines)
 
 
 def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
@@ -42,7 +44,7 @@ def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     for node in switches.all:
         for name in (node.tier.platform, node.role, node.name):
             of.setdefault(name, []).append(node.tier.platform)
-    for name, part in intent.extra.items():
+    for name, additions in intent.extra.items():
         if name not in of:
             close = difflib.get_close_matches(name, of, n=1)
             hint = f"did you mean {close[0]}?" if close else ""
@@ -54,7 +56,7 @@ def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
         for platform in sorted(set(of[name])):
             held = traits(platform)
             for kind in _KINDS:
-                if getattr(part, kind) and kind not in held.additions:
+                if getattr(additions, kind) and kind not in held.additions:
                     expected = " or ".join(sorted(held.additions))
                     yield intent.problem(("extra", name, kind), f"{held.title} takes no {kind}", expected)
 
@@ -85,13 +87,13 @@ def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterato
     """Yield what is wrong with the additions of a switch, each taken out before the next is looked for."""
     values, lines = list(extra(intent, node)), list(enumerate(extra_lines(intent, node)))
     try:
-        plain = _read(changed(device, extra=(), extra_lines=()), index)
+        plain = _read_back_device(replace_fields(device, extra=(), extra_lines=()), index)
     except Unsupported:  # the additions are not to blame; whoever writes the fabric is told
         return
     while values or lines:
-        rest = changed(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))
+        remaining_device = replace_fields(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))
         try:
-            if _read(rest, index) == plain:
+            if _read_back_device(remaining_device, index) == plain:
                 return
             key, reason, model = _changing(device, values, plain, index)
         except Unsupported as error:
@@ -103,37 +105,37 @@ def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterato
             if area not in ("extra", "extra_lines"):
                 return
             key, reason = ".".join(names), error.reason
-            model = error.model if isinstance(error, Touched) else _taken(device.platform, key, values)
+            model = error.model if isinstance(error, Touched) else _find_conflicting_path(device.platform, key, values)
         hint = f"use {known}" if (known := _key(model)) else "remove it"
         yield place_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
-        left = [one for one in values if one.key != key]
-        if len(left) == len(values):
+        remaining_extras = [one for one in values if one.key != key]
+        if len(remaining_extras) == len(values):
             return
-        values = left
+        values = remaining_extras
 
 
 def _changing(device: Device, values: list[Extra], plain: Device, index: Index) -> tuple[str, str, Subject]:
     """Return the addition by which a switch reads otherwise, in what words, and the path of what it changes."""
     for one in values:
-        alone = _read(changed(device, extra=(one,), extra_lines=()), index)
-        found = next(differences(plain, alone), None)
-        if found is not None:
-            return one.key, f"changes {text(found.path)}, which the intent decides", found.path
+        alone = _read_back_device(replace_fields(device, extra=(one,), extra_lines=()), index)
+        difference = next(differences(plain, alone), None)
+        if difference is not None:
+            return one.key, f"changes {text(difference.path)}, which the intent decides", difference.path
     return "", "changes together what the intent decides", ()
 
 
-def _read(device: Device, index: Index) -> Device:
+def _read_back_device(device: Device, index: Index) -> Device:
     """Return a switch as its own files describe it."""
     artifacts = platforms.writer(device.platform).write(device, index)
     (reading,) = read_artifacts(artifacts, {device.name: device.platform}, "")
-    return changed(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **OPEN)
+    return replace_fields(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **OPEN)
 
 
-def _taken(platform: str, key: str, values: list[Extra]) -> Subject:
+def _find_conflicting_path(platform: str, key: str, values: list[Extra]) -> Subject:
     """Return what of a device stands where an addition found its place taken."""
     paths = (one.path for one in values if one.key == key)
     held = traits(platform).taken.items()
-    fitting = (model for own in paths for path, model in held if matches(tuple(path.split("/")), own))
+    fitting = (model for own_paths in paths for path, model in held if matches(tuple(path.split("/")), own_paths))
     return tuple(next(fitting, "").split("/"))
 
 
@@ -144,18 +146,18 @@ def _key(model: Subject) -> str:
 
 def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | int, ...]:
     """Return the way to an addition in the intent: the most particular place that has it."""
-    for name, part in reversed(list(_parts(intent, node))):
-        for kind, values in (("tables", part.tables), ("paths", part.paths)):
+    for name, additions in reversed(list(_parts(intent, node))):
+        for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
             for path, _ in values:
                 if ".".join(path) == key:
                     return ("extra", name, kind, *path)
     return ("extra",)
 
 
-def place_of_access(intent: Intent, node: Node, part: Subject) -> tuple[str | int, ...]:
+def place_of_access(intent: Intent, node: Node, subject: Subject) -> tuple[str | int, ...]:
     """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
     parts = list(_parts(intent, node))[::-1]
-    for path in platforms.access_paths(node.tier.platform, part):
+    for path in platforms.access_paths(node.tier.platform, subject):
         for name, additions in parts:
             for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
                 if any(own[: len(path)] == path for own, _ in values):
@@ -164,10 +166,10 @@ def place_of_access(intent: Intent, node: Node, part: Subject) -> tuple[str | in
 
 
 def _of_line(intent: Intent, node: Node, position: int) -> tuple[str | int, ...]:
-    for name, part in _parts(intent, node):
-        if position < len(part.lines):
+    for name, additions in _parts(intent, node):
+        if position < len(additions.lines):
             return ("extra", name, "lines", position)
-        position -= len(part.lines)
+        position -= len(additions.lines)
     return ("extra",)
 
 

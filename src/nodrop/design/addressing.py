@@ -44,8 +44,8 @@ class Pool:
 
     def share(self, index: int) -> "Pool":
         """Return the part of a tier."""
-        part = self.size // _TIER_SHARES
-        return Pool(first=self.first + index * part, size=part, family=self.family)
+        size = self.size // _TIER_SHARES
+        return Pool(first=self.first + index * size, size=size, family=self.family)
 
     def spell(self, address: int) -> str:
         """Spell an address of the pool's family."""
@@ -220,7 +220,7 @@ def _by_keys(plan: Plan) -> dict[_Keys, tuple[Pool, ...]]:
     return of_fabric | {("endpoints", name, "vlan", "pool"): pools for name, pools in plan.vlans.items()}
 
 
-def _named(keys: _Keys) -> str:
+def _render_keys(keys: _Keys) -> str:
     """Return keys as a message names them: those beside one another by the last alone."""
     return ".".join(keys[1:] if keys[0] == "addressing" else keys)
 
@@ -230,17 +230,17 @@ def _pools(
 ) -> tuple[Pool, ...]:
     """Return the pools that are declared for something, IPv4 first."""
     declared = declared or ()
-    found: dict[Family, Pool] = {}
+    pools: dict[Family, Pool] = {}
     networks = [netaddr.IPNetwork(text) for text in ([declared] if isinstance(declared, str) else declared)]
     for network in networks:
         family: Family = "ipv4" if network.version == 4 else "ipv6"
-        if family in found:
+        if family in pools:
             count = sum(one.version == network.version for one in networks)
             several = intent.problem(keys, f"{count} {FAMILY_NAMES[family]} pools", f"one {FAMILY_NAMES[family]} pool")
             problems += [several] if several not in problems else []
         else:
-            found[family] = Pool(first=network.first, size=network.size, family=family)
-    return tuple(found[family] for family in sorted(found))
+            pools[family] = Pool(first=network.first, size=network.size, family=family)
+    return tuple(pools[family] for family in sorted(pools))
 
 
 def _slots(intent: Intent, model: Switch, problems: list[Problem]) -> int:
@@ -254,15 +254,15 @@ def _slots(intent: Intent, model: Switch, problems: list[Problem]) -> int:
 
 def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
     """Yield pools of links that are missing, and those that nothing needs."""
-    keys, there = ("addressing", "links"), {pool.family for pool in plan.links}
+    keys, families = ("addressing", "links"), {pool.family for pool in plan.links}
     if intent.routing.sessions == "unnumbered":
         if plan.links:
             found = f"{', '.join(map(str, plan.links))}, where sessions are unnumbered"
             yield intent.problem(keys, found, "no pool: ports between switches have link-local addresses alone")
         return
     for family in plan.families:
-        if family not in there:
-            named = (_named(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
+        if family not in families:
+            named = (_render_keys(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
             routed = " and ".join(name for name in named if name != "oob")
             found = f"no {FAMILY_NAMES[family]} pool, but {routed} of {FAMILY_NAMES[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
@@ -278,13 +278,13 @@ def _has(pools: tuple[Pool, ...], family: Family) -> bool:
 
 
 def _overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> Iterator[Problem]:
-    every = [(keys, pool) for keys, own in pools.items() for pool in own]
+    every = [(keys, pool) for keys, own_pools in pools.items() for pool in own_pools]
     for index, (keys, pool) in enumerate(every):
-        for other_keys, other in every[:index]:
-            if pool.family != other.family:
+        for other_keys, other_pool in every[:index]:
+            if pool.family != other_pool.family:
                 continue
-            if pool.first < other.first + other.size and other.first < pool.first + pool.size:
-                found = f"{pool} overlaps {_named(other_keys)}, {other}"
+            if pool.first < other_pool.first + other_pool.size and other_pool.first < pool.first + pool.size:
+                found = f"{pool} overlaps {_render_keys(other_keys)}, {other_pool}"
                 yield intent.problem(keys, found, "a pool of its own")
 
 
@@ -297,13 +297,13 @@ def _exhausted(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]
         shares = 1 if keys[-1] in ("endpoints", "pool") else _TIER_SHARES
         for pool in pools:
             blocks = links and pool.family == "ipv6"
-            each = _BLOCK if blocks else 2 * plan.slots if links else 1
-            needed, there = each * (node.id + 1), pool.size // shares
-            if needed > there:
+            block = _BLOCK if blocks else 2 * plan.slots if links else 1
+            needed, size = block * (node.id + 1), pool.size // shares
+            if needed > size:
                 of = f"the {pool} pool" if len(pools) > 1 else "the pool"
                 of = of if shares == 1 else f"its tier's quarter of {of}"
                 what, unit = ("/64s", _BLOCK) if blocks else ("addresses", 1)
-                found = f"{node.name} needs {needed // unit} {what} from the start of {of}, which has {there // unit}"
+                found = f"{node.name} needs {needed // unit} {what} from the start of {of}, which has {size // unit}"
                 length = pool.bits - (needed * shares - 1).bit_length()
                 enough = length >= _LONGEST_POOL[pool.family]
                 hint = f"a /{length} holds it" if enough else "no pool is that large; use smaller ids"

@@ -45,7 +45,7 @@ def _shared(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]
         return
     for leaf, number in leaves.items():
         if number in taken:
-            spine = next(name for name, other in spines.items() if other == number)
+            spine = next(name for name, other_spine in spines.items() if other_spine == number)
             found = f"{leaf} and {spine} would both be AS {number}"
             hint = f"spines: {min(leaves.values()) - 1 or max(leaves.values()) + 1}"
             yield intent.problem(("routing", "asn", "spines"), found, "a number that no leaf has", hint)

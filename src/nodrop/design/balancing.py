@@ -12,7 +12,7 @@ from nodrop.hardware import asic, asic_of, buildable, switch
 from nodrop.hardware.schema import Asic
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.fabric import Side
-from nodrop.platforms import written
+from nodrop.platforms import writable_names
 from nodrop.platforms.traits import traits
 from nodrop.units import show_speed
 
@@ -33,7 +33,7 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
     unable = {traits(tier.platform).title for _, tier in tiers if not traits(tier.platform).adaptive_routing}
     if unable:
         found = f"adaptive, which {' and '.join(sorted(unable))} does not have"
-        able = " or ".join(platform for platform in written() if traits(platform).adaptive_routing)
+        able = " or ".join(platform for platform in writable_names() if traits(platform).adaptive_routing)
         yield intent.problem(_BALANCING, found, "ecmp", f"or switches whose platform is {able}")
         return
     if intent.hosts.out_of_order is False:

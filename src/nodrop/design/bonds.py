@@ -20,7 +20,7 @@ def port_channels(intent: Intent, node: Node, cables: Wires) -> tuple[PortChanne
     for wire in cables.values():
         if wire.bond is not None:
             members.setdefault(wire.bond, []).append(name_of(node, Jack(*wire.port, wire.splits)))
-    made = [
+    new_port_channels = [
         PortChannel(
             name=bond.name,
             members=tuple(sorted(ports, key=natural)),
@@ -30,7 +30,7 @@ def port_channels(intent: Intent, node: Node, cables: Wires) -> tuple[PortChanne
         )
         for bond, ports in members.items()
     ]
-    return tuple(sorted(made, key=lambda channel: natural(channel.name)))
+    return tuple(sorted(new_port_channels, key=lambda channel: natural(channel.name)))
 
 
 def bond_faults(intent: Intent) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from nodrop.design.splits import leaf_splits, most_ports, spine_panels, spine_split
+from nodrop.design.splits import leaf_splits, most_ports, spine_panels, spine_split_factor
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, obstacle, switch, switches
 from nodrop.hardware.schema import Switch
@@ -90,7 +90,7 @@ def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tup
         keys = ("topology", KEYS[role], "model")
         problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
         return ()
-    into = spine_split(intent)
+    into = spine_split_factor(intent)
     splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(spine_panels(intent, model), into)
     ports = most_ports(model, splits)
     up = len(intent.topology.leaves.ports.uplinks) * intent.topology.uplinks.split

@@ -10,14 +10,14 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import PORT_RESERVE_BYTES, queue_reserve
 from nodrop.hardware import asic
 from nodrop.hardware.formulas import formula
-from nodrop.hardware.headroom import computed
+from nodrop.hardware.headroom import compute_headroom
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import TableHeadroom
 from nodrop.intent.schema import Intent
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.qos import PriorityGroup
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 ALPHA_EXPONENT = {"1/8": -3, "1/4": -2, "1/2": -1, "1": 0, "2": 1, "4": 2, "8": 3}
 DEFAULT_PATTERN_MTU_BYTES = 1024
@@ -96,7 +96,7 @@ class Buffers:
             return self.lossless_queue
         if reserved:
             return self.reserved_queue
-        return changed(self.lossy_queue, discard="trim") if trimmed else self.lossy_queue
+        return replace_fields(self.lossy_queue, discard="trim") if trimmed else self.lossy_queue
 
 
 def _lossy(pool: str, size_bytes: int, dynamic_th: int) -> BufferProfile:
@@ -176,7 +176,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
 
     def total(mtu: int) -> int:
         return sum(
-            computed(
+            compute_headroom(
                 asic(model.asic),
                 speed_mbps=speed,
                 lanes=lanes,

@@ -94,7 +94,7 @@ class LinkEnd(NamedTuple):
         """Return what can be plugged into its ports at a speed that they have."""
         return of_switch(self.model, self.panels, self.lanes[speed], speed) if self.ways else of_nic(self.model, speed)
 
-    def split(self, into: int) -> "LinkEnd":
+    def split_panels(self, into: int) -> "LinkEnd":
         """Return the end with its panel ports split into so many, which leaves a host's as they are."""
         way = next((way for way in self.ways if way.into == into), None)
         lanes = dict.fromkeys(way.speeds, way.lanes) if way else {}
@@ -187,7 +187,7 @@ def _joins(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
 def joining_splits(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
     every = sorted({way.into for end in ends for way in end.ways if not way.blocks_next})
-    return [into for into in every if _joins(wanted, [end.split(into) for end in ends])]
+    return [into for into in every if _joins(wanted, [end.split_panels(into) for end in ends])]
 
 
 def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
@@ -208,8 +208,8 @@ def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]
 
 def _common(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
-    each = [end.plugs(wanted.speed) for end in ends]
-    return in_use(frozenset.intersection(*each) if medium.passive else frozenset.union(*each))
+    plugs = [end.plugs(wanted.speed) for end in ends]
+    return in_use(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 
 def _copper(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> MediumLink | None:

@@ -13,8 +13,8 @@ from nodrop.units import show_bytes, show_ids
 def class_faults(intent: Intent) -> Iterator[Problem]:
     """Yield every contradiction."""
     yield from _doubles(intent)
-    for name, wanted in intent.classes.items():
-        yield from _faults_of(intent, name, wanted)
+    for name, wanted_traffic_class in intent.classes.items():
+        yield from _faults_of(intent, name, wanted_traffic_class)
     yield from _rest_faults(intent)
     yield from _share_faults(intent)
     yield from _rdma_faults(intent)
@@ -25,62 +25,66 @@ def _doubles(intent: Intent) -> Iterator[Problem]:
     """Yield priorities and DSCPs that two classes claim."""
     priorities: dict[int, str] = {}
     dscps: dict[int, str] = {}
-    for name, wanted in intent.classes.items():
-        other = priorities.setdefault(wanted.priority, name)
+    for name, wanted_traffic_class in intent.classes.items():
+        other = priorities.setdefault(wanted_traffic_class.priority, name)
         if other != name:
-            free = set(range(PRIORITIES)) - {one.priority for one in intent.classes.values()}
+            free = set(range(PRIORITIES)) - {traffic_class.priority for traffic_class in intent.classes.values()}
             expected = f"one that is free: {show_ids(free)}" if free else "fewer classes"
             keys = ("classes", name, "priority")
-            yield intent.problem(keys, f"priority {wanted.priority} already belongs to {other}", expected)
+            yield intent.problem(keys, f"priority {wanted_traffic_class.priority} already belongs to {other}", expected)
         doubled: dict[str, list[int]] = {}
-        for dscp in () if wanted.dscp == "rest" else wanted.dscp:
+        for dscp in () if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp:
             other = dscps.setdefault(dscp, name)
             if other != name:
                 doubled.setdefault(other, []).append(dscp)
-        for other, both in doubled.items():
-            found = f"DSCP {show_ids(both)} already belongs to {other}"
+        for other, numbers in doubled.items():
+            found = f"DSCP {show_ids(numbers)} already belongs to {other}"
             yield intent.problem(("classes", name, "dscp"), found, "each DSCP in one class")
 
 
-def _faults_of(intent: Intent, name: str, wanted: TrafficClass) -> Iterator[Problem]:
+def _faults_of(intent: Intent, name: str, wanted_traffic_class: TrafficClass) -> Iterator[Problem]:
     keys = ("classes", name)
-    if wanted.strict == (wanted.share is not None):
-        found = "both strict and a share" if wanted.strict else "neither strict nor a share"
+    if wanted_traffic_class.strict == (wanted_traffic_class.share is not None):
+        found = "both strict and a share" if wanted_traffic_class.strict else "neither strict nor a share"
         yield intent.problem(keys, found, "strict: true, or share: N%")
-    if wanted.max_rate is not None and (wanted.lossless or not wanted.strict):
-        kind = "a lossless class" if wanted.lossless else "a class with a share"
+    if wanted_traffic_class.max_rate is not None and (wanted_traffic_class.lossless or not wanted_traffic_class.strict):
+        kind = "a lossless class" if wanted_traffic_class.lossless else "a class with a share"
         yield intent.problem((*keys, "max_rate"), f"a cap on {kind}", "a cap on a strict, lossy class", "remove it")
-    if wanted.lossless and not has_pfc(intent):
+    if wanted_traffic_class.lossless and not has_pfc(intent):
         expected = "a lossy class"
         yield intent.problem((*keys, "lossless"), f"true, in mode {intent.mode}", expected, "or mode: lossless")
-    if wanted.lossless and wanted.ecn and intent.mode == "pfc-only":
+    if wanted_traffic_class.lossless and wanted_traffic_class.ecn and intent.mode == "pfc-only":
         found = "marking of a lossless class, in mode pfc-only"
         yield intent.problem((*keys, "ecn"), found, "no ecn", "or mode: lossless, which has both")
-    if wanted.lossless and wanted.strict:
+    if wanted_traffic_class.lossless and wanted_traffic_class.strict:
         hint = "strict, it would starve CNPs and control traffic"
         yield intent.problem(keys, "both lossless and strict", "lossless: true and share: N%", hint)
-    if wanted.lossless and wanted.priority == LOSSY_GROUP:
+    if wanted_traffic_class.lossless and wanted_traffic_class.priority == LOSSY_GROUP:
         found = f"a lossless class on priority {LOSSY_GROUP}, whose priority group takes all lossy traffic"
         yield intent.problem((*keys, "priority"), found, f"a priority from 1 to {PRIORITIES - 1}")
-    if wanted.ecn and wanted.ecn.min >= wanted.ecn.max:
-        expected = f"more than min, {show_bytes(wanted.ecn.min)}"
-        yield intent.problem((*keys, "ecn", "max"), show_bytes(wanted.ecn.max), expected)
+    if wanted_traffic_class.ecn and wanted_traffic_class.ecn.min >= wanted_traffic_class.ecn.max:
+        expected = f"more than min, {show_bytes(wanted_traffic_class.ecn.min)}"
+        yield intent.problem((*keys, "ecn", "max"), show_bytes(wanted_traffic_class.ecn.max), expected)
 
 
 def _rest_faults(intent: Intent) -> Iterator[Problem]:
-    takers = [name for name, wanted in intent.classes.items() if wanted.dscp == "rest"]
-    left = unclaimed(intent)
+    takers = [name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.dscp == "rest"]
+    remaining_numbers = unclaimed(intent)
     if len(takers) > 1:
         found = f"the rest, which {takers[0]} takes too"
         yield intent.problem(("classes", takers[1], "dscp"), found, "one class with dscp: rest")
-    elif left and not takers:
-        found = f"DSCP {show_ids(left)} has no class"
+    elif remaining_numbers and not takers:
+        found = f"DSCP {show_ids(remaining_numbers)} has no class"
         hint = "what has no class lands wherever the platform likes"
         yield intent.problem(("classes",), found, "one class with dscp: rest", hint)
 
 
 def _share_faults(intent: Intent) -> Iterator[Problem]:
-    shares = {name: wanted.share for name, wanted in intent.classes.items() if wanted.share is not None}
+    shares = {
+        name: wanted_traffic_class.share
+        for name, wanted_traffic_class in intent.classes.items()
+        if wanted_traffic_class.share is not None
+    }
     total = sum(shares.values())
     if total == 100:
         return
@@ -96,31 +100,35 @@ def _rdma_faults(intent: Intent) -> Iterator[Problem]:
     rdma = _of_purpose(intent, "rdma")
     if not rdma:
         yield intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma")
-    for name, wanted in rdma.items():
-        if not wanted.lossless and has_pfc(intent):
+    for name, wanted_traffic_class in rdma.items():
+        if not wanted_traffic_class.lossless and has_pfc(intent):
             found = f"RDMA in a lossy class, in mode {intent.mode}"
             yield intent.problem(("classes", name), found, "lossless: true")
-        if wanted.ecn is None and intent.mode != "pfc-only":
+        if wanted_traffic_class.ecn is None and intent.mode != "pfc-only":
             sooner = "paused" if has_pfc(intent) else "dropped"
             hint = f"in mode {intent.mode}, RDMA is marked before it is {sooner}"
             yield intent.problem(("classes", name), "no ecn", "ecn: {min, max, probability}", hint)
-        if wanted.dscp == "rest":
+        if wanted_traffic_class.dscp == "rest":
             yield intent.problem(("classes", name, "dscp"), "rest", "DSCPs that only RDMA has, such as 26")
 
 
 def _storage_faults(intent: Intent) -> Iterator[Problem]:
     """Yield storage over TCP in a lossless class, and storage over RoCE in a lossy one or without a DSCP."""
-    for name, wanted in intent.classes.items():
-        purpose = purpose_of(name, wanted)
-        if purpose in TCP_STORAGE and wanted.lossless:
+    for name, wanted_traffic_class in intent.classes.items():
+        purpose = purpose_of(name, wanted_traffic_class)
+        if purpose in TCP_STORAGE and wanted_traffic_class.lossless:
             hint = "TCP fills a queue until packets are lost; in a lossless class it pauses the fabric instead"
             yield intent.problem(("classes", name, "lossless"), f"true, for {purpose}", "a lossy class", hint)
-        if purpose in RDMA_STORAGE and not wanted.lossless and has_pfc(intent):
+        if purpose in RDMA_STORAGE and not wanted_traffic_class.lossless and has_pfc(intent):
             found = f"{purpose}, which is RoCE, in a lossy class, in mode {intent.mode}"
             yield intent.problem(("classes", name), found, "lossless: true", "or purpose: storage, over TCP")
-        if purpose in RDMA_STORAGE and wanted.dscp == "rest":
+        if purpose in RDMA_STORAGE and wanted_traffic_class.dscp == "rest":
             yield intent.problem(("classes", name, "dscp"), "rest", f"DSCPs that only {purpose} has, such as 34")
 
 
 def _of_purpose(intent: Intent, purpose: str) -> dict[str, TrafficClass]:
-    return {name: wanted for name, wanted in intent.classes.items() if purpose_of(name, wanted) == purpose}
+    return {
+        name: wanted_traffic_class
+        for name, wanted_traffic_class in intent.classes.items()
+        if purpose_of(name, wanted_traffic_class) == purpose
+    }

@@ -30,19 +30,25 @@ class Classes:
     control_dscp: int | None
 
 
-def purpose_of(name: str, wanted: Wanted) -> Purpose:
+def purpose_of(name: str, wanted_traffic_class: Wanted) -> Purpose:
     """Return what a class is for: what it says, else its name where that is a purpose."""
-    return wanted.purpose or (name if name in PURPOSES else "unknown")
+    return wanted_traffic_class.purpose or (name if name in PURPOSES else "unknown")
 
 
 def lossless_priorities(intent: Intent) -> tuple[int, ...]:
     """Return the priorities of the lossless classes, sorted."""
-    return tuple(sorted(wanted.priority for wanted in intent.classes.values() if wanted.lossless))
+    return tuple(
+        sorted(
+            wanted_traffic_class.priority
+            for wanted_traffic_class in intent.classes.values()
+            if wanted_traffic_class.lossless
+        )
+    )
 
 
 def first_lossless(intent: Intent) -> str | None:
     """Return the lossless class of RDMA, else the one of the lowest priority; None without a lossless class."""
-    lossless = [name for name, one in intent.classes.items() if one.lossless]
+    lossless = [name for name, traffic_class in intent.classes.items() if traffic_class.lossless]
 
     def order(name: str) -> tuple[bool, int]:
         return purpose_of(name, intent.classes[name]) != "rdma", intent.classes[name].priority
@@ -53,20 +59,25 @@ def first_lossless(intent: Intent) -> str | None:
 def with_one_lossless(intent: Intent) -> Intent | None:
     """Return an intent with its first lossless class as the only one; None where it has no other."""
     first = first_lossless(intent)
-    if first is None or sum(one.lossless for one in intent.classes.values()) == 1:
+    if first is None or sum(traffic_class.lossless for traffic_class in intent.classes.values()) == 1:
         return None
     lossy = {"lossless": False, "purpose": "storage"}
     classes = {
-        name: one.model_copy(update=lossy) if one.lossless and name != first else one
-        for name, one in intent.classes.items()
+        name: traffic_class.model_copy(update=lossy) if traffic_class.lossless and name != first else traffic_class
+        for name, traffic_class in intent.classes.items()
     }
     hosts = intent.hosts.model_copy(update={"pfc": (intent.classes[first].priority,)})
-    return intent.changed(classes=classes, hosts=hosts)
+    return intent.with_values(classes=classes, hosts=hosts)
 
 
 def unclaimed(intent: Intent) -> tuple[int, ...]:
     """Return the DSCPs that no class names."""
-    named = {dscp for wanted in intent.classes.values() if wanted.dscp != "rest" for dscp in wanted.dscp}
+    named = {
+        dscp
+        for wanted_traffic_class in intent.classes.values()
+        if wanted_traffic_class.dscp != "rest"
+        for dscp in wanted_traffic_class.dscp
+    }
     return tuple(dscp for dscp in range(DSCPS) if dscp not in named)
 
 
@@ -76,22 +87,29 @@ def resolve_classes(intent: Intent) -> Classes:
     declared = [
         TrafficClass(
             name=name,
-            purpose=purpose_of(name, wanted),
-            dscp=rest if wanted.dscp == "rest" else wanted.dscp,
-            tc=wanted.priority,
-            lossless=wanted.lossless,
-            share_percent=UNKNOWN if wanted.strict or wanted.share is None else wanted.share,
+            purpose=purpose_of(name, wanted_traffic_class),
+            dscp=rest if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp,
+            tc=wanted_traffic_class.priority,
+            lossless=wanted_traffic_class.lossless,
+            share_percent=UNKNOWN
+            if wanted_traffic_class.strict or wanted_traffic_class.share is None
+            else wanted_traffic_class.share,
         )
-        for name, wanted in sorted(intent.classes.items())
+        for name, wanted_traffic_class in sorted(intent.classes.items())
     ]
-    tc_of = {dscp: one.tc for one in declared for dscp in one.dscp if isinstance(one.tc, int)}
+    tc_of = {
+        dscp: traffic_class.tc
+        for traffic_class in declared
+        for dscp in traffic_class.dscp
+        if isinstance(traffic_class.tc, int)
+    }
     lossless = lossless_priorities(intent)
     unused = (None,) * (TRAFFIC_CLASSES - PRIORITIES)
     return Classes(
         declared=tuple(declared),
         wanted=tuple(
-            (wanted, purpose_of(name, wanted))
-            for name, wanted in sorted(intent.classes.items(), key=lambda item: item[1].priority)
+            (wanted_traffic_class, purpose_of(name, wanted_traffic_class))
+            for name, wanted_traffic_class in sorted(intent.classes.items(), key=lambda item: item[1].priority)
         ),
         lossless=lossless,
         dscp_to_tc=tuple(tc_of.get(dscp) for dscp in range(DSCPS)),
@@ -99,32 +117,39 @@ def resolve_classes(intent: Intent) -> Classes:
         tc_to_priority_group=tuple(tc if tc in lossless else LOSSY_GROUP for tc in range(PRIORITIES)) + unused,
         pfc_to_queue=tuple(range(PRIORITIES)),
         pfc_to_priority_group=tuple(tc if tc in lossless else None for tc in range(PRIORITIES)),
-        control_dscp=next((one.dscp[0] for one in declared if one.purpose == "control" and one.dscp), None),
+        control_dscp=next(
+            (
+                traffic_class.dscp[0]
+                for traffic_class in declared
+                if traffic_class.purpose == "control" and traffic_class.dscp
+            ),
+            None,
+        ),
     )
 
 
-def scheduler(wanted: Wanted, speed_mbps: int, *, guaranteed: bool) -> Scheduler:
+def scheduler(wanted_traffic_class: Wanted, speed_mbps: int, *, guaranteed: bool) -> Scheduler:
     """Return a class's scheduler on a port: a weight for its share, or strict priority with its cap in bytes/s.
 
     With `guaranteed`, the platform takes a cap only beside a guaranteed rate, which is then the cap. A strict queue
     needs none: it is served before all queues with a share.
     """
-    if not wanted.strict:
-        return Scheduler(type="dwrr", weight=wanted.share)
-    if wanted.max_rate is None:
+    if not wanted_traffic_class.strict:
+        return Scheduler(type="dwrr", weight=wanted_traffic_class.share)
+    if wanted_traffic_class.max_rate is None:
         return Scheduler(type="strict")
-    rate = speed_mbps * 1_000_000 // 8 * wanted.max_rate // 100
+    rate = speed_mbps * 1_000_000 // 8 * wanted_traffic_class.max_rate // 100
     return Scheduler(type="strict", guaranteed_bytes_per_s=rate if guaranteed else None, peak_bytes_per_s=rate)
 
 
-def wred(wanted: Wanted) -> WredProfile | None:
+def wred(wanted_traffic_class: Wanted) -> WredProfile | None:
     """Return a class's marking: ECN-capable packets of every color are marked, others dropped, at one threshold."""
-    if wanted.ecn is None:
+    if wanted_traffic_class.ecn is None:
         return None
     color = WredColor(
-        min_bytes=wanted.ecn.min,
-        max_bytes=wanted.ecn.max,
-        probability_percent=wanted.ecn.probability,
+        min_bytes=wanted_traffic_class.ecn.min,
+        max_bytes=wanted_traffic_class.ecn.max,
+        probability_percent=wanted_traffic_class.ecn.probability,
         enabled=True,
     )
     return WredProfile(ecn_colors=COLORS, green=color, yellow=color, red=color)

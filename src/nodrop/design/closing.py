@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nodrop.design.boxes import Boxes
 from nodrop.design.cabling import LinkEnd, fits
 from nodrop.design.joining import Choice, slots_keys
-from nodrop.design.splits import jacks, spine_split
+from nodrop.design.splits import jacks, spine_split_factor
 from nodrop.hardware import media
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
@@ -32,7 +32,7 @@ def closing(intent: Intent, switches: Boxes) -> str:
     speed, split = kinds.pop()
     ends = [
         LinkEnd.of(tier[0].model, into, tier[0].model.usable(into, speed))
-        for tier, into in ((switches.leaves, split), (switches.spines, spine_split(intent)))
+        for tier, into in ((switches.leaves, split), (switches.spines, spine_split_factor(intent)))
     ]
     if split != intent.topology.uplinks.split or any(speed not in end.lanes for end in ends):
         return ""
@@ -54,9 +54,9 @@ def _links_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str
     uplinks = intent.topology.uplinks
     if uplinks.speed == speed:
         return []
-    wanted = uplinks.model_copy(update={"speed": speed})
+    wanted_uplinks = uplinks.model_copy(update={"speed": speed})
     names = [uplinks.media, *(group.media for group in intent.endpoints.values()), *media()]
-    name = next((one for one in names if fits(one, wanted, ends)), uplinks.media)
+    name = next((one for one in names if fits(one, wanted_uplinks, ends)), uplinks.media)
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
@@ -84,7 +84,7 @@ def _fabrics(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
         down = min((most + -up // split) * split, int(up * intent.topology.max_oversubscription)) // together * together
         if down:
             leaves = _multiple(-(-ports // down), apart)
-            joined = _joined(intent, switches, leaves, each)
+            joined = _connect_leaves(intent, switches, leaves, each)
             if joined:
                 yield _Closed(leaves, each, _multiple(-(-ports // leaves), together), joined)
 
@@ -93,7 +93,7 @@ def _multiple(least: int, of: int) -> int:
     return least + -least % of
 
 
-def _joined(intent: Intent, switches: Boxes, leaves: int, each: int) -> Choice | None:
+def _connect_leaves(intent: Intent, switches: Boxes, leaves: int, each: int) -> Choice | None:
     """Return how that many leaves are joined to the spines; None if there are too few ports."""
     stated = Choice.of(intent, switches, 0)
     uplinks, ids = jacks(tuple(range(each * len(switches.spines))), 1), tuple(range(1, leaves + 1))

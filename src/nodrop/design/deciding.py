@@ -23,7 +23,7 @@ _WHOLES = (Aspect("device", ()), Aspect("device", ("interfaces",)), Aspect("port
 """What an intent states to be there, rather than how it is."""
 
 
-def decision(intent: Intent, part: Subject) -> Decision | None:
+def decision(intent: Intent, subject: Subject) -> Decision | None:
     """Return where an intent that can be built decides a part; None where no key does, or its text is not known.
 
     The place is that of the key that decides it or, where that was left to its default, of the nearest stated key
@@ -31,10 +31,10 @@ def decision(intent: Intent, part: Subject) -> Decision | None:
     """
     if intent.entries is None:
         return None
-    if __name__ not in intent.kept:
-        intent.kept[__name__] = _Deciding(intent)
-    deciding: _Deciding = intent.kept[__name__]
-    return deciding.of(part)
+    if __name__ not in intent.cache:
+        intent.cache[__name__] = _Deciding(intent)
+    deciding: _Deciding = intent.cache[__name__]
+    return deciding.of(subject)
 
 
 class _Found(NamedTuple):
@@ -52,18 +52,18 @@ class _Deciding:
         self._intent = intent
         self._found: dict[Subject, Decision | None] = {}
 
-    def of(self, part: Subject) -> Decision | None:
-        if part not in self._found:
-            self._found[part] = self._looked_up(part)
-        return self._found[part]
+    def of(self, subject: Subject) -> Decision | None:
+        if subject not in self._found:
+            self._found[subject] = self._looked_up(subject)
+        return self._found[subject]
 
-    def _looked_up(self, part: Subject) -> Decision | None:
-        aspect = self._aspect(part)
-        words = self._words(part, aspect)
-        if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes.get(part[0])):
-            added = place_of_addition(self._intent, node, *part[2:3])
+    def _looked_up(self, subject: Subject) -> Decision | None:
+        aspect = self._aspect(subject)
+        words = self._words(subject, aspect)
+        if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes.get(subject[0])):
+            added = place_of_addition(self._intent, node, *subject[2:3])
             return self._decided(added, "stated") if len(added) > 1 else None
-        if aspect.kind == "device" and aspect.path[:1] == ("access_lists",) and (node := self._nodes.get(part[0])):
+        if aspect.kind == "device" and aspect.path[:1] == ("access_lists",) and (node := self._nodes.get(subject[0])):
             stated = place_of_access(self._intent, node, aspect.path[1:])
             if stated:
                 return self._decided(stated, "stated")
@@ -78,10 +78,10 @@ class _Deciding:
         assert entries is not None
         known = [(one, keys) for one in group if (keys := _keys(one.removeprefix("!"), words))]
         for _, keys in known:
-            if entries.stated(keys) == len(keys):
+            if entries.count_existing_keys(keys) == len(keys):
                 return _Found(keys, "stated", keys)
         first, keys = known[0] if known else ("!", ())
-        around = keys[: entries.stated(keys)]
+        around = keys[: entries.count_existing_keys(keys)]
         if first.startswith("!") or not around:
             return None
         return _Found(around, "stated", around) if entries.scalar(around) else _Found(keys, "default", around)
@@ -92,35 +92,35 @@ class _Deciding:
         span = entries.span(keys if at is None else at)
         return Decision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
 
-    def _aspect(self, part: Subject) -> Aspect:
-        if part[0] == FABRIC:
-            return Aspect("fabric", part[1:])
-        if part[0] not in self._nodes:
-            return Aspect("nic", part[-1:])
-        if part[1:2] and not part[1].startswith("@"):
-            return Aspect("port", part[2:])
-        path = (part[1][1:], *part[2:]) if part[1:] else ()
+    def _aspect(self, subject: Subject) -> Aspect:
+        if subject[0] == FABRIC:
+            return Aspect("fabric", subject[1:])
+        if subject[0] not in self._nodes:
+            return Aspect("nic", subject[-1:])
+        if subject[1:2] and not subject[1].startswith("@"):
+            return Aspect("port", subject[2:])
+        path = (subject[1][1:], *subject[2:]) if subject[1:] else ()
         return Aspect("device", path)
 
-    def _words(self, part: Subject, aspect: Aspect) -> _Words:
+    def _words(self, subject: Subject, aspect: Aspect) -> _Words:
         """Return what the words in braces stand for; those that stand for nothing are missing."""
-        found = dict(self._of_classes)
-        node = self._nodes.get(part[0])
+        words = dict(self._of_classes)
+        node = self._nodes.get(subject[0])
         if node is not None:
-            found |= _of_node(node)
+            words |= _of_node(node)
         match aspect:
             case "port", path if node is not None:
-                found |= self._of_port(node, part[1]) | self._of_priority(path)
+                words |= self._of_port(node, subject[1]) | self._of_priority(path)
             case "device", ("port_channels" | "vlans" as table, name, *_) if node is not None:
-                found |= self._of_bundle(node, table, name)
+                words |= self._of_bundle(node, table, name)
             case "fabric", ("links", ends, *_):
-                found |= self._of_link(ends)
+                words |= self._of_link(ends)
             case "fabric", ("hosts", name, *_):
                 group = self._groups_of_hosts.get(name)
-                found |= {"group": (group,)} if group else {}
+                words |= {"group": (group,)} if group else {}
             case "fabric", ("classes", name, *_):
-                found["named"] = (name,)
-        return found
+                words["named"] = (name,)
+        return words
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -134,17 +134,17 @@ class _Deciding:
     def _links(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """The keys of the link at every port and port channel that has one, by switch and name."""
         layout = lay_out(self._intent, self._boxes, [])
-        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        links: dict[tuple[str, str], tuple[str, ...]] = {}
         for cable in layout.fabric_cables:
             for node, jack in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port)):
-                found[node.name, name_of(node, jack)] = ("topology", "uplinks")
+                links[node.name, name_of(node, jack)] = ("topology", "uplinks")
         for link in layout.host_cables:
             keys = ("endpoints", link.group)
-            found[link.leaf.name, name_of(link.leaf, link.leaf_port)] = keys
-            found[link.host, host_port_name(link)] = keys
+            links[link.leaf.name, name_of(link.leaf, link.leaf_port)] = keys
+            links[link.host, host_port_name(link)] = keys
             if link.bond:
-                found[link.leaf.name, bond_name(link, link.bond)] = keys
-        return found
+                links[link.leaf.name, bond_name(link, link.bond)] = keys
+        return links
 
     @cached_property
     def _groups_of_hosts(self) -> Mapping[str, str]:
@@ -153,10 +153,15 @@ class _Deciding:
     @cached_property
     def _of_classes(self) -> _Words:
         """Of the classes, the first of each purpose that a row names, and the first lossless one."""
-        named = {purpose_of(name, wanted): name for name, wanted in reversed(self._intent.classes.items())}
+        named = {
+            purpose_of(name, wanted_traffic_class): name
+            for name, wanted_traffic_class in reversed(self._intent.classes.items())
+        }
         purposes: tuple[Purpose, ...] = ("rdma", "cnp", "control")
         found = {purpose: (named[purpose],) for purpose in purposes if purpose in named}
-        lossless = [name for name, wanted in self._intent.classes.items() if wanted.lossless]
+        lossless = [
+            name for name, wanted_traffic_class in self._intent.classes.items() if wanted_traffic_class.lossless
+        ]
         return found | ({"lossless": (lossless[0],)} if lossless else {})
 
     def _of_port(self, node: Node, name: str) -> _Words:
@@ -172,9 +177,11 @@ class _Deciding:
         """Return the class of a queue, a priority group or a DSCP."""
         match path:
             case "qos", ("queues" | "priority_groups"), index, *_:
-                for name, wanted in self._intent.classes.items():
-                    if str(wanted.priority) == index:
-                        return dict.fromkeys(("class", *(["pausing"] if wanted.lossless else [])), (name,))
+                for name, wanted_traffic_class in self._intent.classes.items():
+                    if str(wanted_traffic_class.priority) == index:
+                        return dict.fromkeys(
+                            ("class", *(["pausing"] if wanted_traffic_class.lossless else [])), (name,)
+                        )
             case "qos", "dscp_to_tc", dscp, *_:
                 for name, wanted in self._intent.classes.items():
                     marked = unclaimed(self._intent) if wanted.dscp == "rest" else wanted.dscp
@@ -186,8 +193,8 @@ class _Deciding:
         if table == "port_channels":
             link = self._links.get((node.name, name))
             return {"link": link} if link else {}
-        for group, wanted in self._intent.endpoints.items():
-            if wanted.vlan and str(wanted.vlan.id) == name:
+        for group, wanted_endpoint in self._intent.endpoints.items():
+            if wanted_endpoint.vlan and str(wanted_endpoint.vlan.id) == name:
                 return {"link": ("endpoints", group)}
         return {}
 

@@ -52,7 +52,7 @@ def keys_in_words(aspect: Aspect) -> str:
     first = fitting[0][0] if fitting else "!"
     if first.startswith("!"):
         return ""
-    head, _, rest = first.partition(".")
+    head, _, remainder = first.partition(".")
     heads = _SHOWN.get(head, (head,))
-    shown = re.sub(r"\{\w+\}", "*", f".{rest}" if rest else "")
+    shown = re.sub(r"\{\w+\}", "*", f".{remainder}" if remainder else "")
     return " or ".join(f"{one}{shown}" for one in heads)

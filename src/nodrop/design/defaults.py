@@ -35,7 +35,13 @@ class Default(NamedTuple):
 def defaulted(intent: Intent) -> tuple[Default, ...]:
     """Return every default that holds for an intent that builds."""
     nics = (*_of_classes(intent), *_of_mode(intent))
-    return (*_plain(intent), *nics, *_endpoints(intent), *_watchdog(intent), *_derived(intent))
+    return (
+        *_list_plain_defaults(intent),
+        *nics,
+        *_endpoints(intent),
+        *_watchdog(intent),
+        *_list_derived_defaults(intent),
+    )
 
 
 _PLAIN = (
@@ -59,7 +65,7 @@ _WITH_PFC = ("buffers.alpha", "buffers.lossless_pool", "buffers.shared_headroom"
 """Those that mean something only where something is lossless."""
 
 
-def _plain(intent: Intent) -> Iterator[Default]:
+def _list_plain_defaults(intent: Intent) -> Iterator[Default]:
     for path, unit, source in _PLAIN:
         *sections, key = path.split(".")
         part: Any = reduce(getattr, sections, intent)
@@ -82,11 +88,15 @@ def _of_classes(intent: Intent) -> Iterator[Default]:
         yield Default("hosts.tos", str(tos), f"DSCP {tos >> 2} of {_owner(intent, tos >> 2)}, ECN-capable")
     if hosts.cnp_dscp is None:
         dscp = host_cnp_dscp(intent)
-        cnp = any(purpose_of(name, wanted) == "cnp" for name, wanted in intent.classes.items())
+        cnp = any(
+            purpose_of(name, wanted_traffic_class) == "cnp" for name, wanted_traffic_class in intent.classes.items()
+        )
         source = f"DSCP of {_owner(intent, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
         yield Default("hosts.cnp_dscp", str(dscp), source)
     if hosts.pfc is None:
-        lossless = " and ".join(name for name, wanted in intent.classes.items() if wanted.lossless)
+        lossless = " and ".join(
+            name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.lossless
+        )
         source = f"priorities of {lossless}" if has_pfc(intent) else f"mode {intent.mode} has no PFC"
         yield Default("hosts.pfc", _spell(host_pfc(intent)), source)
 
@@ -94,7 +104,10 @@ def _of_classes(intent: Intent) -> Iterator[Default]:
 def _owner(intent: Intent, dscp: int) -> str:
     """Return the class that has a DSCP."""
     rest = unclaimed(intent)
-    owned = ((name, rest if wanted.dscp == "rest" else wanted.dscp) for name, wanted in intent.classes.items())
+    owned = (
+        (name, rest if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp)
+        for name, wanted_traffic_class in intent.classes.items()
+    )
     return next(name for name, dscps in owned if dscp in dscps)
 
 
@@ -136,22 +149,22 @@ _IN_TIME = f"the longest by which a watchdog acts before queue pairs time out ({
 
 def _watchdog(intent: Intent) -> Iterator[Default]:
     ports = boxes(intent, []).most_ports
-    timers, wanted = derive(intent, ports), intent.pfc.watchdog
+    timers, wanted_watchdog = derive(intent, ports), intent.pfc.watchdog
     if timers is None:
         return
-    first = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
+    first_source = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
     if timers.hosts.detection_ms < BASE_DETECTION_MS * scale(ports):
-        first = f"{_IN_TIME}, for {first} is longer"
-    yield from _side("hosts", timers.hosts, wanted.hosts, first)
-    if wanted.fabric != "off" and timers.fabric:
+        first_source = f"{_IN_TIME}, for {first_source} is longer"
+    yield from _side("hosts", timers.hosts, wanted_watchdog.hosts, first_source)
+    if wanted_watchdog.fabric != "off" and timers.fabric:
         later = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
         if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
             later = f"{_IN_TIME}, for {FABRIC_FACTOR} × hosts is longer"
-        yield from _side("fabric", timers.fabric, wanted.fabric, later)
-    elif wanted.fabric != "off":
+        yield from _side("fabric", timers.fabric, wanted_watchdog.fabric, later)
+    elif wanted_watchdog.fabric != "off":
         source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
         yield Default("pfc.watchdog.fabric", "off", source)
-    if wanted.polling is None:
+    if wanted_watchdog.polling is None:
         own = timers.polling_ms
         value = f"{timers.wanted_polling_ms}ms"
         if set(own.values()) != {timers.wanted_polling_ms}:
@@ -159,16 +172,16 @@ def _watchdog(intent: Intent) -> Iterator[Default]:
         yield Default("pfc.watchdog.polling", value, "half the smallest detection")
 
 
-def _side(name: str, side: Side, wanted: WatchdogTimers, source: str) -> Iterator[Default]:
-    if wanted.detection is None:
+def _side(name: str, side: Side, wanted_watchdog_timers: WatchdogTimers, source: str) -> Iterator[Default]:
+    if wanted_watchdog_timers.detection is None:
         yield Default(f"pfc.watchdog.{name}.detection", f"{side.detection_ms}ms", source)
-    if wanted.restoration is None:
+    if wanted_watchdog_timers.restoration is None:
         yield Default(f"pfc.watchdog.{name}.restoration", f"{side.restoration_ms}ms", "2 × detection (pfcwd start)")
-    if "action" not in wanted.model_fields_set:
+    if "action" not in wanted_watchdog_timers.model_fields_set:
         yield Default(f"pfc.watchdog.{name}.action", side.action, "what is stuck is lost anyway (pfcwd start_default)")
 
 
-def _derived(intent: Intent) -> Iterator[Default]:
+def _list_derived_defaults(intent: Intent) -> Iterator[Default]:
     switches = boxes(intent, [])
     leaf, spine = switches.leaves[0].model, switches.spines[0].model
     if intent.buffers.pattern_mtu is None and has_pfc(intent):
@@ -204,7 +217,11 @@ def _styles(intent: Intent) -> Iterator[Default]:
 
 def _reserves(intent: Intent, *models: Switch) -> Iterator[Default]:
     """Yield the reserve of the queues of CNPs and control, by tier, where its network OS has one."""
-    names = [name for name, wanted in intent.classes.items() if purpose_of(name, wanted) in RESERVED]
+    names = [
+        name
+        for name, wanted_traffic_class in intent.classes.items()
+        if purpose_of(name, wanted_traffic_class) in RESERVED
+    ]
     for role, model in zip((LEAF, SPINE), models, strict=True):
         if names and traits_by_role(intent)[role].queue_reserves:
             reserve = queue_reserve(model, static=is_static(model))
@@ -218,16 +235,16 @@ _WAIT = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.
 def _wait_faults(by_tier: Mapping[str, Traits]) -> str:
     """Return the faults of releases that wait for the hardware, each with its tiers."""
     found: dict[str, list[str]] = {}
-    for tier, held in by_tier.items():
-        if held.announces_installed and held.wait_fault:
-            found.setdefault(held.wait_fault, []).append(tier)
+    for tier, traits in by_tier.items():
+        if traits.announces_installed and traits.wait_fault:
+            found.setdefault(traits.wait_fault, []).append(tier)
     return "".join(f"; {' and '.join(tiers)}: {fault}" for fault, tiers in found.items())
 
 
 def _bgp(intent: Intent) -> Iterator[Default]:
     """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
-    by_tier = {KEYS[role]: held for role, held in traits_by_role(intent).items()}
-    waits = {name: held.announces_installed for name, held in by_tier.items()}
+    by_tier = {KEYS[role]: traits for role, traits in traits_by_role(intent).items()}
+    waits = {name: traits.announces_installed for name, traits in by_tier.items()}
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, own in waits.items() if own is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"

@@ -8,8 +8,8 @@ from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
-from nodrop.model.states import known
-from nodrop.model.values import changed
+from nodrop.model.states import require_fact
+from nodrop.model.values import replace_fields
 from nodrop.platforms.traits import RoutingTables, first_release, traits
 
 _DELIVERY = ("routing", "delivery")
@@ -46,54 +46,62 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
     names = {
         name for role, tier in tiers.items() if has_tables(intent, tier) for name in (tier.platform, role, KEYS[role])
     }
-    for name, part in intent.extra.items():
-        if part.lines and (name in names or name.rstrip("0123456789") in names):
+    for name, additions in intent.extra.items():
+        if additions.lines and (name in names or name.rstrip("0123456789") in names):
             found = "lines for frr.conf, which is made of tables"
             yield intent.problem(("extra", name, "lines"), found, "no lines", "or routing.delivery: frr.conf")
 
 
-def in_tables(bgp: Bgp, held: RoutingTables) -> Bgp:
+def in_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
     """Return a process as tables hold it."""
-    maps = tuple(_without_lost(one, held) for one in bgp.route_maps)
-    matched = {(kind, name) for one in maps for rule in one.rules for kind, name in rule.matches}
+    maps = tuple(_without_lost(route_map, routing_tables) for route_map in bgp.route_maps)
+    matched = {(kind, name) for route_map in maps for rule in route_map.rules for kind, name in rule.matches}
     paths = (bgp.maximum_paths, bgp.maximum_paths_ipv6)
-    ipv4, ipv6 = (count if count is None else min(count, held.most_paths) for count in paths)
-    return changed(
+    ipv4, ipv6 = (count if count is None else min(count, routing_tables.most_paths) for count in paths)
+    return replace_fields(
         bgp,
-        **_defaults(bgp, held.process),
+        **_defaults(bgp, routing_tables.process),
         requires_policy=True,
         maximum_paths=ipv4,
         maximum_paths_ipv6=ipv6,
-        prefix_lists=tuple(_with_ranges(one, held) for one in bgp.prefix_lists),
-        community_lists=tuple(one for one in bgp.community_lists if ("community", one.name) in matched),
+        prefix_lists=tuple(_with_ranges(prefix_list, routing_tables) for prefix_list in bgp.prefix_lists),
+        community_lists=tuple(
+            community_list for community_list in bgp.community_lists if ("community", community_list.name) in matched
+        ),
         route_maps=maps,
         neighbors=tuple(
-            changed(one, **_defaults(one, held.session), hold_s=held.hold_s) for one in known(bgp.neighbors)
+            replace_fields(neighbor, **_defaults(neighbor, routing_tables.session), hold_s=routing_tables.hold_s)
+            for neighbor in require_fact(bgp.neighbors)
         ),
     )
 
 
 def _defaults(part: Bgp | BgpNeighbor, held: frozenset[str]) -> dict[str, Any]:
     """Return the defaults of the fields that tables do not hold."""
-    return {one.name: one.default for one in fields(part) if one.name not in held}
+    return {field.name: field.default for field in fields(part) if field.name not in held}
 
 
-def _without_lost(policy: RouteMap, held: RoutingTables) -> RouteMap:
+def _without_lost(policy: RouteMap, routing_tables: RoutingTables) -> RouteMap:
     """Return a policy without the rules that set what does not reach the routing daemon.
 
     Those lower the preference of routes with GRACEFUL_SHUTDOWN, as the daemon does by itself.
     """
-    rules = (rule for rule in policy.rules if held.lost_sets.isdisjoint(attribute for attribute, _ in rule.sets))
-    return changed(policy, rules=tuple(rules))
+    rules = (
+        rule for rule in policy.rules if routing_tables.lost_sets.isdisjoint(attribute for attribute, _ in rule.sets)
+    )
+    return replace_fields(policy, rules=tuple(rules))
 
 
-def _with_ranges(one: PrefixList, held: RoutingTables) -> PrefixList:
+def _with_ranges(prefix_list: PrefixList, routing_tables: RoutingTables) -> PrefixList:
     """Return a prefix list of ranges with both ends; a least length that would be lost is left out."""
-    return changed(one, rules=tuple(_with_range(rule, _LENGTH[one.family], held) for rule in one.rules))
+    return replace_fields(
+        prefix_list,
+        rules=tuple(_with_range(rule, _LENGTH[prefix_list.family], routing_tables) for rule in prefix_list.rules),
+    )
 
 
-def _with_range(rule: PrefixRule, longest: int, held: RoutingTables) -> PrefixRule:
+def _with_range(rule: PrefixRule, longest: int, routing_tables: RoutingTables) -> PrefixRule:
     if rule.ge is None:
         return rule
     most = longest if rule.le is None else rule.le
-    return changed(rule, ge=None if held.loses_ge(rule.prefix, rule.ge) else rule.ge, le=most)
+    return replace_fields(rule, ge=None if routing_tables.loses_ge(rule.prefix, rule.ge) else rule.ge, le=most)

@@ -16,7 +16,7 @@ from nodrop.design.hwskus import hwsku_of, shipped_splits
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
-from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, stuck, watched
+from nodrop.design.settings import drained, enable_bfd, gnmi_port, hash_fields, otlp_collectors, stuck
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.styles import qos_style
 from nodrop.design.vlans import vlans
@@ -27,7 +27,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import COUNTER_GROUPS, Counter, Device, Loopback, Management
 from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
-from nodrop.platforms.traits import named, traits
+from nodrop.platforms.traits import canonical_release, traits
 
 HASH_SEED = {LEAF: 0, SPINE: 10}
 """One seed per tier, so that no two tiers hash alike (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
@@ -68,14 +68,14 @@ class Devices:
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
         self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
 
-    def made(self, node: Node, cables: Wires) -> Device:
+    def build_device(self, node: Node, cables: Wires) -> Device:
         """Return a switch as its platform can hold it, with what it will compute itself filled in."""
-        adapted = self._adapters[node.role].adapted(self._wanted(node, cables))
+        adapted = self._adapters[node.role].adapt_device(self._design_device(node, cables))
         return self._interner.device(resolve(adapted, self._resolved[node.role]))
 
-    def wanted(self, node: Node, cables: Wires) -> Device:
+    def build_unadapted_device(self, node: Node, cables: Wires) -> Device:
         """Return a switch as it would be if its platform held all that others do."""
-        return resolve(self._wanted(node, cables))
+        return resolve(self._design_device(node, cables))
 
     @property
     def notes(self) -> tuple[Adaptation, ...]:
@@ -95,13 +95,13 @@ class Devices:
 
         return Adapter(held, node.role, self._timers, spare, length_m)
 
-    def _wanted(self, node: Node, cables: Wires) -> Device:
+    def _design_device(self, node: Node, cables: Wires) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
         ports = interfaces(self._intent, node, cables, self._profiles[node.role], self._shipped[node.role])
         return Device(
             name=node.name,
             platform=node.tier.platform,
-            version=named(node.tier.platform, node.tier.version),
+            version=canonical_release(node.tier.platform, node.tier.version),
             model=node.model.name,
             hwsku=self._hwskus[node.role],
             role=node.role,
@@ -115,7 +115,7 @@ class Devices:
                 gateway=dotted(plan.gateway),
                 own_vrf=True,
             ),
-            bgp=watched(
+            bgp=enable_bfd(
                 bgp(
                     plan, node, cables, self._asns, self._classes.control_dscp, drained=drained(self._intent, node.name)
                 ),

@@ -90,10 +90,10 @@ def _group_cables(
             continue
         host, jack = f"{name}{place.host}", ports[place.slot]
         parts = taken.setdefault((place.leaf, jack.panel), {})
-        found = _clash(parts, jack, host, f"leaf{place.leaf}")
-        if found:
+        clash = _clash(parts, jack, host, f"leaf{place.leaf}")
+        if clash:
             hint = _own_ports(intent, name) or _MORE_PORTS
-            problems.append(intent.problem((*keys, "leaf_ports"), found, "leaf_ports of its own", hint))
+            problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))
             return
         if link is not None:
             yield HostCable(
@@ -126,9 +126,9 @@ def _card(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: lis
 
 def _clash(parts: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:
     """Return why a host cannot have a part of a panel port, empty if it can; `parts` says who has some, and learns."""
-    for other, owner in parts.items():
-        if other.splits != jack.splits:
-            splits = f"{jack.splits} for {host} and into {other.splits} for {owner}"
+    for other_jack, owner in parts.items():
+        if other_jack.splits != jack.splits:
+            splits = f"{jack.splits} for {host} and into {other_jack.splits} for {owner}"
             return f"port {jack.panel} of {leaf} would be split into {splits}"
     owner = parts.setdefault(jack, host)
     return f"{host} and {owner} would both get port {jack} of {leaf}" if owner != host else ""
@@ -173,8 +173,12 @@ def _slots(group: Endpoints) -> int:
 
 def _alone(intent: Intent, name: str) -> bool:
     """Whether no other group shares panel ports with a group, so that these can be split otherwise."""
-    mine = set(group_panels(intent, name))
-    return not any(mine & set(group_panels(intent, other)) for other in intent.endpoints if other != name)
+    own_panels = set(group_panels(intent, name))
+    return not any(
+        own_panels & set(group_panels(intent, other_endpoint))
+        for other_endpoint in intent.endpoints
+        if other_endpoint != name
+    )
 
 
 def _place_faults(
@@ -218,8 +222,8 @@ def _with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]
     return " and ".join(filter(None, (change, f"topology.leaves.ids: {show_ids(leaves)}" if missing else "")))
 
 
-def _with_hosts(kept: Set[int]) -> str:
-    return f"ids: {show_ids(kept)}" if kept else ""
+def _with_hosts(kept_numbers: Set[int]) -> str:
+    return f"ids: {show_ids(kept_numbers)}" if kept_numbers else ""
 
 
 def _or(*ways: str) -> str:

@@ -11,7 +11,7 @@ from nodrop.intent.network import HighFrequency
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import CounterStream, Device, Interface, SampledCounters, SampledKind
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.traits import Traits, first_release, traits
 from nodrop.units import show_us
 
@@ -37,17 +37,24 @@ def streams(
     intent: Intent, classes: Classes, model: Switch, ports: Iterable[Interface], pools: Iterable[BufferPool]
 ) -> tuple[CounterStream, ...]:
     """Return the stream of a switch whose platform and ASIC have one: of the classes that are lossless or RDMA."""
-    wanted = intent.services.telemetry.high_frequency
-    if wanted is None:
+    wanted_high_frequency = intent.services.telemetry.high_frequency
+    if wanted_high_frequency is None:
         return ()
     facts = asic(model.asic).sampling
-    able = facts.counters.get(wanted.objects, ()) if facts else COUNTERS[wanted.objects]
+    able = facts.counters.get(wanted_high_frequency.objects, ()) if facts else COUNTERS[wanted_high_frequency.objects]
     samples = SampledCounters(
-        kind=wanted.objects,
-        objects=tuple(_objects(wanted.objects, classes, ports, pools)),
-        counters=tuple(one for one in COUNTERS[wanted.objects] if one in able),
+        kind=wanted_high_frequency.objects,
+        objects=tuple(_objects(wanted_high_frequency.objects, classes, ports, pools)),
+        counters=tuple(one for one in COUNTERS[wanted_high_frequency.objects] if one in able),
     )
-    return (CounterStream(name=wanted.objects, enabled=True, interval_us=wanted.interval, samples=(samples,)),)
+    return (
+        CounterStream(
+            name=wanted_high_frequency.objects,
+            enabled=True,
+            interval_us=wanted_high_frequency.interval,
+            samples=(samples,),
+        ),
+    )
 
 
 def _objects(
@@ -65,20 +72,24 @@ def _objects(
 def _indexes(kind: SampledKind, classes: Classes) -> tuple[int, ...]:
     """Return the queues or priority groups of the classes that are lossless or RDMA."""
     mapped = classes.tc_to_queue if kind == "queues" else classes.tc_to_priority_group
-    wanted = [one.priority for one, purpose in classes.wanted if one.lossless or purpose == "rdma"]
-    return tuple(sorted({number for tc in wanted if (number := mapped[tc]) is not None}))
+    wanted_priorities = [
+        traffic_class.priority
+        for traffic_class, purpose in classes.wanted
+        if traffic_class.lossless or purpose == "rdma"
+    ]
+    return tuple(sorted({number for tc in wanted_priorities if (number := mapped[tc]) is not None}))
 
 
 def stream_faults(intent: Intent) -> Iterator[Problem]:
     """Yield a stream that no switch of the fabric has, and an interval at which an ASIC does not sample."""
-    wanted = intent.services.telemetry.high_frequency
-    if wanted is None:
+    wanted_high_frequency = intent.services.telemetry.high_frequency
+    if wanted_high_frequency is None:
         return
     tiers = (intent.topology.leaves, intent.topology.spines)
     held = [traits(tier.platform, tier.version) for tier in tiers]
     facts = [one for tier, has in zip(tiers, held, strict=True) if (one := sampling(has, tier.model))]
     if facts:
-        yield from _interval_faults(intent, wanted, facts)
+        yield from _interval_faults(intent, wanted_high_frequency, facts)
     elif any(one.streams for one in held):
         chips = sorted({switch(tier.model).asic for tier in tiers if tier.model in switches()})
         able = sorted(name for name in asics() if asic(name).sampling)
@@ -100,18 +111,20 @@ def _unable(tiers: Sequence[Tier]) -> tuple[str, str]:
     return " and ".join(sorted(names)), " ".join(sorted(later))
 
 
-def _interval_faults(intent: Intent, wanted: HighFrequency, facts: Iterable[Sampling]) -> Iterator[Problem]:
-    shortest, longest = (max(one.interval_us[0] for one in facts), min(one.interval_us[1] for one in facts))
-    step = max(one.step_us for one in facts)
-    if not shortest <= wanted.interval <= longest or wanted.interval % step:
+def _interval_faults(
+    intent: Intent, wanted_high_frequency: HighFrequency, facts: Iterable[Sampling]
+) -> Iterator[Problem]:
+    shortest, longest = (max(fact.interval_us[0] for fact in facts), min(fact.interval_us[1] for fact in facts))
+    step = max(fact.step_us for fact in facts)
+    if not shortest <= wanted_high_frequency.interval <= longest or wanted_high_frequency.interval % step:
         expected = f"a multiple of {show_us(step)} from {show_us(shortest)} to {show_us(longest)}"
-        yield intent.problem((*_KEYS, "interval"), show_us(wanted.interval), expected)
+        yield intent.problem((*_KEYS, "interval"), show_us(wanted_high_frequency.interval), expected)
 
 
 def bandwidth_faults(intent: Intent, boxes: Boxes, devices: Mapping[str, Device]) -> Iterator[Problem]:
     """Yield, for each tier, ports that are not sampled, else a stream that the management port is too slow for."""
     for tier in (boxes.leaves, boxes.spines):
-        sending = [node for node in tier if known(devices[node.name].high_frequency)]
+        sending = [node for node in tier if require_fact(devices[node.name].high_frequency)]
         if not sending:
             continue
         node = max(sending, key=lambda node: _counters(devices[node.name]))
@@ -121,14 +134,21 @@ def bandwidth_faults(intent: Intent, boxes: Boxes, devices: Mapping[str, Device]
 
 
 def _counters(device: Device) -> int:
-    return sum(stream.counters_count for stream in known(device.high_frequency))
+    return sum(stream.counters_count for stream in require_fact(device.high_frequency))
 
 
 def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Problem]:
     sampled = {
-        name.partition("/")[0] for one in known(device.high_frequency) for row in one.samples for name in row.objects
+        name.partition("/")[0]
+        for counter_stream in require_fact(device.high_frequency)
+        for row in counter_stream.samples
+        for name in row.objects
     }
-    wide = [port for port in device.interfaces if port.name in sampled and (known(port.lanes) or 0) > facts.most_lanes]
+    wide = [
+        port
+        for port in device.interfaces
+        if port.name in sampled and (require_fact(port.lanes) or 0) > facts.most_lanes
+    ]
     if not wide:
         return []
     found = (
@@ -138,18 +158,21 @@ def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Proble
 
 
 def _speed_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -> list[Problem]:
-    held, wanted = traits(tier.platform, tier.version).streams, intent.services.telemetry.high_frequency
-    assert held is not None
-    assert wanted is not None
+    stream_traits, wanted_high_frequency = (
+        traits(tier.platform, tier.version).streams,
+        intent.services.telemetry.high_frequency,
+    )
+    assert stream_traits is not None
+    assert wanted_high_frequency is not None
     counters = _counters(device)
-    mbps = held.mbps(counters, wanted.interval)
-    if mbps <= held.management_mbps:
+    mbps = stream_traits.mbps(counters, wanted_high_frequency.interval)
+    if mbps <= stream_traits.management_mbps:
         return []
-    bits, step = counters * held.counter_bytes * 8, facts.step_us
-    fits = -(-bits // (held.management_mbps * step)) * step
-    sent = f"{counters} counters of {held.counter_bytes} bytes, {mbps} Mb/s"
-    found = f"every {show_us(wanted.interval)} {device.name} sends {sent}; its management port has "
-    found += f"{held.management_mbps} Mb/s"
+    bits, step = counters * stream_traits.counter_bytes * 8, facts.step_us
+    fits = -(-bits // (stream_traits.management_mbps * step)) * step
+    sent = f"{counters} counters of {stream_traits.counter_bytes} bytes, {mbps} Mb/s"
+    found = f"every {show_us(wanted_high_frequency.interval)} {device.name} sends {sent}; its management port has "
+    found += f"{stream_traits.management_mbps} Mb/s"
     if fits > facts.interval_us[1]:
         return [intent.problem((*_KEYS, "interval"), found, "objects: buffer-pools", "no interval is long enough")]
     return [intent.problem((*_KEYS, "interval"), found, f"{show_us(fits)} or longer")]

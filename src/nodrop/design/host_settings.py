@@ -52,8 +52,12 @@ def host_dcqcn(intent: Intent) -> bool:
 
 def fifo_tos(intent: Intent) -> int | None:
     """Return the ToS byte of NCCL's control messages, of the first DSCP of their class; None if no class is named."""
-    wanted = intent.classes.get(intent.hosts.fifo_class or "")
-    return None if wanted is None or wanted.dscp == "rest" else tos_of(wanted.dscp[0])
+    wanted_traffic_class = intent.classes.get(intent.hosts.fifo_class or "")
+    return (
+        None
+        if wanted_traffic_class is None or wanted_traffic_class.dscp == "rest"
+        else tos_of(wanted_traffic_class.dscp[0])
+    )
 
 
 def tos_of(dscp: int) -> int:
@@ -85,7 +89,11 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
     if hosts.pfc is not None and hosts.pfc != lossless:
         found = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}"
         expected = f"[{show_ids(lossless)}], the lossless priorities"
-        classes = {name: wanted for name, wanted in intent.classes.items() if wanted.lossless}
+        classes = {
+            name: wanted_traffic_class
+            for name, wanted_traffic_class in intent.classes.items()
+            if wanted_traffic_class.lossless
+        }
         yield intent.problem(("hosts", "pfc"), found, expected, _without(intent, "pfc", classes, "priority"))
     yield from _fifo_faults(intent)
     yield from _mtu_faults(intent)
@@ -112,11 +120,11 @@ def _fifo_faults(intent: Intent) -> Iterator[Problem]:
     name = intent.hosts.fifo_class
     if name is None:
         return
-    wanted = intent.classes.get(name)
-    if wanted is None:
+    wanted_traffic_class = intent.classes.get(name)
+    if wanted_traffic_class is None:
         expected = f"a class of the intent: {', '.join(intent.classes)}"
         yield intent.problem(("hosts", "fifo_class"), f"no class {name}", expected)
-    elif wanted.dscp == "rest":
+    elif wanted_traffic_class.dscp == "rest":
         found = f"{name} takes the rest"
         hint = "NCCL marks its control messages with the first"
         yield intent.problem(("hosts", "fifo_class"), found, "a class that names its DSCPs", hint)
@@ -146,8 +154,8 @@ def _without(intent: Intent, key: str, classes: dict[str, TrafficClass], of: str
 
 
 def _followed(intent: Intent, purpose: Purpose, usual: int) -> int:
-    found = _dscp(intent, purpose, usual)
-    return usual if found is None else found
+    dscp = _dscp(intent, purpose, usual)
+    return usual if dscp is None else dscp
 
 
 def _dscp(intent: Intent, purpose: Purpose, usual: int) -> int | None:
@@ -158,15 +166,24 @@ def _dscp(intent: Intent, purpose: Purpose, usual: int) -> int | None:
     classes = _of(intent, purpose)
     if usual in _dscps(intent, classes):
         return usual
-    own = _dscps(intent, {name: one for name, one in classes.items() if name == purpose or len(classes) == 1})
-    return own[0] if own else None
+    own_dscps = _dscps(
+        intent, {name: traffic_class for name, traffic_class in classes.items() if name == purpose or len(classes) == 1}
+    )
+    return own_dscps[0] if own_dscps else None
 
 
 def _of(intent: Intent, purpose: Purpose) -> dict[str, TrafficClass]:
-    return {name: wanted for name, wanted in intent.classes.items() if purpose_of(name, wanted) == purpose}
+    return {
+        name: wanted_traffic_class
+        for name, wanted_traffic_class in intent.classes.items()
+        if purpose_of(name, wanted_traffic_class) == purpose
+    }
 
 
 def _dscps(intent: Intent, classes: dict[str, TrafficClass]) -> tuple[int, ...]:
     """Return the DSCPs of classes, sorted."""
-    owned = (unclaimed(intent) if wanted.dscp == "rest" else wanted.dscp for wanted in classes.values())
+    owned = (
+        unclaimed(intent) if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp
+        for wanted_traffic_class in classes.values()
+    )
     return tuple(sorted(dscp for dscps in owned for dscp in dscps))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.design.adapting import Adaptation
 from nodrop.design.boxes import LEAF
-from nodrop.design.splits import group_panels, spine_panels, spine_split
+from nodrop.design.splits import group_panels, spine_panels, spine_split_factor
 from nodrop.hardware import asic
 from nodrop.hardware.ports import Ways, show_ways
 from nodrop.hardware.schema import Layout, Switch
@@ -55,7 +55,7 @@ def hwsku_notes(intent: Intent, role: str, model: Switch) -> Iterator[Adaptation
     reason = (
         f"no HWSKU of {_tier(intent, role).version} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
     )
-    if elsewhere := next((one for one in layouts if _has_as_many(one, declared)), None):
+    if elsewhere := next((layout for layout in layouts if _has_as_many(layout, declared)), None):
         reason += f"; {elsewhere.hwskus[0]} has {show_ways(elsewhere.ports)}"
     yield Adaptation(f"{role}*/hwsku", show_ways(declared), str(model.sonic.hwsku), reason)
 
@@ -68,19 +68,19 @@ def _declared(intent: Intent, role: str, model: Switch) -> Ways:
     """Return how a tier's panel ports are used by the lists, splits and speeds of the intent."""
     uplinks = intent.topology.uplinks
     if role != LEAF:
-        return dict.fromkeys(spine_panels(intent, model), (spine_split(intent), uplinks.speed))
-    found = dict.fromkeys(intent.topology.leaves.ports.uplinks, (uplinks.split, uplinks.speed))
+        return dict.fromkeys(spine_panels(intent, model), (spine_split_factor(intent), uplinks.speed))
+    found_uplinks = dict.fromkeys(intent.topology.leaves.ports.uplinks, (uplinks.split, uplinks.speed))
     for name, group in intent.endpoints.items():
         for panel in group_panels(intent, name):
-            found[panel] = max((group.split, group.speed), found.get(panel, (0, 0)))
-    return found
+            found_uplinks[panel] = max((group.split, group.speed), found_uplinks.get(panel, (0, 0)))
+    return found_uplinks
 
 
 def _layouts(intent: Intent, role: str, model: Switch) -> Iterator[Layout]:
     """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
     if not asic(model.asic).computes:
         release = _tier(intent, role).version
-        yield from (one for one in model.sonic.layouts if one.since is None or one.since <= release)
+        yield from (layout for layout in model.sonic.layouts if layout.since is None or layout.since <= release)
 
 
 def _has_as_many(layout: Layout, declared: Ways) -> bool:

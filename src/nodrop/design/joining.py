@@ -5,7 +5,7 @@ from math import ceil
 
 from nodrop.design.blocks import Peers
 from nodrop.design.boxes import LEAF, SPINE, Boxes
-from nodrop.design.splits import jacks, spine_panels, spine_split
+from nodrop.design.splits import jacks, spine_panels, spine_split_factor
 from nodrop.intent.schema import MOST_PER_SPINE, Intent
 
 _SLOTS_KEYS = {SPINE: "spine_slots", LEAF: "leaf_slots"}
@@ -31,7 +31,7 @@ class Choice:
         """Return what an intent says."""
         topology, uplinks = intent.topology, intent.topology.uplinks
         of_leaf = jacks(topology.leaves.ports.uplinks, uplinks.split)
-        of_spine = jacks(spine_panels(intent, switches.spines[0].model), spine_split(intent))
+        of_spine = jacks(spine_panels(intent, switches.spines[0].model), spine_split_factor(intent))
         return cls(
             per_spine=uplinks.per_spine,
             spines=Peers(role=SPINE, ids=topology.spines.ids, ports=of_leaf, slots=uplinks.spine_slots),
@@ -67,7 +67,7 @@ class Choice:
     def with_ports(self) -> "Choice | None":
         """Return the smallest change of which ports a peer gets by which all get theirs; None if there is none."""
         choices = (self.evenly(*roles) for roles in ((), (SPINE,), (LEAF,), (SPINE, LEAF)))
-        return next((one for one in choices if one.fits), None)
+        return next((choice for choice in choices if choice.fits), None)
 
 
 def ways_to_fit(choice: Choice) -> str:
@@ -75,15 +75,15 @@ def ways_to_fit(choice: Choice) -> str:
     same = choice.with_ports()
     fewer = [replace(choice, per_spine=each) for each in range(choice.per_spine - 1, 0, -1)]
     plain = next((one for one in fewer if one.fits), None)
-    both = next((one for less in fewer if (one := less.with_ports())), None)
-    ways = [one for one in (same, plain) if one] or [one for one in (both,) if one]
-    return ", or ".join(_change(choice, one) for one in ways)
+    both_choice = next((one for less in fewer if (one := less.with_ports())), None)
+    choices = [one for one in (same, plain) if one] or [one for one in (both_choice,) if one]
+    return ", or ".join(_change(choice, one) for one in choices)
 
 
 def ways_to_widen(choice: Choice) -> str:
     """Return changes by which no leaf is oversubscribed: more links, or a higher limit."""
-    more = (replace(choice, per_spine=each) for each in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
-    wider = next((one for wide in more if not wide.oversubscribed and (one := wide.with_ports())), None)
+    further_choices = (replace(choice, per_spine=each) for each in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
+    wider = next((one for wide in further_choices if not wide.oversubscribed and (one := wide.with_ports())), None)
     raised = f"max_oversubscription: {_ratio(choice)}"
     return f"{_change(choice, wider)}, or {raised}" if wider else raised
 
@@ -99,7 +99,7 @@ def _change(old: Choice, new: Choice) -> str:
 def slots_keys(choice: Choice) -> list[str]:
     """Return the keys of an intent by which ports are shared out evenly."""
     peers = (choice.spines, choice.leaves)
-    return [f"{_SLOTS_KEYS[of.role]}: {of.slots}" for of in peers if of.slots is not None]
+    return [f"{_SLOTS_KEYS[peer.role]}: {peer.slots}" for peer in peers if peer.slots is not None]
 
 
 def _ratio(choice: Choice) -> str:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from nodrop.design.boxes import LEAF, lanes_by_speed
-from nodrop.design.splits import group_panels, spine_panels, spine_split
+from nodrop.design.splits import group_panels, spine_panels, spine_split_factor
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 
@@ -23,7 +23,7 @@ class Kind(NamedTuple):
 def kinds(intent: Intent, role: str, model: Switch) -> tuple[Kind, ...]:
     """Return the kinds of links of a tier: of leaves those up and those to every group of endpoints."""
     uplinks, endpoints = intent.topology.uplinks, intent.endpoints if role == LEAF else {}
-    up = uplinks.split if role == LEAF else spine_split(intent)
+    up = uplinks.split if role == LEAF else spine_split_factor(intent)
     panels = intent.topology.leaves.ports.uplinks if role == LEAF else spine_panels(intent, model)
     wanted = [(uplinks.speed, up, uplinks.lanes, uplinks.length, panels, ("topology", "uplinks"))]
     for name, group in endpoints.items():

@@ -58,9 +58,9 @@ def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, .
                 found += _all_for_hosts(model, hosts)
             yield intent.problem((*keys, key), found, f"some of {show_ids(model.panels)}", hint)
     for (first, panels), (second, others) in combinations(uses.items(), 2):
-        both = set(panels) & set(others)
-        if both:
-            found = f"{show_ports(both)}, in {first} too"
+        both_panels = set(panels) & set(others)
+        if both_panels:
+            found = f"{show_ports(both_panels)}, in {first} too"
             yield intent.problem((*keys, second), found, "one use for each port")
 
 

@@ -71,13 +71,13 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
         pairs = plan.link(cable)
         lower, upper = [pair.leaf for pair in pairs], [pair.far for pair in pairs]
         ends = ((cable.lower, cable.lower_port, lower), (cable.upper, cable.upper_port, upper))
-        for (node, jack, own), (peer, peer_port, others) in (ends, ends[::-1]):
+        for (node, jack, own_addresses), (peer, peer_port, others) in (ends, ends[::-1]):
             result[node.name][jack.port] = Wire(
                 port=jack.port,
                 splits=jack.splits,
                 side="fabric",
                 cabling=cable.cabling,
-                addresses=_with_lengths(own, pairs),
+                addresses=_with_lengths(own_addresses, pairs),
                 far_addresses=tuple(others),
                 far=f"{peer.name}:{name_of(peer, peer_port)}",
                 peer=(peer, peer_port),
@@ -109,10 +109,10 @@ def _bond(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
     return Bond(bond_name(cable, cable.bond), addresses, cable.host) if cable.bond else None
 
 
-def bond_name(cable: HostCable, first: Jack) -> str:
+def bond_name(cable: HostCable, first_jack: Jack) -> str:
     """Return what the port channel of a cable is called: after its first port, so that it keeps its name."""
     name = traits(cable.leaf.tier.platform, cable.leaf.tier.version).port_channel
-    number = (first.port.panel - 1) * cable.leaf.model.max_split + first.port.split + 1
+    number = (first_jack.port.panel - 1) * cable.leaf.model.max_split + first_jack.port.split + 1
     return name.format(number)
 
 
@@ -166,16 +166,16 @@ class Profiles:
         timers = self._timers and (self._timers.hosts if side == "host" else self._timers.fabric)
         queues = tuple(
             Queue(
-                index=wanted.priority,
-                scheduler=scheduler(wanted, speed_mbps, guaranteed=self._held.strict_guarantees),
-                wred=wred(wanted),
+                index=wanted_traffic_class.priority,
+                scheduler=scheduler(wanted_traffic_class, speed_mbps, guaranteed=self._held.strict_guarantees),
+                wred=wred(wanted_traffic_class),
                 buffer=buffers.queue(
-                    wanted.lossless,
+                    wanted_traffic_class.lossless,
                     trimmed=purpose == "rdma" and trims(self._intent),
                     reserved=purpose in RESERVED,
                 ),
             )
-            for wanted, purpose in self._classes.wanted
+            for wanted_traffic_class, purpose in self._classes.wanted
         )
         # libyang 1, with which SONiC reads files up to 202511, refuses a map without a row, and the whole file with it
         groups_map = buffers.maps_pause_to_groups and bool(classes.lossless)
@@ -205,7 +205,9 @@ def interfaces(
     """
     into = {**shipped, **{wire.port.panel: wire.splits for wire in cables.values()}}
     splits = frozenset((panel, parts) for panel, parts in into.items() if parts > 1)
-    used = frozenset((one.port.panel, one.cabling.port_lanes) for one in cables.values() if one.cabling.port_lanes)
+    used = frozenset(
+        (cable.port.panel, cable.cabling.port_lanes) for cable in cables.values() if cable.cabling.port_lanes
+    )
     return tuple(
         _cabled(intent, node.model.name, name_of(node, jack), way, wire, profiles)
         if (wire := cables.get(port))

@@ -13,11 +13,11 @@ RAILS = "rails"
 
 
 def rail_faults(
-    intent: Intent, name: str, leaves: Set[int], wanted: Set[int], adding: Callable[[Set[int]], str]
+    intent: Intent, name: str, leaves: Set[int], wanted_numbers: Set[int], adding: Callable[[Set[int]], str]
 ) -> Iterator[Problem]:
     """Yield why a group cannot be laid out in rails on the leaves there are.
 
-    `wanted` are the leaves that its hosts have ports on, `adding` spells the change that brings missing ones.
+    `wanted_numbers` are the leaves that its hosts have ports on, `adding` renders the change that brings missing ones.
     """
     group, keys = intent.endpoints[name], ("endpoints", name)
     if group.spread != RAILS:
@@ -26,22 +26,22 @@ def rail_faults(
         found = f"one port of each {name} makes no rails"
         yield intent.problem((*keys, "spread"), found, "a port for each rail", "spread: one-leaf")
         return
-    first = next(key for key, one in intent.endpoints.items() if one.spread == RAILS)
+    first = next(key for key, endpoint in intent.endpoints.items() if endpoint.spread == RAILS)
     rails = intent.endpoints[first].ports
     if group.ports != rails:
         found = f"{name} has {group.ports} rails and {first} has {rails} on the same leaves"
         yield intent.problem((*keys, "ports"), found, "as many for each", f"ports: {rails}, or spread: leaves")
         return
-    missing = wanted - leaves
+    missing = wanted_numbers - leaves
     sets = {(leaf - 1) // rails for leaf in missing}
     if any((leaf - 1) // rails in sets for leaf in leaves):
         found = f"{name} has {rails} ports for {_leaves(leaves)}"
         ways = [adding(missing), f"ports: {len(leaves)}" if _shrinks(intent, name, leaves) else ""]
         hint = ", or ".join(filter(None, ways)) or "more spine ports, and leaves"
         yield intent.problem((*keys, "ports"), found, "a leaf for each rail", hint)
-    elif len(leaves) % rails and len(intent.endpoints) == 1 and leaves > wanted:
+    elif len(leaves) % rails and len(intent.endpoints) == 1 and leaves > wanted_numbers:
         found = f"{_leaves(leaves)} are no whole sets of {rails} rails"
-        hint = f"ids: {show_ids(wanted)}"
+        hint = f"ids: {show_ids(wanted_numbers)}"
         yield intent.problem(("topology", "leaves", "ids"), found, f"a leaf for each of the {rails} ports", hint)
 
 
@@ -52,6 +52,6 @@ def _leaves(leaves: Set[int]) -> str:
 def _shrinks(intent: Intent, name: str, leaves: Set[int]) -> bool:
     """Whether hosts of fewer ports would have exactly the leaves there are, as rails of one set."""
     group = intent.endpoints[name]
-    alone = sum(one.spread == RAILS for one in intent.endpoints.values()) == 1
+    alone = sum(endpoint.spread == RAILS for endpoint in intent.endpoints.values()) == 1
     one_set = max(group.ids) <= group.leaf_group
     return alone and one_set and len(leaves) > 1 and leaves == set(range(1, len(leaves) + 1))

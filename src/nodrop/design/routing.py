@@ -85,9 +85,13 @@ def bgp(
         restart_s=RESTART_S if is_leaf else None,
         select_defer_s=SELECT_DEFER_S if is_leaf else None,
         graceful_shutdown=drained,
-        prefix_lists=tuple(one for family in own for one in _prefix_lists(plan, node, family, own[family])),
+        prefix_lists=tuple(
+            prefix_list for family in own for prefix_list in _prefix_lists(plan, node, family, own[family])
+        ),
         community_lists=(CommunityList(name=SHUTDOWN, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
-        route_maps=tuple(one for family in own for one in _route_maps(node, family, numbered=bool(plan.links))),
+        route_maps=tuple(
+            route_map for family in own for route_map in _route_maps(node, family, numbered=bool(plan.links))
+        ),
         neighbors=_neighbors(plan, node, cables, asns),
     )
 
@@ -108,7 +112,7 @@ def static_routes(plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
 
 def _neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
     names, families = _NAMES["ipv4"], plan.families
-    made = []
+    neighbors = []
     for wire in cables.values():
         if wire.peer is None:
             continue
@@ -117,7 +121,7 @@ def _neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int]) -
         for address in ends:
             old = "ipv4" in families if address is None else ":" not in address
             new = "ipv6" in families if address is None else not old
-            made.append(
+            neighbors.append(
                 BgpNeighbor(
                     address=address,
                     interface=name_of(node, Jack(*wire.port, wire.splits)) if address is None else None,
@@ -129,7 +133,7 @@ def _neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int]) -
                     ipv6=_CARRIED if new else _NOT_CARRIED,
                 )
             )
-    return tuple(sorted(made, key=lambda one: natural(one.key)))
+    return tuple(sorted(neighbors, key=lambda neighbor: natural(neighbor.key)))
 
 
 def _prefix_lists(plan: Plan, node: Node, family: Family, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
@@ -154,7 +158,7 @@ def _prefix_lists(plan: Plan, node: Node, family: Family, networks: tuple[str, .
     )
     if node.role != LEAF or not networks:
         return (fabric,)
-    own = PrefixList(
+    own_prefix_list = PrefixList(
         name=names.own,
         family=family,
         rules=tuple(
@@ -162,7 +166,7 @@ def _prefix_lists(plan: Plan, node: Node, family: Family, networks: tuple[str, .
             for number, prefix in enumerate(networks, 1)
         ),
     )
-    return (fabric, own)
+    return (fabric, own_prefix_list)
 
 
 def _route_maps(node: Node, family: Family, *, numbered: bool) -> tuple[RouteMap, ...]:

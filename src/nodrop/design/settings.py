@@ -15,7 +15,7 @@ from nodrop.model.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.model.qos import WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.traits import Traits, first_release, traits
 from nodrop.units import show_ids
 
@@ -39,13 +39,13 @@ def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
 
 
 def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
-    wanted = intent.services.telemetry
+    wanted_telemetry = intent.services.telemetry
     tiers = (intent.topology.leaves, intent.topology.spines)
     held = [traits(tier.platform, tier.version) for tier in tiers]
     titles = " and ".join(sorted({one.title for one in held}))
     chips = [switch(tier.model).asic if tier.model in catalogue() else "" for tier in tiers]
     sends = [one.otlp and chip not in one.without_otlp for one, chip in zip(held, chips, strict=True)]
-    if wanted.otlp and not any(sends):
+    if wanted_telemetry.otlp and not any(sends):
         names, hint = _unable(tiers, attrgetter("otlp"))
         if any(one.otlp for one in held):
             names, hint = f"{titles} on {' and '.join(sorted(set(chips)))}", ""
@@ -53,10 +53,10 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(
             ("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint
         )
-    elif wanted.gnmi and not any(one.gnmi for one in held):
+    elif wanted_telemetry.gnmi and not any(one.gnmi for one in held):
         names, hint = _unable(tiers, attrgetter("gnmi"))
         yield intent.problem(("services", "telemetry", "gnmi"), f"{names} does not answer gNMI", "gnmi: false", hint)
-    elif wanted.otlp and wanted.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
+    elif wanted_telemetry.otlp and wanted_telemetry.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
         found = f"{titles} is not to run gNMI beside OTLP"
         yield intent.problem(("services", "telemetry", "gnmi"), found, "one of the two")
 
@@ -95,7 +95,7 @@ def _hashes(fields: set[str], held: Traits) -> bool:
 
 def hash_fields(intent: Intent) -> tuple[HashField, ...] | None:
     """Return by what equal paths are chosen, in the order of the model; None leaves it to the switch."""
-    return tuple(one for one in HASH_FIELDS if one in intent.routing.hash) or None
+    return tuple(hash_field for hash_field in HASH_FIELDS if hash_field in intent.routing.hash) or None
 
 
 def gnmi_port(intent: Intent) -> int | None:
@@ -127,8 +127,8 @@ def drained(intent: Intent, name: str) -> bool:
     return name in intent.devices and intent.devices[name].drained
 
 
-def watched(bgp: Bgp, *, bfd: bool) -> Bgp:
+def enable_bfd(bgp: Bgp, *, bfd: bool) -> Bgp:
     """Return a device's BGP with BFD on every session, where that is wanted."""
     if not bfd or isinstance(bgp.neighbors, Unknown):
         return bgp
-    return changed(bgp, neighbors=tuple(changed(one, bfd=True) for one in bgp.neighbors))
+    return replace_fields(bgp, neighbors=tuple(replace_fields(neighbor, bfd=True) for neighbor in bgp.neighbors))

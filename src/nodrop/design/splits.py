@@ -34,10 +34,10 @@ def jacks(panels: tuple[int, ...], into: int) -> tuple[Jack, ...]:
 
 def spine_panels(intent: Intent, model: Switch) -> tuple[int, ...]:
     """Return the spines' panel ports that links of the uplinks' speed can take, split as the spines' are."""
-    return model.usable(spine_split(intent), intent.topology.uplinks.speed)
+    return model.usable(spine_split_factor(intent), intent.topology.uplinks.speed)
 
 
-def spine_split(intent: Intent) -> int:
+def spine_split_factor(intent: Intent) -> int:
     """Return into how many ports the spines' panel ports are split."""
     uplinks = intent.topology.uplinks
     return uplinks.split if uplinks.spine_split is None else uplinks.spine_split
@@ -54,17 +54,17 @@ def blocked(model: Switch, splits: dict[int, int]) -> set[int]:
     return {
         panel + 1
         for panel, into in splits.items()
-        if (group := model.group(panel)) and (way := group.split(into)) and way.blocks_next
+        if (group := model.group(panel)) and (breakout := group.find_breakout(into)) and breakout.blocks_next
     }
 
 
 def leaf_splits(intent: Intent) -> dict[int, int]:
     """Return into how many ports every panel port of a leaf that faces something would be split."""
-    found = dict.fromkeys(intent.topology.leaves.ports.uplinks, intent.topology.uplinks.split)
+    uplinks = dict.fromkeys(intent.topology.leaves.ports.uplinks, intent.topology.uplinks.split)
     for name, group in intent.endpoints.items():
         for panel in group_panels(intent, name):
-            found[panel] = max(group.split, found.get(panel, 1))
-    return found
+            uplinks[panel] = max(group.split, uplinks.get(panel, 1))
+    return uplinks
 
 
 def most_ports(model: Switch, splits: dict[int, int]) -> int:
@@ -97,39 +97,39 @@ def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Proble
             found = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
             yield intent.problem(use.list_keys, found, "ports of one kind", " or ".join(map(show_ids, kinds)))
             continue
-        way = use.model.split(use.into, use.panels)
-        ways = [one for one in use.model.ways(use.panels) if _known(one, use.platform)]
-        if way is None or way not in ways:
+        breakout = use.model.find_breakout(use.into, use.panels)
+        splits = [one for one in use.model.ways(use.panels) if _supports_platform(one, use.platform)]
+        if breakout is None or breakout not in splits:
             if (use.keys, use.model.name) in told:
                 continue
             told.add((use.keys, use.model.name))
             found = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
-            expected = ", ".join(str(one.into) for one in ways)
+            expected = ", ".join(str(one.into) for one in splits)
             yield intent.problem(use.keys, found, expected)
         elif use.lanes is not None and (fault := _lacking(use)):
             yield intent.problem((*use.keys[:-1], "lanes"), *fault)
-        elif way.blocks_next and use.list_keys:
+        elif breakout.blocks_next and use.list_keys:
             yield from _blocking(intent, use, use.panels)
 
 
 def _lacking(use: _Use) -> tuple[str, str] | None:
     """Return why ports cannot use so many of their lanes, and what they can; None if they can."""
     way = use.model.way(use.into, use.panels, use.lanes)
-    if way is not None and _known(way, use.platform):
+    if way is not None and _supports_platform(way, use.platform):
         since = way.since if isinstance(way, NarrowWay) else None
         if since is None or use.release >= since:
             return None
         return f"{use.model.name} has {way.modes[0]} since {since}, and this is {use.release}", f"{since} or later"
     groups = [group for group in use.model.ports if not group.panels_set.isdisjoint(use.panels)]
     modes = [
-        mode for group in groups for one in group.narrow if _known(one, use.platform) for mode in one.modes
+        mode for group in groups for one in group.narrow if _supports_platform(one, use.platform) for mode in one.modes
     ]  # fmt: skip
     parts = f" when split into {use.into}" if use.into > 1 else ""
     found = f"{use.model.name} on {use.platform} has no ports that use {use.lanes} of their lanes{parts}"
     return found, f"one of {', '.join(dict.fromkeys(modes))}" if modes and use.into == 1 else "no lanes"
 
 
-def _known(way: Split, platform: str) -> bool:
+def _supports_platform(way: Split, platform: str) -> bool:
     return not way.platforms or platform in way.platforms
 
 
@@ -154,9 +154,9 @@ def _blocking(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Pr
     """Yield ports that cannot be split since they are even, or since the one after them is in use."""
     used = set(leaf_splits(intent))
     odd = tuple(panel for panel in panels if panel % 2)
-    kept = tuple(panel for panel in odd if panel + 1 not in used - set(panels))
-    if kept != panels or any(panel + 1 in used for panel in kept):
+    kept_numbers = tuple(panel for panel in odd if panel + 1 not in used - set(panels))
+    if kept_numbers != panels or any(panel + 1 in used for panel in kept_numbers):
         found = f"{show_ids(panels)}: split into {use.into}, a port takes the one after it"
         expected = "odd ports, the next ones unused"
-        hint = f"{use.list_keys[-1]}: {show_ids(kept)}" if kept else ""
+        hint = f"{use.list_keys[-1]}: {show_ids(kept_numbers)}" if kept_numbers else ""
         yield intent.problem(use.list_keys, found, expected, hint)

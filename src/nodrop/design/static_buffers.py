@@ -154,16 +154,16 @@ class _Plan:
     def __init__(self, intent: Intent, model: Switch, hwsku: str | None, links: tuple[Kind, ...]) -> None:
         self.hwsku = hwsku or model.sonic.hwsku
         self._cell = cell_bytes(model)
-        lossless = [one for one in intent.classes.values() if one.lossless]
-        self.fits = {(one.speed_mbps, one.length_m): self._fit(intent, model, one) for one in links}
-        ports = [(one.ports * len(lossless), self.fits[one.speed_mbps, one.length_m]) for one in links]
+        lossless = [traffic_class for traffic_class in intent.classes.values() if traffic_class.lossless]
+        self.fits = {(link.speed_mbps, link.length_m): self._fit(intent, model, link) for link in links}
+        ports = [(link.ports * len(lossless), self.fits[link.speed_mbps, link.length_m]) for link in links]
         self.needed_bytes = sum(count * fit.shared_bytes for count, fit in ports)
         """The headroom of all ports at once, that within their own reserves left out."""
         self.most_bytes = max(len(lossless) * fit.shared_bytes for _, fit in ports)
         """That of a port that needs most."""
         self.headroom_bytes = self._up(self.needed_bytes / (intent.buffers.over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
-        queues = sum(one.ports for one in links) * (len(intent.classes) - len(lossless))
+        queues = sum(link.ports for link in links) * (len(intent.classes) - len(lossless))
         reserved += queues * queue_reserve(model, static=True).size_bytes
         self.whole_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
         self.shared_bytes = self.whole_bytes - self.headroom_bytes
@@ -182,11 +182,11 @@ class _Plan:
         return math.ceil(count / self._cell) * self._cell
 
     def _fit(self, intent: Intent, model: Switch, kind: Kind) -> Fit:
-        made = table_headroom(
+        new_table_headroom = table_headroom(
             model, self.hwsku, speed_mbps=kind.speed_mbps, length_m=kind.length_m, mtu_bytes=intent.mtu
         )
-        assert made is not None
-        like, xoff = made.row, made.xoff_bytes
+        assert new_table_headroom is not None
+        like, xoff = new_table_headroom.row, new_table_headroom.xoff_bytes
         headroom = Headroom(
             xoff_bytes=xoff, xon_bytes=like.xon_bytes, xon_offset_bytes=like.xon_offset_bytes, computed=False
         )
@@ -195,11 +195,11 @@ class _Plan:
         buffer = BufferProfile(
             pool=INGRESS_LOSSLESS,
             size_bytes=size,
-            dynamic_th=None if made.static else ALPHA_EXPONENT[intent.buffers.alpha],
-            static_th_bytes=like.threshold if made.static else None,
+            dynamic_th=None if new_table_headroom.static else ALPHA_EXPONENT[intent.buffers.alpha],
+            static_th_bytes=like.threshold if new_table_headroom.static else None,
             headroom=headroom,
         )
-        return Fit(buffer, made, size, 0 if own else xoff)
+        return Fit(buffer, new_table_headroom, size, 0 if own else xoff)
 
 
 def static_notes(intent: Intent, role: str, model: Switch, buffers: Buffers) -> Iterator[Adaptation]:

@@ -20,7 +20,7 @@ def style_faults(intent: Intent) -> Iterator[Problem]:
         held = traits(tier.platform, tier.version)
         if tier.style is None or tier.style in held.styles:
             continue
-        able = [one for name in platforms.written() if (one := traits(name)).styles]
+        able = [one for name in platforms.writable_names() if (one := traits(name)).styles]
         hint = "; ".join(f"{one.title} has the styles {' and '.join(one.styles)}" for one in able)
         found = f"{tier.style}, but {held.title} has one way to state QoS"
         yield intent.problem(("topology", key, "style"), found, "no style", hint)

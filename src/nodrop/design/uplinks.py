@@ -10,7 +10,7 @@ from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes
 from nodrop.design.cabling import Cabling, FabricCable, LinkEnd, cabling, joining_splits
 from nodrop.design.closing import closing
 from nodrop.design.joining import Choice, ways_to_fit, ways_to_widen
-from nodrop.design.splits import spine_panels, spine_split
+from nodrop.design.splits import spine_panels, spine_split_factor
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
@@ -25,12 +25,12 @@ def fabric_cables(
 
     `down_mbps` is the bandwidth to hosts of every leaf that has any; empty where it is not known.
     """
-    splits = (intent.topology.uplinks.split, spine_split(intent))
+    splits = (intent.topology.uplinks.split, spine_split_factor(intent))
     models = (switches.leaves[0].model, switches.spines[0].model)
     panels = (intent.topology.leaves.ports.uplinks, spine_panels(intent, models[1]))
     ends = [LinkEnd.of(*end, intent.topology.uplinks.lanes) for end in zip(models, splits, panels, strict=True)]
     choice = Choice.of(intent, switches, max(down_mbps.values(), default=0))
-    split = partial(_split, intent, switches, choice.down_mbps)
+    split = partial(_has_enough_ports, intent, switches, choice.down_mbps)
     link = cabling(intent, _KEYS, intent.topology.uplinks, ends, problems, split)
     faults = _port_faults(intent, switches, choice, filter(split, joining_splits(intent.topology.uplinks, ends)))
     if down_mbps and not faults:
@@ -45,7 +45,7 @@ def holds(intent: Intent, switches: Boxes, leaf_ids: Iterable[int]) -> bool:
     return not leaves.clash(intent.topology.uplinks.per_spine)
 
 
-def _split(intent: Intent, switches: Boxes, down_mbps: int, into: int) -> bool:
+def _has_enough_ports(intent: Intent, switches: Boxes, down_mbps: int, into: int) -> bool:
     """Whether there are ports enough for the uplinks, and these are enough, when both tiers' are split into so many."""
     uplinks = intent.topology.uplinks.model_copy(update={"split": into})
     topology = intent.topology.model_copy(update={"uplinks": uplinks})
@@ -55,12 +55,15 @@ def _split(intent: Intent, switches: Boxes, down_mbps: int, into: int) -> bool:
 
 def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterable[int]) -> list[Problem]:
     """Return what is wrong with the ports, each with changes that put all of it right; `splits` are those that do."""
-    said = [*_port_words(choice.spines, LEAF, choice.per_spine), *_port_words(choice.leaves, SPINE, choice.per_spine)]
-    if not said:
+    port_words = [
+        *_port_words(choice.spines, LEAF, choice.per_spine),
+        *_port_words(choice.leaves, SPINE, choice.per_spine),
+    ]
+    if not port_words:
         return []
     ways = filter(None, (*(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
     hint = ", or ".join(ways) or closing(intent, switches) or "a model with more ports, or fewer switches"
-    return [intent.problem((*_KEYS, "per_spine"), found, expected, hint) for found, expected in said]
+    return [intent.problem((*_KEYS, "per_spine"), found, expected, hint) for found, expected in port_words]
 
 
 def _port_words(peers: Peers, near: str, each: int) -> Iterator[tuple[str, str]]:
@@ -81,7 +84,7 @@ def _ways(intent: Intent, switches: Boxes, choice: Choice, problems: list[Proble
     return "" if any(problem.hint == closed for problem in problems) else closed
 
 
-def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int], ways: str) -> Iterator[Problem]:
+def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int], hint: str) -> Iterator[Problem]:
     """Yield that a leaf has too little bandwidth upwards, with what is left of it between two halves of the leaves."""
     if choice.oversubscribed:
         leaf = max(down_mbps, key=down_mbps.__getitem__)
@@ -94,7 +97,7 @@ def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, in
             found = f"{found}; one-way bisection is {show_speed(total // 2)}, {half}"
         expected = f"at most {choice.limit:g}:1"
         keys = ("topology", "max_oversubscription")
-        yield intent.problem(keys, found, expected, ways)
+        yield intent.problem(keys, found, expected, hint)
 
 
 def _cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[FabricCable]:

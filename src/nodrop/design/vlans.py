@@ -22,20 +22,20 @@ def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, 
         if wire.group in plan.vlans:
             port = wire.bond.name if wire.bond else name_of(node, Jack(*wire.port, wire.splits))
             members.setdefault(wire.group, set()).add(port)
-    made = []
+    new_vlans = []
     for group, ports in members.items():
-        wanted = intent.endpoints[group].vlan
-        assert wanted is not None
-        made.append(
+        wanted_vlan_access = intent.endpoints[group].vlan
+        assert wanted_vlan_access is not None
+        new_vlans.append(
             Vlan(
-                id=wanted.id,
+                id=wanted_vlan_access.id,
                 members=tuple(VlanMember(interface=port, tagged=False) for port in sorted(ports, key=natural)),
                 mtu_bytes=intent.mtu,
                 addresses=plan.gateway_addresses(group, node),
                 description=group,
             )
         )
-    return tuple(sorted(made, key=lambda vlan: vlan.id))
+    return tuple(sorted(new_vlans, key=lambda vlan: vlan.id))
 
 
 def vlan_faults(intent: Intent) -> Iterator[Problem]:

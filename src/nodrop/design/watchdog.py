@@ -82,17 +82,17 @@ class _Watched:
 
     @property
     def title(self) -> str:
-        return _held(self.tier).title
+        return _tier_traits(self.tier).title
 
 
-def _held(tier: Tier) -> Traits:
+def _tier_traits(tier: Tier) -> Traits:
     return traits(tier.platform, tier.version)
 
 
-def _watched(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
+def _find_watching_tiers(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
     """Return the tiers that watch each side: a leaf with one set of timers watches its hosts alone."""
     leaf, spine = (
-        _Watched(role=role, tier=tier, of=_held(tier).watchdog)
+        _Watched(role=role, tier=tier, of=_tier_traits(tier).watchdog)
         for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))
     )
     return {"hosts": (leaf,), "fabric": (spine,) if leaf.of.robustness else (leaf, spine)}
@@ -116,13 +116,20 @@ def derive(intent: Intent, ports: int) -> Timers | None:
     """
     if not has_pfc(intent):
         return None
-    wanted = intent.pfc.watchdog
-    hosts = _side(wanted.hosts, _in_time(intent, BASE_DETECTION_MS * scale(ports), BASE_DETECTION_MS * scale(ports)))
+    wanted_watchdog = intent.pfc.watchdog
+    hosts = _side(
+        wanted_watchdog.hosts, _in_time(intent, BASE_DETECTION_MS * scale(ports), BASE_DETECTION_MS * scale(ports))
+    )
     fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
-    if wanted.fabric != "off":
-        fabric = _side(wanted.fabric, _in_time(intent, later_ms, hosts.detection_ms))
+    if wanted_watchdog.fabric != "off":
+        fabric = _side(wanted_watchdog.fabric, _in_time(intent, later_ms, hosts.detection_ms))
     result = _timers(intent, hosts, fabric)
-    cut = fabric and wanted.fabric != "off" and wanted.fabric.detection is None and fabric.detection_ms < later_ms
+    cut = (
+        fabric
+        and wanted_watchdog.fabric != "off"
+        and wanted_watchdog.fabric.detection is None
+        and fabric.detection_ms < later_ms
+    )
     if fabric and cut and fabric.detection_ms <= result.latest_ms:
         return replace(result, fabric=None, unwatched=())
     return result
@@ -147,26 +154,28 @@ def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
     A switch that counts pollings looks as often as divides its detection, and no later where that can be.
     """
     polling = _polling(intent, min(side.detection_ms for side in (hosts, fabric) if side))
-    own = {LEAF: hosts, SPINE: fabric or hosts}
+    own_sides = {LEAF: hosts, SPINE: fabric or hosts}
     held = traits_by_role(intent)
     return Timers(
         hosts=hosts,
         fabric=fabric,
         wanted_polling_ms=polling,
         polling_ms={
-            role: _dividing(intent, held[role].watchdog, own[role].detection_ms, polling, most_ms=polling)
-            or _dividing(intent, held[role].watchdog, own[role].detection_ms, polling)
+            role: _dividing(intent, held[role].watchdog, own_sides[role].detection_ms, polling, most_ms=polling)
+            or _dividing(intent, held[role].watchdog, own_sides[role].detection_ms, polling)
             or polling
-            for role in own
+            for role in own_sides
         },
         unwatched=(LEAF,) if fabric and held[LEAF].watchdog.robustness else (),
     )
 
 
-def _side(wanted: WatchdogTimers, detection_ms: int) -> Side:
-    detection = wanted.detection if wanted.detection is not None else detection_ms
-    restoration = wanted.restoration if wanted.restoration is not None else 2 * detection
-    return Side(detection_ms=detection, restoration_ms=restoration, action=wanted.action)
+def _side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> Side:
+    detection = wanted_watchdog_timers.detection if wanted_watchdog_timers.detection is not None else detection_ms
+    restoration = (
+        wanted_watchdog_timers.restoration if wanted_watchdog_timers.restoration is not None else 2 * detection
+    )
+    return Side(detection_ms=detection, restoration_ms=restoration, action=wanted_watchdog_timers.action)
 
 
 def _whole(intent: Intent, detection_ms: int) -> int:
@@ -176,12 +185,12 @@ def _whole(intent: Intent, detection_ms: int) -> int:
 
 
 def _dividing(
-    intent: Intent, of: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = LONGEST_MS
+    intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = LONGEST_MS
 ) -> int | None:
     """Return the polling at hand where it is stated or divides a detection, else the longest that does, if any."""
-    if intent.pfc.watchdog.polling or not of.robustness or detection_ms % polling_ms == 0:
+    if intent.pfc.watchdog.polling or not watchdog_traits.robustness or detection_ms % polling_ms == 0:
         return polling_ms
-    low, high = of.polling_ms
+    low, high = watchdog_traits.polling_ms
     candidates = range(min(detection_ms // 2, high, most_ms), low - 1, -1)
     return next((polling for polling in candidates if detection_ms % polling == 0), None)
 
@@ -193,9 +202,9 @@ def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
 
 
 def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    held, watched = traits_by_role(intent), _watched(intent)
+    held, watched = traits_by_role(intent), _find_watching_tiers(intent)
     pollings = {(timers.polling_ms[role], held[role].watchdog.polling_ms) for role in KEYS}
-    checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *one) for one in sorted(pollings)]
+    checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *polling) for polling in sorted(pollings)]
     for name, side in timers.sides():
         for one in watched[name]:
             checks.append(((name, "detection"), side.detection_ms, one.of.detection_ms))
@@ -207,7 +216,7 @@ def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
 
 
 def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    watched = _watched(intent)
+    watched = _find_watching_tiers(intent)
     yield from _fill_faults(intent, timers)
     for name, side in timers.sides():
         polling = max(timers.polling_ms[one.role] for one in watched[name])
@@ -268,24 +277,24 @@ def _recovery_faults(
             yield intent.problem((*_KEYS, name, "restoration"), f"{side.restoration_ms} ms", expected, hint)
 
 
-def _exact(intent: Intent, of: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
+def _exact(intent: Intent, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
     """Whether a detection is a count of pollings that the platform takes, two or more."""
-    assert of.robustness
-    polling = _dividing(intent, of, detection_ms, polling_ms)
+    assert watchdog_traits.robustness
+    polling = _dividing(intent, watchdog_traits, detection_ms, polling_ms)
     if polling is None or detection_ms % polling:
         return False
-    return max(2, of.robustness[0]) <= detection_ms // polling <= of.robustness[1]
+    return max(2, watchdog_traits.robustness[0]) <= detection_ms // polling <= watchdog_traits.robustness[1]
 
 
-def _nearest(intent: Intent, of: WatchdogTraits, detection_ms: int) -> list[int]:
+def _nearest(intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int) -> list[int]:
     """Return the nearest detections that are exact, the earlier first."""
-    assert of.robustness
+    assert watchdog_traits.robustness
     polling = intent.pfc.watchdog.polling
     if polling:
-        least, most = max(2, of.robustness[0]) * polling, of.robustness[1] * polling
+        least, most = max(2, watchdog_traits.robustness[0]) * polling, watchdog_traits.robustness[1] * polling
         earlier = min(max(detection_ms // polling * polling, least), most)
         return sorted({earlier, min(max(earlier + polling, least), most) if earlier < detection_ms else earlier})
-    low, high = 2 * of.polling_ms[0], of.detection_ms[1]
-    before = (value for value in range(detection_ms - 1, low - 1, -1) if _exact(intent, of, low, value))
-    after = (value for value in range(max(detection_ms, low), high + 1) if _exact(intent, of, low, value))
+    low, high = 2 * watchdog_traits.polling_ms[0], watchdog_traits.detection_ms[1]
+    before = (value for value in range(detection_ms - 1, low - 1, -1) if _exact(intent, watchdog_traits, low, value))
+    after = (value for value in range(max(detection_ms, low), high + 1) if _exact(intent, watchdog_traits, low, value))
     return [value for found in (before, after) if (value := next(found, 0))]

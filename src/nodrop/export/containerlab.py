@@ -90,7 +90,7 @@ def lab(reading: Reading, chosen: Mapping[str, str] | None = None) -> Lab:
 
     InputProblems where a file cannot be read, or has changed since it was.
     """
-    return _Making(reading, chosen or {}).made()
+    return _Making(reading, chosen or {}).build_lab()
 
 
 class _Making:
@@ -99,7 +99,7 @@ class _Making:
     def __init__(self, reading: Reading, chosen: Mapping[str, str]) -> None:
         self._reading, self._chosen = reading, chosen
         self._index = Index(reading.fabric)
-        self._name = _plain(reading.fabric.name) or "fabric"
+        self._name = _sanitize_name(reading.fabric.name) or "fabric"
         self._topology = f"{self._name}.clab.yml"
         self._changed: defaultdict[str, list[str]] = defaultdict(list)
         self._kinds: dict[str, Kind] = {}
@@ -107,7 +107,7 @@ class _Making:
         self._files: dict[str, str] = {}
         self._taken = {self._topology}
 
-    def made(self) -> Lab:
+    def build_lab(self) -> Lab:
         """Put everything in its place."""
         fabric = self._reading.fabric
         devices = [device for device in fabric.devices if maker(device.platform)]
@@ -137,7 +137,7 @@ class _Making:
         for node in self._nodes.values():
             if len(called := f"{_PREFIX}-{self._name}-{node.name}") > _LONGEST_NAME:
                 self._tell(node.name, f"not found by its name, {called}, longer than {_LONGEST_NAME} characters")
-        changed = tuple(self._told())
+        changed = tuple(self._report_changes())
         return Lab(
             topology=self._topology,
             files={self._topology: self._text(links, used, changed), **self._files},
@@ -151,7 +151,7 @@ class _Making:
     def _tell(self, name: str, text: str) -> None:
         self._changed[text].append(name)
 
-    def _told(self) -> Iterator[str]:
+    def _report_changes(self) -> Iterator[str]:
         """Yield what is changed, once for all of whom it is said."""
         for text, names in self._changed.items():
             if not names:
@@ -163,7 +163,7 @@ class _Making:
 
     def _call(self, name: str) -> str:
         """Return a name of a container that no other has."""
-        plain = _plain(name) or "node"
+        plain = _sanitize_name(name) or "node"
         found, number = plain, 2
         while found in self._taken:
             found, number = f"{plain}-{number}", number + 1
@@ -174,24 +174,24 @@ class _Making:
 
     def _scripts(self, platform: str) -> None:
         """Lay what all switches of a platform share beside the topology."""
-        made = maker(platform)
-        assert made is not None
-        self._kinds[platform] = made.KIND
-        for script in made.KIND.scripts:
+        new_maker = maker(platform)
+        assert new_maker is not None
+        self._kinds[platform] = new_maker.KIND
+        for script in new_maker.KIND.scripts:
             self._taken.add(script)
             self._files[script] = template(f"containerlab/{script}.j2").render()
 
     def _switch(self, device: Device) -> None:
-        made = maker(device.platform)
-        if made is None:
+        new_maker = maker(device.platform)
+        if new_maker is None:
             self._tell(
                 device.name, f"left out, cables too: containerlab has no image that takes files of {device.platform}"
             )
             return
-        kind, name = made.KIND, self._call(device.name)
+        kind, name = new_maker.KIND, self._call(device.name)
         bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
         frr = frr_conf(self._reading, device) if kind.takes_frr else None
-        switch = made.virtual(device, bundle, None if frr is None else frr.text)
+        switch = new_maker.virtual(device, bundle, None if frr is None else frr.text)
         if frr is not None and frr.own:
             self._tell(device.name, "frr.conf is made by nodrop, for the files say routing in other words")
         for text in (*(frr.missing if frr else ()), *switch.told):
@@ -241,7 +241,7 @@ class _Making:
     def _ports(self, name: str) -> Mapping[str, str]:
         return self._nodes[name].ports if name in self._nodes else {}
 
-    def _spelt(self, end: End) -> str:
+    def _render_end(self, end: End) -> str:
         node = self._nodes[end.node]
         return f"{node.name}:{node.ports[end.port]}"
 
@@ -263,7 +263,7 @@ class _Making:
             kinds=shared,
             changed=changed,
             nodes=list(self._nodes.values()),
-            links=[(self._spelt(a), self._spelt(b)) for a, b in links],
+            links=[(self._render_end(a), self._render_end(b)) for a, b in links],
             empty=empty,
         )
 
@@ -278,6 +278,6 @@ def _ends(link: Link) -> tuple[End, End]:
     return link.a, link.b
 
 
-def _plain(name: str) -> str:
+def _sanitize_name(name: str) -> str:
     """Return a name as containers may have it: letters, digits, dots, dashes and underscores, the first no sign."""
     return _ODD.sub("-", name).lstrip("._-")

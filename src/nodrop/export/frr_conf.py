@@ -14,9 +14,9 @@ from nodrop.locate import load
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Place, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.types import fields
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.bindings import faults
 from nodrop.platforms.frr_rows import OF_SESSION
@@ -41,26 +41,29 @@ def frr_conf(reading: Reading, device: Device) -> FrrConf | None:
     """
     bundle = {source.name: load(source) for source in reading.sources.get(device.name, ())}
     stated = platforms.frr_text(device.platform, bundle)
-    if stated is not None and (added := _added(stated[0], device)) is not None:
+    if stated is not None and (added := _find_added_routes(stated[0], device)) is not None:
         text, place = stated
         return FrrConf(
             text="".join(f"{line}\n" for line in added) + text,
             own=False,
             place=lambda line: place(line - len(added)) if line > len(added) else None,
         )
-    return rendered(device)
+    return render_routing(device)
 
 
-def rendered(device: Device) -> FrrConf | None:
+def render_routing(device: Device) -> FrrConf | None:
     """Return FRR's words for what is known of a device's routing; None where nothing is."""
     if isinstance(device.bgp, Unknown):
         return None
-    known, missing = _known(device)
+    known_device, missing = _split_known_routing(device)
     try:
-        text = frr.write(known)
+        text = frr.write(known_device)
     except Unsupported as error:
-        known, missing = changed(known, bgp=None, vrf_bgp=(), static_routes=()), (*missing, str(error))
-        text = frr.write(known)
+        known_device, missing = (
+            replace_fields(known_device, bgp=None, vrf_bgp=(), static_routes=()),
+            (*missing, str(error)),
+        )
+        text = frr.write(known_device)
     return FrrConf(text=text, own=True, place=_nowhere, missing=missing)
 
 
@@ -68,22 +71,26 @@ def _nowhere(_line: int) -> None:
     return None
 
 
-def _added(text: str, device: Device) -> list[str] | None:
+def _find_added_routes(text: str, device: Device) -> list[str] | None:
     """Return the static routes that are added to a text on its device; None where a session is, too."""
-    said = frr.read(text)
-    if not set(_sessions(said.bgp, said.vrf_bgp)).issuperset(_sessions(device.bgp, device.vrf_bgp)):
+    routing = frr.read_frr(text)
+    if not set(_sessions(routing.bgp, routing.vrf_bgp)).issuperset(_sessions(device.bgp, device.vrf_bgp)):
         return None
-    return [frr.static_route(one) for one in those_known(device.static_routes) if one not in said.static_routes]
+    return [
+        frr.static_route(static_route)
+        for static_route in known_rows(device.static_routes)
+        if static_route not in routing.static_routes
+    ]
 
 
-def _sessions(bgp: Bgp | None | Unknown, others: tuple[Bgp, ...] | Unknown) -> Iterator[tuple[str | None, str]]:
-    processes = those_known(others) if isinstance(bgp, Unknown) or bgp is None else (bgp, *those_known(others))
+def _sessions(bgp: Bgp | None | Unknown, other_bgps: tuple[Bgp, ...] | Unknown) -> Iterator[tuple[str | None, str]]:
+    processes = known_rows(other_bgps) if isinstance(bgp, Unknown) or bgp is None else (bgp, *known_rows(other_bgps))
     for process in processes:
-        for neighbor in those_known(process.neighbors):
+        for neighbor in known_rows(process.neighbors):
             yield process.vrf, neighbor.key
 
 
-def _known(device: Device) -> tuple[Device, tuple[str, ...]]:
+def _split_known_routing(device: Device) -> tuple[Device, tuple[str, ...]]:
     """Return a device with what is known of its routing, and what is not."""
     missing = [
         f"device.{name} is not known"
@@ -91,12 +98,12 @@ def _known(device: Device) -> tuple[Device, tuple[str, ...]]:
         if isinstance(getattr(device, name), Unknown)
     ]
     bgp = device.bgp
-    return changed(
+    return replace_fields(
         device,
         bgp=None if isinstance(bgp, Unknown) or bgp is None else _process(bgp, missing),
-        vrf_bgp=tuple(_process(one, missing) for one in those_known(device.vrf_bgp)),
-        static_routes=those_known(device.static_routes),
-        shut_by_daemon=those_known(device.shut_by_daemon),
+        vrf_bgp=tuple(_process(one, missing) for one in known_rows(device.vrf_bgp)),
+        static_routes=known_rows(device.static_routes),
+        shut_by_daemon=known_rows(device.shut_by_daemon),
     ), tuple(missing)
 
 
@@ -106,20 +113,20 @@ def _process(bgp: Bgp, missing: list[str]) -> Bgp:
     Of every session it is known whether it carries IPv4, so that what holds of one that says nothing makes no odds.
     """
     if isinstance(bgp.default_ipv4_unicast, Unknown):
-        bgp = changed(bgp, default_ipv4_unicast=True)
+        bgp = replace_fields(bgp, default_ipv4_unicast=True)
     for field in _OF_NO_ROUTE:
         if isinstance(getattr(bgp, field), Unknown):
-            bgp = changed(bgp, **{field: getattr(_DEFAULTS, field)})
+            bgp = replace_fields(bgp, **{field: getattr(_DEFAULTS, field)})
     for field in (name for name in _MAY_BE_UNKNOWN if isinstance(getattr(bgp, name), Unknown)):
         missing.append(f"{field} of BGP in VRF {bgp.key} is not known")
-        bgp = changed(bgp, **{field: getattr(_DEFAULTS, field)})
+        bgp = replace_fields(bgp, **{field: getattr(_DEFAULTS, field)})
     sessions: list[BgpNeighbor] = []
-    for neighbor in those_known(bgp.neighbors):
+    for neighbor in known_rows(bgp.neighbors):
         if neighbor.remote_asn is None:
             missing.append(f"the session to {neighbor.key} has no remote AS, without which FRR opens none")
         else:
             sessions.append(_session(neighbor, missing))
-    return changed(bgp, neighbors=tuple(sessions))
+    return replace_fields(bgp, neighbors=tuple(sessions))
 
 
 def _session(neighbor: BgpNeighbor, missing: list[str]) -> BgpNeighbor:
@@ -127,7 +134,7 @@ def _session(neighbor: BgpNeighbor, missing: list[str]) -> BgpNeighbor:
     for field, reason in [*faults(OF_SESSION.limited, neighbor)]:
         if field != "remote_asn":
             missing.append(f"{field} of the session to {neighbor.key}: {reason}")
-            neighbor = changed(neighbor, **{field: getattr(_NO_SESSION, field)})
+            neighbor = replace_fields(neighbor, **{field: getattr(_NO_SESSION, field)})
     return neighbor
 
 

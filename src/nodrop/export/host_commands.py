@@ -13,45 +13,47 @@ def host_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> It
 
     Several gateways are equal paths of one default route. A host of a VLAN has frames without a tag there.
     """
-    there = [port for port in host.ports if port.name in interfaces]
-    bonds = dict.fromkeys(port.bond for port in there if port.bond)
+    host_ports = [port for port in host.ports if port.name in interfaces]
+    bonds = dict.fromkeys(port.bond for port in host_ports if port.bond)
     for bond in bonds:
         yield f"ip link add {bond} type bond mode 802.3ad miimon 100"
-        for name in (interfaces[port.name] for port in there if port.bond == bond):
+        for name in (interfaces[port.name] for port in host_ports if port.bond == bond):
             yield f"ip link set {name} down"
             yield f"ip link set {name} master {bond}"
         yield f"ip link set {bond} up"
-    addressed = dict.fromkeys((text, port.bond or interfaces[port.name]) for port in there for text in port.addresses)
+    addressed = dict.fromkeys(
+        (text, port.bond or interfaces[port.name]) for port in host_ports for text in port.addresses
+    )
     for text, name in addressed:
         yield f"ip address add {text} dev {name}"
     for family in FAMILIES:
-        if found := list(dict.fromkeys(_gateways(host.name, there, family, index))):
-            yield _default(family, found)
+        if addresses := list(dict.fromkeys(_gateways(host.name, host_ports, family, index))):
+            yield _default(family, addresses)
 
 
 def without_gateway(host: Host, ports: Collection[str], index: Index) -> bool:
     """Whether a host has addresses, and none of its switches has one beside them."""
-    there = [port for port in host.ports if port.name in ports]
-    addressed = any(port.addresses for port in there)
-    return addressed and not any(True for family in FAMILIES for _ in _gateways(host.name, there, family, index))
+    host_ports = [port for port in host.ports if port.name in ports]
+    addressed = any(port.addresses for port in host_ports)
+    return addressed and not any(True for family in FAMILIES for _ in _gateways(host.name, host_ports, family, index))
 
 
 def _default(family: Family, gateways: list[Address]) -> str:
-    by = " ".join(f"nexthop via {one}" for one in gateways) if len(gateways) > 1 else f"via {gateways[0]}"
+    by = " ".join(f"nexthop via {gateway}" for gateway in gateways) if len(gateways) > 1 else f"via {gateways[0]}"
     return f"ip {'-6 ' if family == 'ipv6' else ''}route replace default {by}"
 
 
 def _gateways(host: str, ports: list[HostPort], family: Family, index: Index) -> Iterator[Address]:
     """Yield the addresses that the switches at the ports have in the subnets of the host's."""
     for port in ports:
-        own = [one for text in port.addresses if (one := address(text)) is not None and one.family == family]
+        own_addresses = [one for text in port.addresses if (one := address(text)) is not None and one.family == family]
         end = index.far_end(host, port.name)
         device = index.devices.get(end.node) if end is not None else None
-        if end is None or device is None or not own:
+        if end is None or device is None or not own_addresses:
             continue
         for leg in legs(device):
             if end.port not in leg.ports:
                 continue
-            for there, subnet in zip(leg.addresses, leg.subnets, strict=False):
-                if not there.link_local and any(subnet.has(one) for one in own):
-                    yield there
+            for far_address, subnet in zip(leg.addresses, leg.subnets, strict=False):
+                if not far_address.link_local and any(subnet.has(one) for one in own_addresses):
+                    yield far_address

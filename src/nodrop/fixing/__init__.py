@@ -31,7 +31,7 @@ Guard = Callable[[Text], str]
 
 
 def fix(
-    what: Inputs | Text,
+    text: Inputs | Text,
     settings: Settings,
     *,
     unsafe: bool = False,
@@ -53,9 +53,9 @@ def fix(
         return allowed and finding.rule in names and bool(world.edits(finding)) and not reasons.get(finding.device)
 
     world: Files | Written
-    if isinstance(what, Inputs):
+    if isinstance(text, Inputs):
         judge = Judge(rules=rules, settings=quick)
-        world = files = judge.opened(what, executor)
+        world = files = judge.open_documents(text, executor)
         reasons = _guarded(files, guard)
         settler = Settler(files, fixable)
         settler.settle()
@@ -64,11 +64,13 @@ def fix(
             rewritten=tuple(rewritten(files, settler.world)),
             patches=tuple(patches(files, settler.world)),
         )
-    world = intent = JudgeOfIntents(rules=rules, settings=quick).opened(what)
+    world = intent = JudgeOfIntents(rules=rules, settings=quick).open_documents(text)
     reasons = {}
-    made = Settler(intent, fixable)
-    made.settle()
-    return _fixed(_Told(intent, made, reasons, names, settings), rewritten=rewritten_intent(intent, made.world))
+    new_settler = Settler(intent, fixable)
+    new_settler.settle()
+    return _fixed(
+        _Told(intent, new_settler, reasons, names, settings), rewritten=rewritten_intent(intent, new_settler.world)
+    )
 
 
 _W = TypeVar("_W", Files, Written)
@@ -87,26 +89,26 @@ class _Told(Generic[_W]):
 
 def _fixed(told: _Told[_W], *, rewritten: tuple[Rewritten, ...], patches: tuple[Patch, ...] = ()) -> Fixed:
     before, after = told.before, told.settler.world
-    outcome = _chosen(after.judge.said(after.reading, told.settings), told.names)
-    made = _gone(_chosen(before.outcome, told.names).findings, outcome.findings)
-    left = [_left(one, told) for one in outcome.findings]
+    outcome = _filter_by_rules(after.judge.check_reading(after.reading, told.settings), told.names)
+    made = _gone(_filter_by_rules(before.outcome, told.names).findings, outcome.findings)
+    left = [_explain_left_finding(finding, told) for finding in outcome.findings]
     return Fixed(
         outcome=outcome,
-        made=_placed(made, before.reading) if told.settings.whole else tuple(made),
+        made=_locate_findings(made, before.reading) if told.settings.whole else tuple(made),
         left=_with_places(left, after.reading),
         rewritten=rewritten,
         patches=patches,
     )
 
 
-def _placed(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
+def _locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
     return locate(findings, reading, platforms.where).findings
 
 
 def _with_places(left: Sequence[Left], reading: Reading) -> tuple[Left, ...]:
     """Return findings that are left, those to be ended by hand each with its place."""
     typed = [each for each in left if each.why == "by hand"]
-    found = zip(typed, _placed([each.finding for each in typed], reading), strict=True)
+    found = zip(typed, _locate_findings([each.finding for each in typed], reading), strict=True)
     placed = {id(each): replace(each, finding=finding) for each, finding in found}
     return tuple(placed.get(id(each), each) for each in left)
 
@@ -121,13 +123,13 @@ def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
     return {device: why for device, why in reasons.items() if why}
 
 
-def _chosen(outcome: Outcome, names: Collection[str]) -> Outcome:
+def _filter_by_rules(outcome: Outcome, names: Collection[str]) -> Outcome:
     """Return what rules of these names say."""
     return replace(
         outcome,
-        findings=tuple(one for one in outcome.findings if one.rule in names),
-        hidden=tuple(one for one in outcome.hidden if one.rule in names),
-        unknown=tuple(one for one in outcome.unknown if one.rule in names),
+        findings=tuple(finding for finding in outcome.findings if finding.rule in names),
+        hidden=tuple(finding for finding in outcome.hidden if finding.rule in names),
+        unknown=tuple(unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.rule in names),
     )
 
 
@@ -140,7 +142,7 @@ def _gone(before: Iterable[Finding], after: Iterable[Finding]) -> Iterable[Findi
             yield finding
 
 
-def _left(finding: Finding, told: _Told[_W]) -> Left:
+def _explain_left_finding(finding: Finding, told: _Told[_W]) -> Left:
     """Return a finding that is left, with the reason."""
     key, settler = key_of(finding), told.settler
     why: Why = "unsafe"

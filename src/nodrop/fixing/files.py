@@ -11,7 +11,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.fixing.settling import Key, Tried, key_of
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs, Text
-from nodrop.judging import Settings, judged
+from nodrop.judging import Settings, run_rules
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
 from nodrop.model.change import Change, Edit
@@ -44,12 +44,12 @@ class Files:
         """Return the changes of the model that end a finding."""
         return [(change.subject, change.new) for change in finding.fix.changes] if finding.fix else []
 
-    def tried(self, findings: Sequence[Finding]) -> "Tried[Files]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "Tried[Files]":
         """Return the files with the fixes of findings, each made whole or not at all."""
         by_hand: dict[Key, str] = {}
         edits: dict[tuple[int, tuple[tuple[Subject, str], ...]], Edit] = {}
         while True:
-            asked = _Asked(one for one in findings if key_of(one) not in by_hand)
+            asked = _Asked(finding for finding in findings if key_of(finding) not in by_hand)
             made: dict[int, tuple[list[Change], Edit]] = {}
             failed: dict[Key, dict[str, None]] = {}
             for name in asked.by_device:
@@ -58,14 +58,14 @@ class Files:
                     failed |= {key: {**failed.get(key, {}), line: None} for key in asked.of_device(name)}
                     continue
                 number = self.numbers[name]
-                changes = [self._own(one, number) for one in asked.by_device[name]]
-                memo = (number, tuple((one.subject, repr(one.new)) for one in changes))
+                changes = [self._own(change, number) for change in asked.by_device[name]]
+                memo = (number, tuple((change.subject, repr(change.new)) for change in changes))
                 if memo not in edits:
                     edits[memo] = self.edit(number, changes)
                 made[number] = changes, edits[memo]
                 for hand in edits[memo].by_hand:
-                    own = replace(hand.change, subject=(name, *hand.change.subject[1:]))
-                    failed |= {key: {**failed.get(key, {}), hand.line: None} for key in asked.whose(own)}
+                    own_change = replace(hand.change, subject=(name, *hand.change.subject[1:]))
+                    failed |= {key: {**failed.get(key, {}), hand.line: None} for key in asked.whose(own_change)}
             if not failed:
                 return Tried(world=self._with(made), by_hand=by_hand)
             by_hand |= {key: "\n".join(lines) for key, lines in failed.items()}
@@ -73,7 +73,9 @@ class Files:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of each device's bundle; two devices that call themselves alike have other names in a fabric."""
-        shown = {tuple(text.display for _, text in one.files): number for number, one in enumerate(self.inputs.bundles)}
+        shown = {
+            tuple(text.display for _, text in bundle.files): number for number, bundle in enumerate(self.inputs.bundles)
+        }
         names = ((device.name, self.reading.sources[device.name]) for device in self.reading.fabric.devices)
         found = ((name, shown.get(tuple(source.display for source in sources))) for name, sources in names)
         return {name: number for name, number in found if number is not None}
@@ -87,7 +89,7 @@ class Files:
         known = {source.name: source.digest for source in self.readings[number].sources}
         texts = {}
         for name, text in self.inputs.bundles[number].files:
-            texts[name] = text.read(MAX_BYTES)
+            texts[name] = text.read_bytes(MAX_BYTES)
             if known.get(name, "") not in ("", digest(texts[name])):
                 raise InputProblems([Problem(path=text.display, found="changed since it was read")])
         return texts
@@ -124,17 +126,17 @@ class Judge:
     rules: Sequence[Rule]
     settings: Settings
 
-    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], made: Batches) -> Files:
+    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], batches: Batches) -> Files:
         """Return files with what is found in them."""
         settings = self.settings
         reading = read_inputs(inputs, settings.declared, otherwise=settings.config.declared, held=readings)
-        return Files(inputs, tuple(readings), reading, self.said(reading, settings), self, made)
+        return Files(inputs, tuple(readings), reading, self.check_reading(reading, settings), self, batches)
 
-    def said(self, reading: Reading, settings: Settings) -> Outcome:
+    def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
         """Return what the rules say, with the places that the settings ask for."""
-        return judged(reading, self.rules, settings)
+        return run_rules(reading, self.rules, settings)
 
-    def opened(self, inputs: Inputs, executor: Executor | None = None) -> Files:
+    def open_documents(self, inputs: Inputs, executor: Executor | None = None) -> Files:
         """Return the files that there are."""
         return self.files(inputs, list(Runs(inputs.bundles, executor, self.settings.store).all()), {})
 
@@ -146,10 +148,10 @@ class _Asked:
         self.by_device: dict[str, list[Change]] = {}
         self._owners: dict[tuple[Subject, str], list[Key]] = {}
         for finding in findings:
-            for one in finding.fix.changes if finding.fix else ():
-                known = (one.subject, repr(one.new))
+            for change in finding.fix.changes if finding.fix else ():
+                known = (change.subject, repr(change.new))
                 if known not in self._owners:
-                    self.by_device.setdefault(one.subject[0], []).append(one)
+                    self.by_device.setdefault(change.subject[0], []).append(change)
                 self._owners.setdefault(known, []).append(key_of(finding))
 
     def whose(self, change: Change) -> list[Key]:

@@ -8,7 +8,7 @@ from nodrop.fixing.settling import Key, Tried, key_of
 from nodrop.formats.yaml_set import set_in
 from nodrop.inputs import Text
 from nodrop.intent.load import MAX_BYTES
-from nodrop.judging import Settings, judged, read
+from nodrop.judging import Settings, read_source, run_rules
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
 from nodrop.locate import decision_of
@@ -35,7 +35,7 @@ class Written:
         """Return the keys that end a finding, and their values."""
         return edits_of(finding, self.reading)
 
-    def tried(self, findings: Sequence[Finding]) -> "Tried[Written]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "Tried[Written]":
         """Return the intent with the keys set that findings ask for."""
         raw, by_hand = self.raw, dict[Key, str]()
         for finding in findings:
@@ -59,20 +59,20 @@ class JudgeOfIntents:
         """Return a text with what is found in what it comes to; one that cannot be built is a problem more."""
         held = Text(display=text.display, held=raw)
         try:
-            reading = read(held, self.settings)
+            reading = read_source(held, self.settings)
         except InputProblems as error:
             if before is None:
                 raise
             return replace(before, raw=raw, outcome=replace(before.outcome, problems=error.problems))
-        return Written(text, raw, reading, self.said(reading, self.settings), self)
+        return Written(text, raw, reading, self.check_reading(reading, self.settings), self)
 
-    def opened(self, text: Text) -> Written:
+    def open_documents(self, text: Text) -> Written:
         """Return the intent that there is; InputProblems where it cannot be read or built."""
-        return self.of(text, text.read(MAX_BYTES))
+        return self.of(text, text.read_bytes(MAX_BYTES))
 
-    def said(self, reading: Reading, settings: Settings) -> Outcome:
+    def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
         """Return what the rules say, with the places that the settings ask for."""
-        return judged(reading, self.rules, settings)
+        return run_rules(reading, self.rules, settings)
 
 
 def edits_of(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object]]:
@@ -80,14 +80,14 @@ def edits_of(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, obje
     fixes = [(tuple(path.split(".")), value) for path, value in finding.fix.intent] if finding.fix else []
     if not any(_ANY in path for path, _ in fixes):
         return fixes
-    found = decision_of(finding, reading)
-    by = () if found is None else tuple(map(str, found.keys))
-    resolved = [(_resolved(path, by), value) for path, value in fixes]
+    decision = decision_of(finding, reading)
+    by = () if decision is None else tuple(map(str, decision.keys))
+    resolved = [(_resolve_wildcards(path, by), value) for path, value in fixes]
     known = [(path, value) for path, value in resolved if path is not None]
     return known if len(known) == len(resolved) else []
 
 
-def _resolved(path: Subject, by: Subject) -> Subject | None:
+def _resolve_wildcards(path: Subject, by: Subject) -> Subject | None:
     """Return a path with each `*` as the key that decided has it; None where that leads elsewhere before the last."""
     last = max((at for at, one in enumerate(path) if one == _ANY), default=-1)
     if any(one not in (_ANY, other) for one, other in zip(path[: last + 1], by, strict=False)):

@@ -22,7 +22,7 @@ Key = tuple[str, Subject, str]
 
 
 def key_of(finding: Finding) -> Key:
-    """What makes two findings, before and after a change, the same."""
+    """Return the identity by which findings before and after a change are matched."""
     return finding.rule, finding.subject, finding.fingerprint
 
 
@@ -39,7 +39,7 @@ class World(Protocol):
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return what the fix of a finding writes, and where; nothing where there is no such fix."""
 
-    def tried(self: _W, findings: Sequence[Finding]) -> "Tried[_W]":
+    def try_fixes(self: _W, findings: Sequence[Finding]) -> "Tried[_W]":
         """Return the documents with the fixes of findings made."""
 
 
@@ -68,18 +68,18 @@ class Settler(Generic[_W]):
             before = self.world
             self.refused.clear()
             self.by_hand.clear()
-            wanted = sorted(filter(self.fixable, self.world.outcome.findings), key=_first)
-            while wanted:
-                together, later = _apart(wanted, self.world)
+            wanted_findings = sorted(filter(self.fixable, self.world.outcome.findings), key=_first)
+            while wanted_findings:
+                together, later = _defer_conflicts(wanted_findings, self.world)
                 self._take(together)
-                wanted = self._still(later)
+                wanted_findings = self._still(later)
             if self.world is before:
                 return
 
     def _still(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return those of findings that are there still, as they are now."""
         keys = set(map(key_of, findings))
-        return sorted((one for one in self.world.outcome.findings if key_of(one) in keys), key=_first)
+        return sorted((finding for finding in self.world.outcome.findings if key_of(finding) in keys), key=_first)
 
     def _take(self, findings: Sequence[Finding]) -> None:
         """Make the fixes of findings, as far as nothing new appears."""
@@ -88,60 +88,62 @@ class Settler(Generic[_W]):
         if self.trials >= MAX_FIX_TRIALS:
             self._refuse(findings, "too many other fixes were refused to try this one; name fewer files, or --select")
             return
-        tried = self.world.tried(findings)
+        tried = self.world.try_fixes(findings)
         self.by_hand.update(tried.by_hand)
-        made = [one for one in findings if key_of(one) not in tried.by_hand]
-        if not made:
+        new_findings = [finding for finding in findings if key_of(finding) not in tried.by_hand]
+        if not new_findings:
             return
         self.trials += 1
-        appeared = list(worse(self.world.outcome, tried.world.outcome, set(map(key_of, made))))
+        appeared = list(worse(self.world.outcome, tried.world.outcome, set(map(key_of, new_findings))))
         if appeared:
-            followed = self._followed(tried.world, made, appeared)
+            followed = self._followed(tried.world, new_findings, appeared)
             if followed is None:
-                self._divide(made, appeared)
+                self._divide(new_findings, appeared)
             else:
                 self.world = followed
             return
         there = set(map(key_of, tried.world.outcome.findings))
-        stays = [one for one in made if key_of(one) in there]
+        stays = [finding for finding in new_findings if key_of(finding) in there]
         if not stays:
             self.world = tried.world
             return
         self._refuse(stays, "it would still be found")
-        self._take([one for one in made if key_of(one) not in there])
+        self._take([finding for finding in new_findings if key_of(finding) not in there])
 
-    def _followed(self, world: _W, made: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
+    def _followed(self, world: _W, findings: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
         """Return a world in which what appeared is fixed too, as where a port is brought up that lacks something."""
         new = [one.finding for one in appeared if one.finding is not None and self.fixable(one.finding)]
         if len(new) < len(appeared):
             return None
         self.trials += 1
-        tried = world.tried(new)
+        tried = world.try_fixes(new)
         there = set(map(key_of, tried.world.outcome.findings))
-        fixed = set(map(key_of, made))
+        fixed = set(map(key_of, findings))
         ends = not any(worse(self.world.outcome, tried.world.outcome, fixed)) and there.isdisjoint(fixed)
         return tried.world if ends else None
 
     def _refuse(self, findings: Iterable[Finding], why: str) -> None:
-        self.refused.update((key_of(one), why) for one in findings)
+        self.refused.update((key_of(finding), why) for finding in findings)
 
     def _divide(self, findings: Sequence[Finding], appeared: "Sequence[New]") -> None:
         """Make those fixes of several that are not to blame for what appeared, then see about each of the others."""
-        if len({repr(self.world.edits(one)) for one in findings}) == 1:
+        if len({repr(self.world.edits(finding)) for finding in findings}) == 1:
             self._refuse(findings, appeared[0].text)
             return
-        blamed = {key_of(one): new for one in findings for new in [_blame(one, appeared)] if new is not None}
-        others = [one for one in findings if key_of(one) not in blamed]
-        if blamed and others:
-            self._take(others)
-            self._take(self._still(one for one in findings if key_of(one) in blamed))
+        blamed = {
+            key_of(finding): new for finding in findings for new in [_blame(finding, appeared)] if new is not None
+        }
+        other_findings = [finding for finding in findings if key_of(finding) not in blamed]
+        if blamed and other_findings:
+            self._take(other_findings)
+            self._take(self._still(finding for finding in findings if key_of(finding) in blamed))
             return
-        rules = list(dict.fromkeys(one.rule for one in findings))
+        rules = list(dict.fromkeys(finding.rule for finding in findings))
         if len(rules) > 1:
             half = set(rules[: len(rules) // 2])
-            parts = [[one for one in findings if (one.rule in half) is first] for first in (True, False)]
-        elif not others and all(blamed[key_of(one)].near(one) for one in findings):
-            self.refused.update((key_of(one), blamed[key_of(one)].text) for one in findings)
+            parts = [[finding for finding in findings if (finding.rule in half) is first] for first in (True, False)]
+        elif not other_findings and all(blamed[key_of(finding)].near(finding) for finding in findings):
+            self.refused.update((key_of(finding), blamed[key_of(finding)].text) for finding in findings)
             return
         else:
             parts = [list(findings[: len(findings) // 2]), list(findings[len(findings) // 2 :])]
@@ -183,7 +185,10 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
         where = spelt(finding.subject)
         text = f"{finding.rule} would {verb} at {where}: {finding.message}"
         yield New(text=text, parts=_parts(about), finding=finding)
-    unknown = {(one.rule, one.missing): one.subjects_count for one in before.unknown}
+    unknown = {
+        (unknown_verdict.rule, unknown_verdict.missing): unknown_verdict.subjects_count
+        for unknown_verdict in before.unknown
+    }
     for verdict in after.unknown:
         if verdict.subjects_count > unknown.get((verdict.rule, verdict.missing), 0):
             text = f"{verdict.rule} could not be decided any more: it needs {verdict.missing}"
@@ -191,7 +196,7 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
     for problem in after.problems:
         if problem not in before.problems:
             yield New(text=f"there would be a problem: {problem}")
-    guessed = {one.fact: one.value for one in before.assumed}
+    guessed = {assumption.fact: assumption.value for assumption in before.assumed}
     for guess in after.assumed:
         if guessed.get(guess.fact) != guess.value:
             text = f"{guess.fact} would be taken for {guess.value}; state it in fabric.yaml"
@@ -247,7 +252,7 @@ def _first(finding: Finding) -> tuple[object, ...]:
     return SEVERITIES.index(finding.severity), finding.rule, sort_key(finding.subject), finding.fingerprint
 
 
-def _apart(findings: Sequence[Finding], world: World) -> tuple[list[Finding], list[Finding]]:
+def _defer_conflicts(findings: Sequence[Finding], world: World) -> tuple[list[Finding], list[Finding]]:
     """Return the findings whose changes do not contradict those before them, and those that have to wait."""
     values: dict[Subject, str] = {}
     above: set[Subject] = set()

@@ -61,12 +61,12 @@ def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
         return []
     if syntax == "yaml" and nvset.detect(raw):
         syntax = "shell"
-    found = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
-    if not found:
+    matches = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
+    if not matches:
         return []
     quoted, brackets = _spans(text) if syntax == "yaml" else ([], [])
     lines = _Lines(text, syntax, brackets)
-    return [lines.comment(spoken) for spoken in found if not (lines.quotes(spoken) or _is_in(spoken.start(), quoted))]
+    return [lines.comment(spoken) for spoken in matches if not (lines.quotes(spoken) or _is_in(spoken.start(), quoted))]
 
 
 _Spans = list[tuple[int, int]]
@@ -118,7 +118,7 @@ class _Lines:
         line = bisect_right(self._starts, spoken.start())
         begin = self._starts[line - 1]
         alone = not self._text[begin : spoken.start()].strip()
-        first = self._next[line] if alone else line
+        first_line = self._next[line] if alone else line
         misplaced = IN_BRACKETS if _is_in(spoken.start(), self._brackets) else ""
         if not alone and self._syntax in ("lines", "frr"):
             misplaced = BEHIND_COMMAND
@@ -128,8 +128,8 @@ class _Lines:
             text=spoken[1].rstrip(),
             line=line,
             column=spoken.start(1) - begin + 1,
-            lines=(first, self._last(first)),
-            around=self._around[first],
+            lines=(first_line, self._last(first_line)),
+            around=self._context_digests[first_line],
             misplaced=misplaced,
         )
 
@@ -162,33 +162,33 @@ class _Lines:
         return last
 
     @cached_property
-    def _around(self) -> list[str]:
+    def _context_digests(self) -> list[str]:
         """By line, the digest of what is around it and its own text."""
         if self._syntax == "frr":
             return self._around_by_block
         above: list[tuple[int, str]] = []
-        found = [""]
+        context_digests = [""]
         for row in self._rows:
             text = _COMMENT.sub("", row)
             if self._is_bare(text):
-                found.append("")
+                context_digests.append("")
                 continue
             while above and above[-1][0] >= _indent(text):
                 above.pop()
-            found.append(_digest(above[-1][1] if above else "", text))
-            above.append((_indent(text), found[-1]))
-        return found
+            context_digests.append(_digest(above[-1][1] if above else "", text))
+            above.append((_indent(text), context_digests[-1]))
+        return context_digests
 
     @property
     def _around_by_block(self) -> list[str]:
-        found = [_digest("", row) for row in ("", *self._rows)]
+        digests = [_digest("", row) for row in ("", *self._rows)]
         for outer, inner in frr.walk(self._blocks):
-            found[inner.line] = _digest(found[outer[-1].line] if outer else "", " ".join(inner.words))
-        return found
+            digests[inner.line] = _digest(digests[outer[-1].line] if outer else "", " ".join(inner.words))
+        return digests
 
     @cached_property
     def _statements(self) -> dict[int, frr.Statement]:
-        return {one.line: one for _, one in frr.walk(self._blocks)}
+        return {statement.line: statement for _, statement in frr.walk(self._blocks)}
 
     @cached_property
     def _blocks(self) -> list[frr.Statement]:

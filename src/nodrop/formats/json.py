@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import BOM, Lines, Span, decode, refuse_oversize, shown, word_at
-from nodrop.formats.places import read_limited as read_limited
+from nodrop.formats.places import BOM, Lines, Span, decode, quote_text, refuse_oversize, word_at
+from nodrop.formats.places import read_regular_file as read_regular_file
 
 MAX_BYTES = 64_000_000
 MAX_LEVELS = 64
@@ -109,7 +109,7 @@ def _spells(raw: bytes, keys: int) -> bool:
 
 
 def _fault(text: str, path: str, offset: int, message: str) -> Problem:
-    lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _opened(text, offset)
+    lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _find_open_brackets(text, offset)
 
     def problem(offset: int, found: str, expected: str = "", hint: str = "") -> Problem:
         line, column = lines.place(offset)
@@ -126,12 +126,12 @@ def _fault(text: str, path: str, offset: int, message: str) -> Problem:
         line, column = lines.place(opened[-1])
         return problem(end, f"the file ends inside {_OPENED[text[opened[-1]]]} opened at line {line}, column {column}")
     escape = _ESCAPE.match(text, offset)
-    found = shown(escape[0]) if escape else word_at(text, offset)
+    found = quote_text(escape[0]) if escape else word_at(text, offset)
     expected = next((words for said, words in _EXPECTED if said in message), message)
     return problem(offset, found, expected, _HINTS.get(found, ""))
 
 
-def _opened(text: str, end: int) -> list[int]:
+def _find_open_brackets(text: str, end: int) -> list[int]:
     """Offsets of the brackets and the quote that are open at `end`, outermost first; gives up at a level too many."""
     opened: list[int] = []
     for mark in _BRACKET_OR_TEXT.finditer(text, 0, end):
@@ -286,8 +286,8 @@ def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000)
     decoder = json.JSONDecoder(object_pairs_hook=count, strict=False)
     start = skip_space(text, 0)
     decoder.raw_decode(text, start)
-    found = _duplicates(text, start, (), Lines(text), json.JSONDecoder(strict=False))
-    return list(islice(found, min(doubled, limit)))
+    duplicates = _duplicates(text, start, (), Lines(text), json.JSONDecoder(strict=False))
+    return list(islice(duplicates, min(doubled, limit)))
 
 
 def _duplicates(

@@ -21,8 +21,8 @@ class _Layout:
     colon: str
     tail: str
 
-    def within(self, unit: str) -> "_Layout":
-        """The layout of an object inside one that is laid out so."""
+    def inner_layout(self, unit: str) -> "_Layout":
+        """Return the layout of an object inside one that is laid out so."""
         if "\n" not in self.first and "\r" not in self.first:
             return self
         inner = self.first + unit
@@ -30,7 +30,7 @@ class _Layout:
 
 
 def rewrite(raw: bytes, value: Any) -> bytes:
-    """The text of `raw`, which `parse` accepts, changed in no more than it takes to spell `value`.
+    """Return the text of `raw`, which `parse` accepts, with only the changes that give `value`.
 
     Entries keep their order; a new one stands after the one that it follows in `value`. Of equal keys in one object
     the last is changed, as it is the one that counts; a key that goes is taken out wherever it stands.
@@ -50,37 +50,37 @@ class _Rewriter:
 
     def text_for(self, value: Any) -> str:
         old, end = self._decoder.raw_decode(self._text, self._start)
-        first = next(members(self._text, self._start, self._decoder), None)
-        lead = self._text[self._start + 1 : first.key_start] if first else ""
+        first_member = next(members(self._text, self._start, self._decoder), None)
+        lead = self._text[self._start + 1 : first_member.key_start] if first_member else ""
         self._unit = lead.rpartition("\n")[2] if "\n" in lead else lead.rpartition("\r")[2]
         outermost = _Layout("", ", " if '", "' in self._text[:4096] else ",", ": ", "")
         body = self._value(self._start, end, old, value, outermost)
         return self._text[: self._start] + body + self._text[end:]
 
     def _value(self, start: int, end: int, old: Any, new: Any, inside: _Layout) -> str:
-        """What stands for `new` where `old` stood from `start` to `end`; `inside` is how it would be laid out."""
+        """Return the text of `new` in place of `old` from `start` to `end`; `inside` is the layout to use."""
         if old == new:
             return self._text[start:end]
         if isinstance(old, dict) and isinstance(new, Mapping):
             return self._object(start, end, old, new, inside)
-        return self._spelt(new, inside)
+        return self._render_value(new, inside)
 
     def _object(self, start: int, end: int, old: Mapping[str, Any], new: Mapping[str, Any], inside: _Layout) -> str:
-        found = list(members(self._text, start, self._decoder))
+        found_members = list(members(self._text, start, self._decoder))
         if not new:
             return "{}"
-        if not found:
-            return self._spelt(new, inside)
-        layout = self._layout(found, start, end)
-        within = self._layout_within(found, old) or layout.within(self._unit)
-        last = {member.key: number for number, member in enumerate(found)}
+        if not found_members:
+            return self._render_value(new, inside)
+        layout = self._layout(found_members, start, end)
+        within = self._entry_layout(found_members, old) or layout.inner_layout(self._unit)
+        last = {member.key: number for number, member in enumerate(found_members)}
         entries: list[tuple[str, str | None, str]] = []
         """Key, what stands before the entry where that is known, and the entry."""
-        for number, member in enumerate(found):
+        for number, member in enumerate(found_members):
             key = str(member.key)
             if key not in new:
                 continue
-            lead = self._text[found[number - 1].end : member.key_start] if number else None
+            lead = self._text[found_members[number - 1].end : member.key_start] if number else None
             body = self._text[member.start : member.end]
             if last[member.key] == number:
                 body = self._value(member.start, member.end, old[key], new[key], within)
@@ -103,35 +103,35 @@ class _Rewriter:
             if key in places:
                 place = places[key]
                 continue
-            body = json.dumps(key) + layout.colon + self._spelt(value, within)
+            body = json.dumps(key) + layout.colon + self._render_value(value, within)
             added.setdefault(place, []).append((key, None, body))
         for number in sorted(added, reverse=True):
             entries[number:number] = added[number]
 
-    def _layout(self, found: list[Member], start: int, end: int) -> _Layout:
-        text, one = self._text, found[0]
-        first = text[start + 1 : one.key_start]
-        between = text[one.end : found[1].key_start] if len(found) > 1 else ""
+    def _layout(self, found_members: list[Member], start: int, end: int) -> _Layout:
+        text, member = self._text, found_members[0]
+        first_text = text[start + 1 : member.key_start]
+        between = text[member.end : found_members[1].key_start] if len(found_members) > 1 else ""
         if not between:
-            spaced = not first.strip(" ") and text[one.key_end : one.start].endswith(" ")
-            between = "," + (first or (" " if spaced else ""))
-        return _Layout(first, between, text[one.key_end : one.start], text[found[-1].end : end - 1])
+            spaced = not first_text.strip(" ") and text[member.key_end : member.start].endswith(" ")
+            between = "," + (first_text or (" " if spaced else ""))
+        return _Layout(first_text, between, text[member.key_end : member.start], text[found_members[-1].end : end - 1])
 
-    def _layout_within(self, found: list[Member], old: Mapping[str, Any]) -> _Layout | None:
-        """The layout of an object that is an entry here already; the last one that has any entries."""
-        for member in reversed(found):
+    def _entry_layout(self, found_members: list[Member], old: Mapping[str, Any]) -> _Layout | None:
+        """Return the layout of an object that is an entry here already; the last one that has any entries."""
+        for member in reversed(found_members):
             value = old[str(member.key)]
             if isinstance(value, dict) and value and self._text[member.start] == "{":
                 inner = list(members(self._text, member.start, self._decoder))
                 return self._layout(inner, member.start, member.end)
         return None
 
-    def _spelt(self, value: Any, layout: _Layout) -> str:
-        """A value in new text; an object is laid out as `layout` says."""
+    def _render_value(self, value: Any, layout: _Layout) -> str:
+        """Render a value as new text; an object in the given layout."""
         if not isinstance(value, Mapping):
             return json.dumps(value)
         if not value:
             return "{}"
-        within = layout.within(self._unit)
-        bodies = [json.dumps(key) + layout.colon + self._spelt(item, within) for key, item in value.items()]
+        within = layout.inner_layout(self._unit)
+        bodies = [json.dumps(key) + layout.colon + self._render_value(item, within) for key, item in value.items()]
         return "{" + layout.first + layout.between.join(bodies) + layout.tail + "}"

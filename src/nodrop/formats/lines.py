@@ -10,12 +10,12 @@ class NotUnderstood(Exception):
     """A command is not one of those that are read."""
 
 
-def understood(line: _Line, reader: Callable[[_Line], None], others: list[_Line]) -> None:
-    """Have a reader take a command; add the command to `others` where the reader raises NotUnderstood.
+def understood(line: _Line, reader: Callable[[_Line], None], other_lines: list[_Line]) -> None:
+    """Have a reader take a command; add the command to `other_lines` where the reader raises NotUnderstood.
 
     Any other exception is a fault of the reader.
     """
     try:
         reader(line)
     except NotUnderstood:
-        others.append(line)
+        other_lines.append(line)

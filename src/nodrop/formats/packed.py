@@ -46,16 +46,16 @@ class Table:
 
     def __init__(self, classes: Iterable[type[Any]], constants: Sequence[object] = ()) -> None:
         """Take classes, of which no two are called alike, and objects that stand for themselves, one of each kind."""
-        self._ways = {one: _Way(one) for one in classes}
+        self._ways = {traffic_class: _Way(traffic_class) for traffic_class in classes}
         self._named = {one.__name__: way for one, way in self._ways.items()}
-        self._constants = {type(one): (number, one) for number, one in enumerate(constants)}
+        self._constants = {type(constant): (number, constant) for number, constant in enumerate(constants)}
         self._numbered = list(constants)
         assert len(self._named) == len(self._ways)
 
     def pack(self, value: object) -> bytes:
         """Return the bytes of a value; raises Unpackable."""
         try:
-            column = self._packed([value], 0)
+            column = self._pack_column([value], 0)
             data = orjson.dumps(column)
         except (TypeError, RecursionError) as error:  # orjson's own errors are TypeErrors
             raise Unpackable(str(error)) from None
@@ -72,17 +72,17 @@ class Table:
             raise Unreadable(f"{type(error).__name__}: {error}") from None
         return value
 
-    def _packed(self, values: Sequence[Any], depth: int) -> list[Any]:
+    def _pack_column(self, values: Sequence[Any], depth: int) -> list[Any]:
         """Return the column of some values: how they are stored, then what with."""
         if depth > _DEEPEST:
             raise Unpackable("values lie too deep in each other")
         if len(values) > 1 and len(set(map(id, values))) == 1:
-            return ["same", self._packed(values[:1], depth + 1)]
+            return ["same", self._pack_column(values[:1], depth + 1)]
         kinds = set(map(type, values))
         if kinds <= _PLAIN:
             return _words(values) if kinds == {str} else ["plain", values]
         if len(kinds) > 1:
-            return self._mixed(values, kinds, depth)
+            return self._pack_mixed_column(values, kinds, depth)
         (kind,) = kinds
         if kind in self._ways:
             return self._objects(kind, values, depth)
@@ -90,35 +90,40 @@ class Table:
             return [
                 f"{kind.__name__}s",
                 list(map(len, values)),
-                self._packed(list(chain.from_iterable(values)), depth + 1),
+                self._pack_column(list(chain.from_iterable(values)), depth + 1),
             ]
         if kind is dict or kind is MappingProxyType:
             keys, held = list(chain.from_iterable(values)), list(chain.from_iterable(one.values() for one in values))
-            return ["maps", list(map(len, values)), self._packed(keys, depth + 1), self._packed(held, depth + 1)]
+            return [
+                "maps",
+                list(map(len, values)),
+                self._pack_column(keys, depth + 1),
+                self._pack_column(held, depth + 1),
+            ]
         if kind in self._constants:
             return ["constant", self._constants[kind][0]]
         if kind is float and all(map(math.isfinite, values)):
             return ["plain", values]
         raise Unpackable(f"{kind.__name__} has no form")
 
-    def _mixed(self, values: Sequence[Any], kinds: set[type[Any]], depth: int) -> list[Any]:
+    def _pack_mixed_column(self, values: Sequence[Any], kinds: set[type[Any]], depth: int) -> list[Any]:
         """Return the column of values of several kinds: of which each is, and the columns of these."""
         groups: dict[Any, list[Any]] = {}
         of = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
         for value in values:
             groups.setdefault(of[type(value)], []).append(value)
         numbers = {kind: number for number, kind in enumerate(groups)}
-        columns = [[len(group), self._packed(group, depth + 1)] for group in groups.values()]
+        columns = [[len(group), self._pack_column(group, depth + 1)] for group in groups.values()]
         return ["mixed", [numbers[of[type(value)]] for value in values], columns]
 
     def _objects(self, kind: type[Any], values: Sequence[Any], depth: int) -> list[Any]:
         distinct = {id(value): value for value in values}
         if len(distinct) < len(values):
             numbers = {key: number for number, key in enumerate(distinct)}
-            inner = self._packed(list(distinct.values()), depth + 1)
+            inner = self._pack_column(list(distinct.values()), depth + 1)
             return ["shared", len(distinct), [numbers[id(value)] for value in values], inner]
         fields = self._ways[kind].fields
-        return ["objects", kind.__name__, [self._packed(list(map(field, values)), depth + 1) for field in fields]]
+        return ["objects", kind.__name__, [self._pack_column(list(map(field, values)), depth + 1) for field in fields]]
 
     def _unpacked(self, column: Any, count: int, depth: int, fit: "_Fit") -> _Column:
         """Return so many values of a column, and how many values the largest of them comes to, at most."""
@@ -129,55 +134,55 @@ class Table:
 
     def _same(self, count: int, depth: int, fit: "_Fit", column: Any) -> _Column:
         (value,), size = self._unpacked(column, 1, depth, fit)
-        _within(count)
+        _check_size(count)
         return [value] * count, size
 
-    def _plain(self, count: int, _depth: int, fit: "_Fit", values: Any) -> _Column:
+    def _unpack_plain_values(self, count: int, _depth: int, fit: "_Fit", values: Any) -> _Column:
         _require(type(values) is list and len(values) == count)
         _require(all(kind in _SCALARS and fit.takes(kind) for kind in set(map(type, values))))
         return values, 1
 
     def _constant(self, count: int, _depth: int, fit: "_Fit", number: Any) -> _Column:
         _require(type(number) is int and number >= 0 and fit.takes(type(self._numbered[number])))
-        _within(count)
+        _check_size(count)
         return [self._numbered[number]] * count, 1
 
     def _tuples(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
         _require(fit.takes(tuple))
-        cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
+        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [tuple(values[start:end]) for start, end in cut], most
 
     def _lists(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
         _require(fit.takes(list))
-        cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
+        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [list(values[start:end]) for start, end in cut], most
 
     def _frozensets(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
         _require(fit.takes(frozenset))
-        cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
+        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [frozenset(values[start:end]) for start, end in cut], most
 
     def _maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
         _require(fit.takes(dict))
-        cut, (names, held), most = self._cut(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
+        cut, (names, held), most = self._unpack_ranges(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
         return [dict(zip(names[start:end], held[start:end], strict=True)) for start, end in cut], most
 
-    def _cut(
+    def _unpack_ranges(
         self, count: int, depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
     ) -> tuple[list[tuple[int, int]], list[Sequence[Any]], int]:
         """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
         _require(type(lengths) is list and len(lengths) == count and all(type(one) is int for one in lengths))
         _require(not lengths or min(lengths) >= 0)
-        total = _within(sum(lengths))
-        columns = [self._unpacked(one, total, depth, fit) for one, fit in inner]
-        most = _within(1 + max(lengths, default=0) * sum(size for _, size in columns))
+        total = _check_size(sum(lengths))
+        columns = [self._unpacked(column, total, depth, fit) for column, fit in inner]
+        most = _check_size(1 + max(lengths, default=0) * sum(size for _, size in columns))
         ends = [0]
         for length in lengths:
             ends.append(ends[-1] + length)
         return list(pairwise(ends)), [values for values, _ in columns], most
 
     def _mix(self, count: int, depth: int, fit: "_Fit", kinds: Any, columns: Any) -> _Column:
-        _require(type(kinds) is list and len(kinds) == count and _within(sum(held for held, _ in columns)) == count)
+        _require(type(kinds) is list and len(kinds) == count and _check_size(sum(held for held, _ in columns)) == count)
         groups = [self._unpacked(column, held, depth, fit) for held, column in columns]
         following = [iter(values).__next__ for values, _ in groups]
         try:
@@ -187,21 +192,21 @@ class Table:
 
     def _share(self, count: int, depth: int, fit: "_Fit", distinct: Any, numbers: Any, inner: Any) -> _Column:
         _require(type(numbers) is list and len(numbers) == count and type(distinct) is int and distinct >= 0)
-        values, size = self._unpacked(inner, _within(distinct), depth, fit)
+        values, size = self._unpacked(inner, _check_size(distinct), depth, fit)
         return [values[number] for number in numbers], size
 
     def _objects_of(self, count: int, depth: int, fit: "_Fit", name: Any, columns: Any) -> _Column:
         way = self._named[name]
         _require(fit.takes(way.kind) and type(columns) is list and len(columns) == len(way.fields))
-        _within(count * (1 + len(columns)))
+        _check_size(count * (1 + len(columns)))
         found = [self._unpacked(column, count, depth, fit) for column, fit in zip(columns, way.fits, strict=True)]
         rows = zip(*(values for values, _ in found), strict=True) if found else repeat((), count)
-        return way.made(rows), _within(1 + sum(size for _, size in found))
+        return way.make_objects(rows), _check_size(1 + sum(size for _, size in found))
 
 
 _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
     "same": Table._same,
-    "plain": Table._plain,
+    "plain": Table._unpack_plain_values,
     "constant": Table._constant,
     "tuples": Table._tuples,
     "lists": Table._lists,
@@ -274,7 +279,7 @@ class _Way:
     def __init__(self, kind: type[Any]) -> None:
         self.kind = kind
         self._make: Callable[[Any], Any] | None = getattr(kind, "_make", None)
-        names = getattr(kind, "_fields", ()) if self._make else [one.name for one in dataclasses.fields(kind)]
+        names = getattr(kind, "_fields", ()) if self._make else [field.name for field in dataclasses.fields(kind)]
         self.fields = tuple(map(attrgetter, names))
         self._fill = None if self._make else _filler(kind, names)
         self._names = tuple(names)
@@ -285,7 +290,7 @@ class _Way:
         hints = get_type_hints(self.kind)
         return tuple(_fit(hints[name]) for name in self._names)
 
-    def made(self, rows: Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[Any]:
+    def make_objects(self, rows: Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[Any]:
         """Return an object for each row of its fields."""
         if self._fill is None:
             return list(map(self._make or tuple, rows))
@@ -299,16 +304,16 @@ class _Way:
 
 def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
     """Return all dataclasses and named tuples that annotations lead to."""
-    found: dict[type[Any], None] = {}
+    classes: dict[type[Any], None] = {}
     pending = list(annotations)
     while pending:
         kind = pending.pop()
         pending += get_args(kind)
-        known = not isinstance(kind, type) or kind in found
+        known = not isinstance(kind, type) or kind in classes
         if not known and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
-            found[kind] = None
+            classes[kind] = None
             pending += get_type_hints(kind).values()
-    return tuple(found)
+    return tuple(classes)
 
 
 def _filler(kind: type[Any], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
@@ -336,7 +341,7 @@ def _require(holds: bool) -> None:
         raise Unreadable("a column that nobody packed")
 
 
-def _within(count: int) -> int:
+def _check_size(count: int) -> int:
     if count > MOST:
         raise Unreadable("more values than anybody packs")
     return count

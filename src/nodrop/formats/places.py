@@ -88,7 +88,7 @@ def on_one_line(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in cut)
 
 
-def shown(text: str) -> str:
+def quote_text(text: str) -> str:
     """Foreign text in quotes; a single character that cannot be seen, by its name."""
     if text in _NAMES:
         return _NAMES[text]
@@ -100,7 +100,7 @@ def shown(text: str) -> str:
 def word_at(text: str, offset: int) -> str:
     """Return the word, quoted text or character at `offset`, as a message shows it."""
     word = _WORD.match(text, offset)
-    return shown(word[0]) if word else "the end of the file"
+    return quote_text(word[0]) if word else "the end of the file"
 
 
 def refuse_oversize(size: int, path: str, max_bytes: int) -> None:
@@ -122,7 +122,7 @@ def decode(raw: bytes, path: str) -> str:
         raise InputProblems([Problem(path=path, line=line, column=column, found=found, expected="UTF-8")]) from None
 
 
-def read_limited(path: Path, display: str, max_bytes: int, root: Root | None = None) -> bytes:
+def read_regular_file(path: Path, display: str, max_bytes: int, root: Root | None = None) -> bytes:
     """Return the bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`.
 
     With a `root`, no link leads out of it; without one, the file is opened as it is named.
@@ -171,7 +171,7 @@ def leads_out(display: str, error: LeadsOut) -> Problem:
 
 def _refuse_irregular(status: os.stat_result, display: str, max_bytes: int | None) -> None:
     if not stat.S_ISREG(status.st_mode):
-        found = _KINDS.get(stat.S_IFMT(status.st_mode), "not a file")
-        raise InputProblems([Problem(path=display, found=found, expected="a regular file")])
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "not a file")
+        raise InputProblems([Problem(path=display, found=kind, expected="a regular file")])
     if max_bytes is not None:
         refuse_oversize(status.st_size, display, max_bytes)

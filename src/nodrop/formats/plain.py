@@ -126,8 +126,8 @@ def _flow(text: str) -> Any:
         raise _Doubt from None
 
 
-def _quoted(found: re.Match[str]) -> str:
-    text = found[0]
+def _quoted(match: re.Match[str]) -> str:
+    text = match[0]
     if len(text) > _MAX_KEY:
         raise _Doubt
     return text if text[0] == '"' or text in WORDS else f'"{text}"'

@@ -41,7 +41,7 @@ _CLASSES: Final = {
     "upper": _UPPER,
     "xdigit": _DIGITS + "abcdefABCDEF",
 }
-_NAMED: Final = {name: sum(1 << ord(one) for one in members) for name, members in _CLASSES.items()}
+_NAMED: Final = {name: sum(1 << ord(member) for member in members) for name, members in _CLASSES.items()}
 """The characters of a class, a bit for each code."""
 _ANY: Final = -1
 _ESCAPED = frozenset("()[]{}.*+?^$|\\,-:/ ")
@@ -69,7 +69,7 @@ class _Node:
     @property
     def anchored(self) -> bool:
         """Whether there is an anchor in it."""
-        return self.kind in ("begin", "end") or any(part.anchored for part in self.parts)
+        return self.kind in ("begin", "end") or any(node.anchored for node in self.parts)
 
 
 _BEGIN, _END, _EMPTY = _Node("begin", 1), _Node("end", 1), _Node("all", 0)
@@ -83,10 +83,10 @@ class _Parser:
 
     def parse(self) -> _Node:
         """Return the whole expression."""
-        found = self._alternatives()
+        node = self._alternatives()
         if self._at < len(self._text):  # a `)` that closes nothing: a character to glibc, an error to PCRE2
             raise _NotCompiled
-        return found
+        return node
 
     def _next(self) -> str:
         return self._text[self._at : self._at + 1]
@@ -105,13 +105,13 @@ class _Parser:
             branches.append(self._branch())
         if len(branches) == 1:
             return branches[0]
-        return _Node("any", sum(one.states for one in branches) + 1, tuple(branches))
+        return _Node("any", sum(branch.states for branch in branches) + 1, tuple(branches))
 
     def _branch(self) -> _Node:
-        parts: list[_Node] = []
+        nodes: list[_Node] = []
         while self._next() not in ("", "|", ")"):
-            parts.append(self._repeated())
-        return parts[0] if len(parts) == 1 else _Node("all", sum(one.states for one in parts), tuple(parts))
+            nodes.append(self._repeated())
+        return nodes[0] if len(nodes) == 1 else _Node("all", sum(node.states for node in nodes), tuple(nodes))
 
     def _repeated(self) -> _Node:
         atom = self._atom()
@@ -130,8 +130,8 @@ class _Parser:
         if not atom.states:
             return _EMPTY
         copies = low * atom.states
-        more = (0 if low else atom.states) + 1 if high is None else (high - low) * (atom.states + 1)
-        return _Node("repeat", copies + more, (atom,), low=low, high=high)
+        further_states = (0 if low else atom.states) + 1 if high is None else (high - low) * (atom.states + 1)
+        return _Node("repeat", copies + further_states, (atom,), low=low, high=high)
 
     def _bounds(self) -> tuple[int, int | None]:
         match self._take():
@@ -183,12 +183,12 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _NotCompiled
-        found = self._alternatives()
+        node = self._alternatives()
         if self._take() != ")":
             raise _NotCompiled
         self._depth -= 1
         # An anchor in a group can be repeated, one by itself cannot.
-        return _Node("all", found.states, (found,)) if found.kind in ("begin", "end") else found
+        return _Node("all", node.states, (node,)) if node.kind in ("begin", "end") else node
 
     def _bracket(self) -> _Node:
         """Return the set of a bracket expression, whose `[` has been taken."""
@@ -262,22 +262,22 @@ class Expression:
         """Whether a part of a text is one that the expression describes."""
         if self._begin is None:
             self._build()
-        here = self._begin
-        assert here is not None
+        begin = self._begin
+        assert begin is not None
         for one in text:
-            if here.matched:
+            if begin.matched:
                 return True
-            after = here.next.get(one)
+            after = begin.next.get(one)
             if after is None:
-                after = here.next[one] = self._after(here, one)
-            here = after
-        return here.matched or here.matched_at_end
+                after = begin.next[one] = self._after(begin, one)
+            begin = after
+        return begin.matched or begin.matched_at_end
 
     def _build(self) -> None:
         """Make the automaton: state 0 is the match, the last one made is where the expression begins."""
         self._characters, self._follow = [None], [()]
         self._entry = self._emitted(self._root, 0)
-        self._begin = self._closed({self._entry}, begin=True)
+        self._begin = self._compute_closure({self._entry}, begin=True)
 
     def _state(self, characters: int | None, *follow: int) -> int:
         self._characters.append(characters)
@@ -300,17 +300,17 @@ class Expression:
             case "any":
                 return self._state(None, *(self._emitted(part, after) for part in node.parts))
         (part,) = node.parts
-        first = after
+        first_state = after
         if node.high is None:
             again = self._state(None)
             entered = self._emitted(part, again)
             self._follow[again] = (entered, after)
-            first = entered if node.low else again
+            first_state = entered if node.low else again
         for _ in range(0 if node.high is None else node.high - node.low):
-            first = self._state(None, self._emitted(part, first), after)
+            first_state = self._state(None, self._emitted(part, first_state), after)
         for _ in range(node.low - (node.high is None and node.low > 0)):
-            first = self._emitted(part, first)
-        return first
+            first_state = self._emitted(part, first_state)
+        return first_state
 
     def _after(self, here: _Reached, one: str) -> _Reached:
         """Return what is reached by a character; the expression may also begin behind it."""
@@ -319,21 +319,21 @@ class Expression:
         seeds = {self._follow[state][0] for state in here.waiting if (self._characters[state] or 0) >> code & 1}
         seeds.add(self._entry)
         key = frozenset(seeds)
-        found = self._known.get(key)
-        if found is None:
-            found = self._closed(seeds, begin=False)
-            size = len(key) + len(found.waiting) + 1
+        closure = self._known.get(key)
+        if closure is None:
+            closure = self._compute_closure(seeds, begin=False)
+            size = len(key) + len(closure.waiting) + 1
             if self.remembered + size > self.MOST_REMEMBERED:
                 self._known.clear()
                 self.remembered = 0
                 assert self._begin is not None
                 self._begin.next.clear()
                 here.next.clear()
-            self._known[key] = found
+            self._known[key] = closure
             self.remembered += size
-        return found
+        return closure
 
-    def _closed(self, seeds: set[int], *, begin: bool) -> _Reached:
+    def _compute_closure(self, seeds: set[int], *, begin: bool) -> _Reached:
         """Return what is reached from some states without a character."""
         waiting: list[int] = []
         seen, behind = set(seeds), set[int]()
@@ -349,9 +349,9 @@ class Expression:
                 continue
             if follow[:1] == (_AT_BEGIN,):
                 follow = follow[1:] if begin else ()
-            more = [one for one in follow if one not in seen]
-            seen.update(more)
-            todo += more
+            further_follows = [one for one in follow if one not in seen]
+            seen.update(further_follows)
+            todo += further_follows
         at_end = self._at_end(behind, seen, begin=begin)
         self.visited += len(seen)
         return _Reached(tuple(waiting), 0 in seen, at_end or 0 in seen)
@@ -365,9 +365,9 @@ class Expression:
             follow = () if self._characters[state] is not None else self._follow[state]
             if follow[:1] in ((_AT_END,), (_AT_BEGIN,)):
                 follow = follow[1:] if begin or follow[0] == _AT_END else ()
-            more = [one for one in follow if one not in seen and one not in also]
-            also.update(more)
-            todo += more
+            further_follows = [one for one in follow if one not in seen and one not in also]
+            also.update(further_follows)
+            todo += further_follows
         self.visited += len(also)
         return 0 in also or 0 in (behind & seen)
 

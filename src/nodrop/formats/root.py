@@ -90,8 +90,8 @@ class Root:
         """Open what is named below the root and return the descriptor; LeadsOut, or another OSError, where it fails."""
         below = self._below(path)
         if not below:
-            return self._opened(flags | os.O_CLOEXEC)
-        handle = _open_plain(self.handle, below, flags | os.O_CLOEXEC)
+            return self._open_root(flags | os.O_CLOEXEC)
+        handle = _open_without_links(self.handle, below, flags | os.O_CLOEXEC)
         if handle is not None:
             return handle
         with self.walked(path) as (folders, names, _):
@@ -107,7 +107,7 @@ class Root:
         finally:
             os.close(handle)
 
-    def resolved(self, path: str | os.PathLike[str]) -> str:
+    def resolve_path(self, path: str | os.PathLike[str]) -> str:
         """Return the real path of what is named below the root, of which the last parts may be missing."""
         with self.walked(path, missing=True) as (_, names, left):
             return os.path.join(os.path.realpath(self.top), *names, *left)  # noqa: PTH118
@@ -116,10 +116,10 @@ class Root:
     def handle(self) -> int:
         """The descriptor of the folder, opened when it is first asked for."""
         if self._handle is None:
-            return self._keep(self._opened(_FOLDER))
+            return self._keep(self._open_root(_FOLDER))
         return self._handle
 
-    def _opened(self, flags: int) -> int:
+    def _open_root(self, flags: int) -> int:
         """Open the root itself, as seen from the working directory where one may not enter what lies above that."""
         try:
             return os.open(self.top, flags)
@@ -157,24 +157,24 @@ class Root:
                 if hops and part.casefold() == REPOSITORY:
                     raise LeadsOut(self.shown)
                 try:
-                    here = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
+                    dir_fd = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
                 except FileNotFoundError:
                     if not missing or ".." in left:
                         raise
                     left.append(part)
                     break
-                status = os.fstat(here)
+                status = os.fstat(dir_fd)
                 kind = status.st_mode
                 if stat.S_ISDIR(kind):
-                    folders.append(here)
+                    folders.append(dir_fd)
                     names.append(part)
                     continue
                 try:
                     if stat.S_ISLNK(kind):
                         _require_own(status, folders[-1])
-                    target = os.readlink("", dir_fd=here) if stat.S_ISLNK(kind) else None
+                    target = os.readlink("", dir_fd=dir_fd) if stat.S_ISLNK(kind) else None
                 finally:
-                    os.close(here)
+                    os.close(dir_fd)
                 if target is not None:
                     hops += 1
                     if hops > _HOPS:
@@ -230,7 +230,7 @@ def repository_of(absolute: str) -> str | None:
     return top
 
 
-def around(path: str | os.PathLike[str], repository: str | None = None) -> Root:
+def find_root(path: str | os.PathLike[str], repository: str | None = None) -> Root:
     """Return the root of what a user named: the top of its repository, else the folder itself, or that of the file.
 
     Outside a repository a user may name a link; what it leads to is the root. `repository` is its top, if it is known.
@@ -262,7 +262,7 @@ _UNSURE = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.ELOOP, errno
 """What the kernel answers where it has no openat2, a sandbox refuses it, or a link is on the way."""
 
 
-def _open_plain(folder: int, below: str, flags: int) -> int | None:
+def _open_without_links(folder: int, below: str, flags: int) -> int | None:
     """Open a path that has no links in it; None where it may have, or where the kernel has no such call."""
     if (calls := _syscall()) is None:
         return None

@@ -22,7 +22,7 @@ from ruamel.yaml.events import (
 )
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import BOM, Lines, decode, on_one_line, refuse_oversize, shown, word_at
+from nodrop.formats.places import BOM, Lines, decode, on_one_line, quote_text, refuse_oversize, word_at
 from nodrop.formats.plain import NOT_PLAIN, WORDS
 from nodrop.formats.plain import load as load_plain
 
@@ -92,7 +92,7 @@ class Document:
         missing gets the place of its nearest ancestor. Below an alias, places are those of what it stands for.
         """
         if not self._read.root.places:
-            self._read.read()
+            self._read.read_document()
         key_at, value_at, inside = self._read.root.places[0]
         for step in keys:
             if inside is not None and step in inside:
@@ -136,7 +136,7 @@ def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: l
     if data is not NOT_PLAIN:
         return Document(data, path, reader)
     refuse_oversize(len(raw), path, MAX_BYTES)  # what programs write is plain; the full parser takes 150 bytes a byte
-    return reader.read()
+    return reader.read_document()
 
 
 def events(text: str) -> Iterator[Any]:
@@ -204,9 +204,9 @@ class _Reader:
         self.aliases = self.repeated = self.documents = 0
         self.problems: list[Problem] = []
 
-    def read(self) -> Document:
+    def read_document(self) -> Document:
         if invisible := _INVISIBLE.search(self.text):
-            self.stop(invisible.start(), shown(invisible[0]), "visible characters")
+            self.stop(invisible.start(), quote_text(invisible[0]), "visible characters")
         steps = {
             ScalarEvent: self.scalar,
             AliasEvent: self.alias,
@@ -259,16 +259,16 @@ class _Reader:
             self.fault(at, "a merge key", "keys written out", "aliases of whole values are fine")
         elif key in top.places:
             top.key = key
-            first = self.lines.place(top.places[key][0])[0]
+            first_column = self.lines.place(top.places[key][0])[0]
             if self.doubled is None:
-                self.fault(at, f"the key {shown(key)} again", "each key once", f"first at line {first}")
+                self.fault(at, f"the key {quote_text(key)} again", "each key once", f"first at line {first_column}")
             elif len(self.doubled) < MAX_PROBLEMS:
-                self.doubled.append(Double(self.steps(), *self.lines.place(at), first))
+                self.doubled.append(Double(self.steps(), *self.lines.place(at), first_column))
         top.key, top.key_at = key, at
 
     def alias(self, event: Any) -> None:
         at, top, node = event.start_mark.index, self.open[-1], self.anchors.get(event.anchor)
-        name = shown(f"*{event.anchor}")
+        name = quote_text(f"*{event.anchor}")
         if top.key is None and type(top.data) is dict:
             self.stop(at, f"the alias {name} as a key", "a key written out")
         if node is None:
@@ -320,7 +320,7 @@ class _Reader:
 
     def refuse_tag(self, event: Any) -> None:
         if event.tag is not None:
-            found = f"the tag {shown(str(event.tag).replace('tag:yaml.org,2002:', '!!'))}"
+            found = f"the tag {quote_text(str(event.tag).replace('tag:yaml.org,2002:', '!!'))}"
             self.fault(event.start_mark.index, found, "a value without a tag", "quote text that begins with '!'")
 
     def refuse_depth(self, at: int, levels: int) -> None:

@@ -75,10 +75,10 @@ def node_of(data: Any) -> Node:
 
 def copy_of(node: Node) -> Node:
     """Return new nodes that say the same, spelt alike."""
-    made = Node(text=node.text, raw=node.raw, items=[copy_of(item) for item in node.items])
+    copy = Node(text=node.text, raw=node.raw, items=[copy_of(item) for item in node.items])
     if node.entries is not None:
-        made.entries = [Entry(entry.key, copy_of(entry.value)) for entry in node.entries]
-    return made
+        copy.entries = [Entry(entry.key, copy_of(entry.value)) for entry in node.entries]
+    return copy
 
 
 def compose(text: str) -> Node:
@@ -117,14 +117,14 @@ def compose(text: str) -> Node:
     return done
 
 
-def _close(node: Node, parts: list[Node], *, mapping: bool) -> None:
+def _close(node: Node, nodes: list[Node], *, mapping: bool) -> None:
     if mapping:
-        pairs = zip(parts[::2], parts[1::2], strict=True)
-        made = [Entry(key.text or "", value, key.start, key.end, (key.text or "", value)) for key, value in pairs]
-        node.entries, node.stood = made, (None, tuple(made))
+        pairs = zip(nodes[::2], nodes[1::2], strict=True)
+        entries = [Entry(key.text or "", value, key.start, key.end, (key.text or "", value)) for key, value in pairs]
+        node.entries, node.stood = entries, (None, tuple(entries))
     else:
-        node.items = parts
-    node.end = parts[-1].end if parts else node.start or 0
+        node.items = nodes
+    node.end = nodes[-1].end if nodes else node.start or 0
 
 
 def write(text: str, root: Node, key: Spell, value: Spell) -> str:
@@ -132,10 +132,10 @@ def write(text: str, root: Node, key: Spell, value: Spell) -> str:
     return _Writer(text, key, value).write(root)
 
 
-def dump(parts: list[Node], key: Spell, value: Spell) -> str:
+def dump(nodes: list[Node], key: Spell, value: Spell) -> str:
     """Return a list of mappings as a text of its own."""
     writer = _Writer("", key, value)
-    bodies = ["".join(writer.lines(part.entries or [], _STEP)) for part in parts]
+    bodies = ["".join(writer.lines(node.entries or [], _STEP)) for node in nodes]
     return "".join(f"- {body[_STEP:]}" for body in bodies)
 
 
@@ -172,8 +172,8 @@ class _Writer:
         self._insert(self._line_end(node.end), f"{' ' * indent}- {body[indent + _STEP :]}")
 
     def _block(self, node: Node, entries: list[Entry]) -> None:
-        kept = [entry for entry in node.stood[1] if entry in entries]
-        begins = [self._begin(entry) for entry in kept]
+        kept_entries = [entry for entry in node.stood[1] if entry in entries]
+        begins = [self._begin(entry) for entry in kept_entries]
         for place, entry in enumerate(node.stood[1]):
             if entry not in entries:
                 self._delete(node, entry, place)
@@ -242,11 +242,11 @@ class _Writer:
         """Write what became of the entries of a mapping in braces, which had some and has some of them still."""
         if not node.stood[1]:
             return
-        kept = [entry for entry in node.stood[1] if entry in entries]
+        kept_entries = [entry for entry in node.stood[1] if entry in entries]
         for place, entry in enumerate(node.stood[1]):
-            if entry not in kept and place < node.stood[1].index(kept[0]):
+            if entry not in kept_entries and place < node.stood[1].index(kept_entries[0]):
                 self._edits.append((_start(entry), _start(node.stood[1][place + 1]), ""))
-            elif entry not in kept:
+            elif entry not in kept_entries:
                 self._edits.append((_stop(node.stood[1][place - 1]), _stop(entry), ""))
         between = self._between(node)
         behind: int | None = None
@@ -255,18 +255,18 @@ class _Writer:
                 self._entry_in_braces(entry)
                 behind = _stop(entry)
             elif behind is None:
-                first = _start(kept[0])
-                self._edits.append((first, first, self._in_braces(entry) + between))
+                first_start = _start(kept_entries[0])
+                self._edits.append((first_start, first_start, self._in_braces(entry) + between))
             else:
                 self._edits.append((behind, behind, between + self._in_braces(entry)))
 
     def _between(self, node: Node) -> str:
         """Return what stands between two entries in braces."""
         assert node.start is not None
-        first, *others = node.stood[1]
-        if others:
-            return self._text[_stop(first) : _start(others[0])]
-        lead = self._text[node.start + 1 : _start(first)]
+        first_entry, *other_entries = node.stood[1]
+        if other_entries:
+            return self._text[_stop(first_entry) : _start(other_entries[0])]
+        lead = self._text[node.start + 1 : _start(first_entry)]
         return f",{lead}" if "\n" in lead else ", "
 
     def _entry_in_braces(self, entry: Entry) -> None:

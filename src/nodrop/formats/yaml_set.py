@@ -20,10 +20,10 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
     """
     text = decode(raw, "")
     data = parse(text, "").data
-    wanted = _laid(_apart(data), keys, value)
+    wanted = _set_value(_expand_aliases(data), keys, value)
     tree = compose(text)
     _set(tree, keys, value)
-    new = write(text, tree, _spelt, _spelt)
+    new = write(text, tree, _render_scalar, _render_scalar)
     try:
         made = parse(new, "").data
     except InputProblems:
@@ -33,34 +33,34 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
     return ((BOM if raw.startswith(BOM.encode()) else "") + new).encode()
 
 
-def _apart(data: Any) -> Any:
+def _expand_aliases(data: Any) -> Any:
     """Return the data with a copy of its own for every place where an alias stands."""
     if isinstance(data, dict):
-        return {key: _apart(each) for key, each in data.items()}
-    return [_apart(each) for each in data] if isinstance(data, list) else data
+        return {key: _expand_aliases(each) for key, each in data.items()}
+    return [_expand_aliases(each) for each in data] if isinstance(data, list) else data
 
 
-def _laid(data: Any, keys: Sequence[str], value: object) -> Any:
+def _set_value(data: Any, keys: Sequence[str], value: object) -> Any:
     """Return the data with a value at keys, as `parse` would read it."""
     first, *rest = keys
     data = {} if data is None else data
     if not isinstance(data, dict):
         raise ValueError(f"{first} would be a key of what has none")
     if rest:
-        data[first] = _laid(data.get(first), rest, value)
+        data[first] = _set_value(data.get(first), rest, value)
     elif value is None:
         data.pop(first, None)
     else:
-        data[first] = _read(value)
+        data[first] = _normalize_value(value)
     return data
 
 
-def _read(value: object) -> Any:
+def _normalize_value(value: object) -> Any:
     """Return a value as `parse` reads it: numbers are texts."""
     if isinstance(value, dict):
-        return {str(key): _read(each) for key, each in value.items()}
+        return {str(key): _normalize_value(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_read(each) for each in value]
+        return [_normalize_value(each) for each in value]
     return value if value is None or isinstance(value, bool) else str(value)
 
 
@@ -98,7 +98,7 @@ def _node(value: object) -> Node:
     return Node(text=str(value))
 
 
-def _spelt(text: str) -> str:
+def _render_scalar(text: str) -> str:
     """Return a text as YAML spells it: as it is where that says the same, else in quotes."""
     plain = _PLAIN.fullmatch(text) and parse(f"a: {text}", "").data == {"a": text}
     return text if plain else json.dumps(text, ensure_ascii=False)

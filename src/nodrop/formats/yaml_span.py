@@ -17,7 +17,7 @@ class Entries:
     def _root(self) -> Node:
         return compose(self._text)
 
-    def stated(self, keys: Sequence[str | int]) -> int:
+    def count_existing_keys(self, keys: Sequence[str | int]) -> int:
         """How many of the keys, from the first on, the document has."""
         return len(self._way(keys))
 

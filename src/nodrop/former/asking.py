@@ -26,7 +26,7 @@ _SETTINGS = (
     "core.askPass=false",
     "credential.helper=",
 )
-_QUIET = ("--no-pager", "--no-replace-objects", *(word for one in _SETTINGS for word in ("-c", one)))
+_QUIET = ("--no-pager", "--no-replace-objects", *(word for setting in _SETTINGS for word in ("-c", setting)))
 _ENVIRONMENT: Mapping[str, str] = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_ATTR_NOSYSTEM": "1",
@@ -66,7 +66,7 @@ class Place:
     common: Path
     """The git directory that holds the objects: that of the repository that a linked work tree belongs to."""
 
-    def asked(self) -> "Asked":
+    def git_client(self) -> "Asked":
         """Return git as it reads this repository."""
         return Asked(cwd=self.top, options=(f"--git-dir={self.git_dir}", f"--work-tree={self.top}"))
 
@@ -119,13 +119,13 @@ class Asked:
 
 
 def _environment() -> dict[str, str]:
-    given = os.environ
-    passed = {name: given[name] for name in _PASSED if name in given}
-    count = whole_number(given.get("GIT_CONFIG_COUNT", ""), _MAX_SETTINGS) or 0
+    environment = os.environ
+    passed = {name: environment[name] for name in _PASSED if name in environment}
+    count = whole_number(environment.get("GIT_CONFIG_COUNT", ""), _MAX_SETTINGS) or 0
     trusted = [
-        given.get(f"GIT_CONFIG_VALUE_{at}", "")
+        environment.get(f"GIT_CONFIG_VALUE_{at}", "")
         for at in range(count)
-        if given.get(f"GIT_CONFIG_KEY_{at}", "").lower() == _TRUST
+        if environment.get(f"GIT_CONFIG_KEY_{at}", "").lower() == _TRUST
     ]
     passed["GIT_CONFIG_COUNT"] = str(len(trusted))
     for at, folder in enumerate(trusted):

@@ -37,7 +37,7 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
     except InputProblems as error:
         if not Path(base).is_dir():
             raise
-        raise InputProblems(replace(one, hint=f"`{base}/` is the folder") for one in error.problems) from None
+        raise InputProblems(replace(problem, hint=f"`{base}/` is the folder") for problem in error.problems) from None
     with of_revision(repository, commit) as former:
         yield former, commit[:12] if commit.startswith(base) else f"{base} ({commit[:12]})"
 
@@ -46,10 +46,10 @@ def _refuse_impossible(base: str) -> None:
     """Raise InputProblems where no revision and no folder can be called so."""
     if not base:
         raise InputProblems([Problem(path='--base ""', found="an empty base", hint=REVISION_HINT)])
-    named = f"--base {on_one_line(base)}"
+    named_path = f"--base {on_one_line(base)}"
     if any(ord(one) < ord(" ") or ord(one) == 127 for one in base):
-        raise InputProblems([Problem(path=named, found="a control character in the base", hint=REVISION_HINT)])
+        raise InputProblems([Problem(path=named_path, found="a control character in the base", hint=REVISION_HINT)])
     sizes = [len(part.encode("utf-8", "surrogateescape")) for part in (base, *base.split("/"))]
     if sizes[0] > _NAME_BYTES or max(sizes[1:]) > _PART_BYTES:
         expected = f"at most {_PART_BYTES} bytes between slashes, and {_NAME_BYTES:,} in all"
-        raise InputProblems([Problem(path=named, found=f"a name of {len(base):,} characters", expected=expected)])
+        raise InputProblems([Problem(path=named_path, found=f"a name of {len(base):,} characters", expected=expected)])

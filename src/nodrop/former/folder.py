@@ -30,9 +30,9 @@ class _Folder(Former):
         key = self.key(path)
         if key is None:
             return None
-        there = self._folder / key
+        folder = self._folder / key
         try:
-            self._root.status(there)
+            self._root.status(folder)
         except LeadsOut:
             problem = Problem(path=str(path), found=f"a link that leads out of {self._folder}, so it is not followed")
             if problem not in self.problems:
@@ -40,7 +40,7 @@ class _Folder(Former):
             return None
         except (OSError, ValueError):
             pass  # as is told when it is read
-        return there
+        return folder
 
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state has the bytes that lie there now."""
@@ -68,8 +68,8 @@ class _Folder(Former):
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what a folder held, by name; OSError where it cannot be read."""
-        there = self.there(folder)
-        return [] if there is None else self._disk.entries(there)
+        path = self.there(folder)
+        return [] if path is None else self._disk.entries(path)
 
     def head(self, path: Path) -> bytes:
         """Return the first bytes that a file had."""
@@ -84,9 +84,9 @@ class _Folder(Former):
             return Text(display=shown)
         return super().text(path, shown) if self._is_now(path) else self.text_of(there, shown)
 
-    def text_of(self, there: Path, display: str = "") -> Text:
+    def text_of(self, path: Path, display: str = "") -> Text:
         """Return a file of the folder as a text, out of which no link leads."""
-        return Text(display=display or str(there), path=there, root=self._root)
+        return Text(display=display or str(path), path=path, root=self._root)
 
 
 def of_folder(folder: Path, paths: Sequence[str]) -> Former:
@@ -96,46 +96,48 @@ def of_folder(folder: Path, paths: Sequence[str]) -> Former:
     files but none of the paths that there are now: it stands for another folder, then. An empty one says that nothing
     was there.
     """
-    named = f"--base {folder}"
+    named_path = f"--base {folder}"
     try:
         empty = not any(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
-        raise InputProblems([Problem(path=named, found="no such folder", hint=REVISION_HINT)]) from None
+        raise InputProblems([Problem(path=named_path, found="no such folder", hint=REVISION_HINT)]) from None
     except OSError as error:
-        raise InputProblems([Problem(path=named, found=reason(error))]) from None
+        raise InputProblems([Problem(path=named_path, found=reason(error))]) from None
     if _holds_working_directory(folder):
         found = "the working directory lies in it, with the files of now"
         found = "that is the working directory, with the files of now" if folder.samefile(".") else found
         hint = "give a revision, such as origin/main, or another folder, with the files as they were"
-        raise InputProblems([Problem(path=named, found=found, hint=hint)])
-    former, now = _Folder(folder), Disk()
+        raise InputProblems([Problem(path=named_path, found=found, hint=hint)])
+    former, disk = _Folder(folder), Disk()
     outside = [path for path in paths if former.key(path) is None]
     if outside:
         found = f"not below the working directory, which {folder} stands for"
         hint = "run it in the folder that the base is a former state of"
         raise InputProblems([Problem(path=path, found=found, hint=hint) for path in outside])
-    there = [path for path in paths if now.fault(path) is None]
+    there = [path for path in paths if disk.fault(path) is None]
     if there and not empty and all(former.fault(path) is not None for path in paths):
-        raise InputProblems([_unlike(named, folder, former.key(path) or "", path) for path in there])
+        raise InputProblems([_unlike(named_path, folder, former.key(path) or "", path) for path in there])
     return former
 
 
-def _unlike(named: str, folder: Path, key: str, path: str) -> Problem:
+def _unlike(named_path: str, folder: Path, key: str, path: str) -> Problem:
     hint = f"expected {folder / key}: the folder stands for the working directory"
-    above = next((one for one in folder.parents if (one / key).exists() and not _holds_working_directory(one)), None)
+    above = next(
+        (parent for parent in folder.parents if (parent / key).exists() and not _holds_working_directory(parent)), None
+    )
     hint += f"; did you mean --base {above}/?" if above is not None else ""
-    return Problem(path=named, found=f"{path} is not in it", hint=hint)
+    return Problem(path=named_path, found=f"{path} is not in it", hint=hint)
 
 
 def _holds_working_directory(folder: Path) -> bool:
-    here = Path.cwd()
-    return any(folder.samefile(one) for one in (here, *here.parents))
+    path = Path.cwd()
+    return any(folder.samefile(parent) for parent in (path, *path.parents))
 
 
-def _alike(one: Text, other: Text) -> bool:
+def _alike(text: Text, other_text: Text) -> bool:
     """Whether two files have the same bytes."""
     try:
-        with one.opened() as (first, size), other.opened() as (second, other_size):
+        with text.open_stream() as (first, size), other_text.open_stream() as (second, other_size):
             return size == other_size and first.read() == second.read()
     except InputProblems:
         return False

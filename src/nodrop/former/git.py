@@ -39,11 +39,11 @@ class Stamp(NamedTuple):
     def fits(self, path: Path) -> bool:
         """Whether a file has not been written since; the index keeps 32 bits of each number."""
         try:
-            now = path.lstat()
+            status = path.lstat()
         except OSError:
             return False
-        found = (now.st_size & _BITS, now.st_mtime_ns, now.st_ctime_ns, now.st_ino & _BITS)
-        return stat.S_ISREG(now.st_mode) and found == self[1:]
+        found = (status.st_size & _BITS, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & _BITS)
+        return stat.S_ISREG(status.st_mode) and found == self[1:]
 
 
 _BITS = 0xFFFFFFFF
@@ -70,7 +70,7 @@ class Repository:
 
     def ask(self, *words: str) -> bytes:
         """Return what a command prints; InputProblems has the first line of what it says against it."""
-        return self.place.asked().ask(*words)
+        return self.place.git_client().ask(*words)
 
     def commit(self, revision: str) -> str:
         """Return the commit that a revision names; InputProblems where there is none, with the nearest branch."""
@@ -104,8 +104,8 @@ class Repository:
         """Refuse a name of several refs with different commits: git prefers a tag, which more people may push."""
         name = _SUFFIX.split(revision, maxsplit=1)[0]
         meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _KINDS), f"refs/remotes/{name}/HEAD"]
-        there = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
-        found = {ref: self._commit(ref) for ref in meant if ref in there} if len(there) > 1 else {}
+        words = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
+        found = {ref: self._commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
         if len(set(found.values())) > 1:
             said = f"a name of {len(found)} refs with different commits: {', '.join(found)}"
             hint = f"write the whole name: --base {next(reversed(found))}"
@@ -159,7 +159,7 @@ class Repository:
             rows = self.ask("ls-files", "--stage", "--debug", "-z")
         except (InputProblems, OSError):
             return {}
-        found = {}
+        stamp = {}
         attributes = {path: blob.oid for path, blob in files.items() if _is_attributes(path)}
         for mode, oid, path, *numbers in _ROW.findall(rows):
             if _is_attributes(path) and attributes.pop(path, "") != oid.decode():
@@ -167,8 +167,8 @@ class Repository:
             changed_s, changed_ns, modified_s, modified_ns, inode, size = map(int, numbers)
             modified = modified_s * 10**9 + modified_ns
             if modified < written and mode in _FILES:
-                found[path] = Stamp(oid.decode(), size, modified, changed_s * 10**9 + changed_ns, inode)
-        return {} if attributes else found
+                stamp[path] = Stamp(oid.decode(), size, modified, changed_s * 10**9 + changed_ns, inode)
+        return {} if attributes else stamp
 
     def submodules(self) -> frozenset[Path]:
         """Return the folders of the index that stand for other repositories, checked out or not."""

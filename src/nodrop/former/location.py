@@ -26,7 +26,7 @@ def locate(paths: Sequence[str]) -> Place:
     """
     here = Path(os.path.realpath("."))
     given = os.environ.get("GIT_DIR")
-    place = _given(here, given) if given else _found(here)
+    place = _resolve_place(here, given) if given else _discover_place(here)
     wrong = [problem for path in paths if (problem := _elsewhere(path, place)) is not None]
     if wrong:
         raise InputProblems(wrong)
@@ -51,64 +51,64 @@ def locate_submodule(outer: Place, folder: Path) -> Place | None:
     return Place(top=folder, git_dir=git_dir, common=_common(git_dir))
 
 
-def _found(here: Path) -> Place:
-    for top in _upwards(here):
+def _discover_place(path: Path) -> Place:
+    for top in _upwards(path):
         git_dir = _git_dir(top / ".git")
         if git_dir is not None:
             _refuse_inside(git_dir, top)
             _refuse_untrusted(git_dir, top)
             return Place(top=top, git_dir=git_dir, common=_common(git_dir))
     with suppress(OSError):
-        if _is_git_dir(here):
-            raise InputProblems([_bare(here)])
-    raise InputProblems([Problem(path=str(here), found="in no git repository", hint=REVISION_HINT)])
+        if _is_git_dir(path):
+            raise InputProblems([_bare(path)])
+    raise InputProblems([Problem(path=str(path), found="in no git repository", hint=REVISION_HINT)])
 
 
-def _given(here: Path, given: str) -> Place:
+def _resolve_place(path: Path, given: str) -> Place:
     """Return the place that GIT_DIR names, and GIT_WORK_TREE; both are relative to the working directory."""
-    git_dir = _git_dir(here / given)
+    git_dir = _git_dir(path / given)
     if git_dir is None:
         raise InputProblems([Problem(path=f"GIT_DIR={given}", found="no git directory", hint=REVISION_HINT)])
     tree = os.environ.get("GIT_WORK_TREE")
     if not tree:
-        asked = Asked(cwd=here, options=(f"--git-dir={git_dir}",))
+        asked = Asked(cwd=path, options=(f"--git-dir={git_dir}",))
         if asked.line("rev-parse", "--is-bare-repository") == "true":
             raise InputProblems([_bare(git_dir)])
         tree = asked.line("rev-parse", "--show-toplevel")
-    top = Path(os.path.realpath(here / tree))
+    top = Path(os.path.realpath(path / tree))
     if not top.is_dir():
         raise InputProblems([Problem(path=f"GIT_WORK_TREE={tree}", found="no such folder")])
     return Place(top=top, git_dir=git_dir, common=_common(git_dir))
 
 
-def _upwards(here: Path) -> Iterator[Path]:
+def _upwards(path: Path) -> Iterator[Path]:
     """Yield a folder and those above it that are below what GIT_CEILING_DIRECTORIES names."""
     named = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
     ceilings = {os.path.realpath(one) for one in named if one}
-    yield here
-    for above in here.parents:
+    yield path
+    for above in path.parents:
         if str(above) in ceilings:
             return
         yield above
 
 
-def _git_dir(named: Path) -> Path | None:
+def _git_dir(named_path: Path) -> Path | None:
     """Return the git directory that a folder is or a file names (`gitdir: PATH`), without links; None if neither."""
     try:
-        if named.is_dir():
-            return Path(os.path.realpath(named)) if _is_git_dir(named) else None
-        if not named.is_file():
+        if named_path.is_dir():
+            return Path(os.path.realpath(named_path)) if _is_git_dir(named_path) else None
+        if not named_path.is_file():
             return None
-        with named.open("rb") as file:
+        with named_path.open("rb") as file:
             raw = file.read(_POINTER_BYTES)
         key, _, path = raw.rstrip(b"\r\n").partition(b": ")
-        to = Path(os.path.realpath(named.parent / os.fsdecode(path)))
+        to = Path(os.path.realpath(named_path.parent / os.fsdecode(path)))
         is_one = key == b"gitdir" and path != b"" and _is_git_dir(to)
     except (OSError, ValueError) as error:
-        raise InputProblems([Problem(path=str(named), found=reason(error))]) from None
+        raise InputProblems([Problem(path=str(named_path), found=reason(error))]) from None
     if not is_one:
         found = "a file that names no git directory"
-        raise InputProblems([Problem(path=str(named), found=found, expected="`gitdir: ` and the path of one")])
+        raise InputProblems([Problem(path=str(named_path), found=found, expected="`gitdir: ` and the path of one")])
     return to
 
 
@@ -134,8 +134,8 @@ def _refuse_inside(git_dir: Path, top: Path) -> None:
     for folder in (top, *top.parents):
         if not git_dir.is_relative_to(folder) or ".git" in git_dir.relative_to(folder).parts:
             continue
-        own = None if folder == top else _named_above(folder)
-        if folder == top or (own is not None and not git_dir.is_relative_to(own)):
+        own_path = None if folder == top else _named_above(folder)
+        if folder == top or (own_path is not None and not git_dir.is_relative_to(own_path)):
             found = f"its git directory {git_dir} lies among the files of the work tree {folder}, so it is not asked"
             raise InputProblems([Problem(path=str(top / ".git"), found=found)])
 

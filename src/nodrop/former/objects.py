@@ -58,7 +58,7 @@ class Objects:
 
         Forged where the clone holds something else under its name.
         """
-        (raw,) = self._read("blob", [blob.oid], [display])
+        (raw,) = self._read_objects("blob", [blob.oid], [display])
         if raw is None:
             found = f"the clone does not have what stood there (blob {blob.oid[:12]})"
             raise InputProblems([Problem(path=display, found=found, hint=_PARTIAL)])
@@ -66,32 +66,32 @@ class Objects:
 
     def files(self, commit: str) -> dict[bytes, Blob]:
         """Return files, links and submodules of a commit by path; InputProblems where a tree is not in the clone."""
-        (raw,) = self._read("commit", [commit], [""])
+        (raw,) = self._read_objects("commit", [commit], [""])
         head = None if raw is None else _TREE_OF.match(raw)
         if head is None:
             raise InputProblems([_lacks("commit", commit)])
-        found: dict[bytes, Blob] = {}
+        blob: dict[bytes, Blob] = {}
         level = [(b"", head[1].decode())]
         while level:
             below: list[tuple[bytes, str]] = []
             names = [oid for _, oid in level]
-            for (folder, oid), tree in zip(level, self._read("tree", names, [""] * len(names)), strict=True):
+            for (folder, oid), tree in zip(level, self._read_objects("tree", names, [""] * len(names)), strict=True):
                 if tree is None:
                     raise InputProblems([_lacks("tree", oid)])
                 for mode, name, inner in _entries(tree, oid):
                     if mode == _TREE:
                         below.append((folder + name + b"/", inner))
                     else:
-                        found[folder + name] = Blob(mode, inner)
+                        blob[folder + name] = Blob(mode, inner)
             level = below
-        return found
+        return blob
 
-    def _read(self, kind: str, oids: Sequence[str], displays: Sequence[str]) -> Iterator[bytes | None]:
+    def _read_objects(self, kind: str, oids: Sequence[str], displays: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the content of objects of one kind; None of one that is missing, or of another kind."""
         for at in range(0, len(oids), _AT_ONCE):
-            some = oids[at : at + _AT_ONCE]
-            answers = self._answers(some)
-            for oid, display, (found, raw) in zip(some, displays[at : at + _AT_ONCE], answers, strict=True):
+            batch = oids[at : at + _AT_ONCE]
+            answers = self._answers(batch)
+            for oid, display, (found, raw) in zip(batch, displays[at : at + _AT_ONCE], answers, strict=True):
                 if found == kind and object_name(kind, raw, len(oid)) != oid:
                     said = f"the content of the {kind} {oid[:12]} does not fit its name"
                     hint = "the repository is damaged or forged: clone it anew"
@@ -116,21 +116,21 @@ class Objects:
         assert answers is not None
         questions.write("".join(f"{oid}\n" for oid in oids).encode())
         questions.flush()
-        found = []
+        exchanges = []
         for _ in oids:
             line = answers.readline()
             if not line.endswith(b"\n"):
                 raise EOFError
             head = _HEAD.fullmatch(line)
             if head is None:
-                found.append(("", b""))
+                exchanges.append(("", b""))
                 continue
             size = int(head[3])
             raw = answers.read(size + 1)
             if len(raw) <= size:
                 raise EOFError
-            found.append((head[2].decode(), raw[:-1]))
-        return found
+            exchanges.append((head[2].decode(), raw[:-1]))
+        return exchanges
 
     def close(self) -> None:
         """End the process."""

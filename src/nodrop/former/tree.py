@@ -94,15 +94,15 @@ class _Tree(Former):
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what a folder held, by name."""
-        key = self._resolved(self.key(folder) or "")
+        key = self._resolve_links(self.key(folder) or "")
         if not isinstance(key, str):
             return []
-        found = []
+        found_entries = []
         for name, is_folder in sorted(self._below.get(key, {}).items()):
-            own = f"{key}/{name}" if key else name
-            leads = not is_folder and self._resolved(own) in self._below
-            found.append(Entry(name, "folder" if is_folder else "link" if leads else "file"))
-        return found
+            own_name = f"{key}/{name}" if key else name
+            leads = not is_folder and self._resolve_links(own_name) in self._below
+            found_entries.append(Entry(name, "folder" if is_folder else "link" if leads else "file"))
+        return found_entries
 
     def head(self, path: Path) -> bytes:
         """Return the first bytes that a file had."""
@@ -117,23 +117,23 @@ class _Tree(Former):
 
     def _there(self, key: str, display: str) -> str | None:
         """Follow links; None where one leads out of the tree, which is a problem of what messages call `display`."""
-        there = self._resolved(key)
-        if isinstance(there, str):
-            return there
-        found = f"a link that leads out of the repository ({there.link} -> {there.target}), so it is not followed"
+        target = self._resolve_links(key)
+        if isinstance(target, str):
+            return target
+        found = f"a link that leads out of the repository ({target.link} -> {target.target}), so it is not followed"
         problem = Problem(path=display, found=found)
         if problem not in self.problems:
             self.problems.append(problem)
         return None
 
-    def _resolved(self, key: str) -> "str | _Outside":
+    def _resolve_links(self, key: str) -> "str | _Outside":
         """Follow links, also those among the folders above."""
         for _ in range(_HOPS):
             at = self._link_in(key)
-            here = self._files.get(at)
-            if here is None:
+            file = self._files.get(at)
+            if file is None:
                 return key
-            target = os.fsdecode(here.objects.content(here.blob, at))
+            target = os.fsdecode(file.objects.content(file.blob, at))
             leads = Path(os.path.normpath(self._top / Path(at).parent / target), *key[len(at) :].split("/"))
             if not leads.is_relative_to(self._top):
                 return _Outside(at, target)
@@ -142,8 +142,8 @@ class _Tree(Former):
 
     def _link_in(self, key: str) -> str:
         """Return the first part of a path that is a link; "" where none is."""
-        here = self._files.get(key)
-        if key in self._below or (here is not None and not here.blob.is_link):
+        file = self._files.get(key)
+        if key in self._below or (file is not None and not file.blob.is_link):
             return ""
         parts = key.split("/")
         for number in range(1, len(parts) + 1):
@@ -159,28 +159,28 @@ class _Tree(Former):
             return None
         if key not in self._known:
             there = self._there(key, str(path))
-            found = None if there is None else self._found(there, str(path))
+            found_path = None if there is None else self._extract_file(there, str(path))
             if (
                 there is not None
-                and found == self._top / there
-                and (there == key or os.path.realpath(path) == str(found))
+                and found_path == self._top / there
+                and (there == key or os.path.realpath(path) == str(found_path))
             ):
-                found = Path(path)
+                found_path = Path(path)
                 self._now.add(key)
-            self._known[key] = found
+            self._known[key] = found_path
         return self._known[key]
 
-    def _found(self, key: str, display: str) -> Path | None:
-        here = self._files.get(key)
-        if here is None:
+    def _extract_file(self, key: str, display: str) -> Path | None:
+        file = self._files.get(key)
+        if file is None:
             return None
-        now = self._top / key
-        if self._is_plain(key.rpartition("/")[0]) and here.is_at(now):
-            return now
-        scratch = self._scratch / here.blob.oid
+        path = self._top / key
+        if self._has_no_links(key.rpartition("/")[0]) and file.is_at(path):
+            return path
+        scratch = self._scratch / file.blob.oid
         if not scratch.exists():
             try:
-                raw = here.objects.content(here.blob, display)
+                raw = file.objects.content(file.blob, display)
             except Forged:
                 raise
             except InputProblems as error:
@@ -196,7 +196,7 @@ class _Tree(Former):
             scratch.write_bytes(raw)
         return scratch
 
-    def _is_plain(self, folder: str) -> bool:
+    def _has_no_links(self, folder: str) -> bool:
         if folder not in self._plain:
             path = str(self._top / folder)
             self._plain[folder] = os.path.realpath(path) == path
@@ -225,7 +225,7 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
         pending = [("", repository, commit)]
         while pending:
             prefix, at, one = pending.pop()
-            objects = open_ones.enter_context(open_objects(at.place.asked()))
+            objects = open_ones.enter_context(open_objects(at.place.git_client()))
             tree = objects.files(one)
             stamps, sparse = at.stamps(tree), at.left_out()
             for raw, blob in tree.items():
@@ -238,7 +238,7 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
                     try:
                         inner = submodule(at, repository.top / path)
                     except InputProblems as error:
-                        problems += (replace(one, path=path) for one in error.problems)
+                        problems += (replace(problem, path=path) for problem in error.problems)
                         continue
                     if inner is None:
                         continue

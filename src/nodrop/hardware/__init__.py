@@ -114,7 +114,7 @@ def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
     """
     name = hwsku.encode()
     models = [one for one in switches() if name in _text("switches", one) and hwsku in switch(one).sonic.hwskus]
-    facts = ((one, switch(one).sonic) for one in models)
+    facts = ((model, switch(model).sonic) for model in models)
     exact = (one for one, sonic in facts if platform in (sonic.platform, *sonic.platforms))
     return next(exact, models[0] if models else None)
 
@@ -125,18 +125,18 @@ def model_called(name: str) -> str | None:
 
     A model that differs in power and cooling only is the one it differs from; MSN is what SN was called before.
     """
-    return _by_name().get(_plain(name).removeprefix("m")) or _by_name().get(_plain(name))
+    return _by_name().get(_normalize_name(name).removeprefix("m")) or _by_name().get(_normalize_name(name))
 
 
 @cache
 def _by_name() -> dict[str, str]:
-    found = {_plain(model): model for model in switches()}
+    found = {_normalize_name(model): model for model in switches()}
     for model in [one for one in switches() if b"\nalso:" in _text("switches", one)]:
-        found |= {_plain(name): model for name in switch(model).also}
+        found |= {_normalize_name(name): model for name in switch(model).also}
     return found
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
 
 

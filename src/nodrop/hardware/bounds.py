@@ -12,11 +12,11 @@ from typing import NamedTuple
 from nodrop.hardware import switch, switches
 from nodrop.hardware.dynamic import chip, shares_headroom
 from nodrop.hardware.formulas import formula
-from nodrop.hardware.headroom import computed, ieee_bound_bytes, in_flight_bytes, table_xoff
+from nodrop.hardware.headroom import compute_headroom, ieee_bound_bytes, in_flight_bytes, table_xoff
 from nodrop.hardware.schema import HeadroomRow, SonicSku
 from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 STOCK_PATTERN_MTU_BYTES = 1024
 STOCK_SMALL_PACKET_PERCENT = 50
@@ -62,23 +62,23 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
 
     UnknownFact where the port's speed or MTU is not known.
     """
-    speed = known(interface.speed_mbps, "interface.speed_mbps")
-    mtu = known(interface.mtu_bytes, "interface.mtu_bytes")
-    known(interface.lanes, "interface.lanes")
+    speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
+    mtu = require_fact(interface.mtu_bytes, "interface.mtu_bytes")
+    require_fact(interface.lanes, "interface.lanes")
     if speed is None or mtu is None:
         raise UnknownFact("interface.speed_mbps")
     settings = None if isinstance(device.dynamic_buffers, Unknown) else device.dynamic_buffers
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
     by_formula = _formula_xoff(device, interface, settings, length_m=length_m)
-    row = own = None
+    row = own_table_xoff = None
     if not isinstance(device.model, Unknown):
         row = row_xoff(device, speed, length_m)
-        own = table_xoff(headroom_rows(device.model, device.hwsku), speed, length_m)
+        own_table_xoff = table_xoff(headroom_rows(device.model, device.hwsku), speed, length_m)
     return Bounds(
         row=row,
         formula=by_formula,
         ieee=ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
-        tabled=own is not None and device.buffer_model != "dynamic",
+        tabled=own_table_xoff is not None and device.buffer_model != "dynamic",
         assumed_mtu_bytes=STOCK_PATTERN_MTU_BYTES if by_formula is not None and pattern_mtu is None else None,
     )
 
@@ -88,7 +88,7 @@ def lossless_in_flight_bytes(device: Device, interface: Interface, *, length_m: 
 
     Its frames have the lossless MTU. UnknownFact without a speed.
     """
-    speed = known(interface.speed_mbps, "interface.speed_mbps")
+    speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
     settings = None if isinstance(device.dynamic_buffers, Unknown) else device.dynamic_buffers
     mtu = settings.pattern_mtu_bytes if settings and settings.pattern_mtu_bytes else STOCK_PATTERN_MTU_BYTES
     if speed is None:
@@ -105,18 +105,18 @@ def _formula_xoff(
     try:
         release = None if isinstance(device.version, Unknown) else formula(device.platform, device.version)
         return min(
-            computed(
+            compute_headroom(
                 chip(device),
-                speed_mbps=known(interface.speed_mbps) or 0,
-                lanes=known(interface.lanes) or 1,
-                mtu_bytes=known(interface.mtu_bytes) or 0,
+                speed_mbps=require_fact(interface.speed_mbps) or 0,
+                lanes=require_fact(interface.lanes) or 1,
+                mtu_bytes=require_fact(interface.mtu_bytes) or 0,
                 cable_length_m=length_m,
                 pattern_mtu_bytes=STOCK_PATTERN_MTU_BYTES if pattern_mtu is None else pattern_mtu,
                 small_packet_percent=STOCK_SMALL_PACKET_PERCENT if small is None else small,
                 shared=shares_headroom(device, settings),
                 compensated=release.compensated if release else False,
                 early=early,
-                gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
+                gearbox_delay_ns=switch(require_fact(device.model)).gearbox_delay_ns,
             ).xoff
             for early in ((release.early,) if release else (False, True))
         )
@@ -130,17 +130,17 @@ def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
     Where its own table has none, it is the least of the model's other SKUs that have ports of that speed. UnknownFact
     where the device's model is not known.
     """
-    own = table_xoff(headroom_rows(device.model, device.hwsku), speed_mbps, length_m)
-    return _least_of_others(device, speed_mbps, length_m) if own is None else own
+    own_table_xoff = table_xoff(headroom_rows(device.model, device.hwsku), speed_mbps, length_m)
+    return _least_of_others(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
 
 
 def _least_of_others(device: Device, speed_mbps: int, length_m: int) -> int | None:
-    model = known(device.model, "device.model")
+    model = require_fact(device.model, "device.model")
     sonic = switch(model).sonic if model in switches() else SonicSku()
-    having = [one for one in sonic.layouts if any(speed == speed_mbps for _, speed in one.ports.values())]
-    tables = [table for one in having for hwsku in one.hwskus if (table := sonic.table(hwsku))]
-    found = [table_xoff(table.rows, speed_mbps, length_m) for table in tables]
-    return min((xoff for xoff in found if xoff is not None), default=None)
+    having = [layout for layout in sonic.layouts if any(speed == speed_mbps for _, speed in layout.ports.values())]
+    tables = [table for layout in having for hwsku in layout.hwskus if (table := sonic.table(hwsku))]
+    xoffs = [table_xoff(table.rows, speed_mbps, length_m) for table in tables]
+    return min((xoff for xoff in xoffs if xoff is not None), default=None)
 
 
 def missing_row(device: Device, at: str = "") -> str:
@@ -148,10 +148,10 @@ def missing_row(device: Device, at: str = "") -> str:
 
     `at` says the speed and the length; without it the SKU has no table at all.
     """
-    model = known(device.model, "device.model")
+    model = require_fact(device.model, "device.model")
     if model not in switches():
         return "device.model"
-    hwsku = known(device.hwsku, "device.hwsku") or switch(model).sonic.hwsku
+    hwsku = require_fact(device.hwsku, "device.hwsku") or switch(model).sonic.hwsku
     return f"{ROW_OF} {hwsku}" + (f" for {at}" if at else "")
 
 
@@ -160,6 +160,6 @@ def headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[He
 
     UnknownFact where the device's model or SKU is not known.
     """
-    model, hwsku = known(model, "device.model"), known(hwsku, "device.hwsku")
+    model, hwsku = require_fact(model, "device.model"), require_fact(hwsku, "device.hwsku")
     table = switch(model).sonic.table(hwsku) if model in switches() else None
     return table.rows if table else ()

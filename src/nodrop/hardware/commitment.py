@@ -5,12 +5,12 @@ from nodrop.hardware.dynamic import occupied_bytes
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UnknownFact, known
+from nodrop.model.states import UnknownFact, require_fact
 
 
 def memory_bytes(device: Device) -> int:
     """Return the packet memory of a device's model; UnknownFact where the catalogue does not have it."""
-    model = known(device.model, "device.model")
+    model = require_fact(device.model, "device.model")
     memory = switch(model).buffer_bytes if model in switches() else None
     if memory is None:
         raise UnknownFact("device.model")
@@ -27,7 +27,7 @@ def packet_memory_bytes(device: Device) -> int:
     That is what its maker publishes, or a larger pool that its vendor ships. UnknownFact where no source says how much
     memory it has: a pool that is shipped is no bound for others.
     """
-    model = known(device.model, "device.model")
+    model = require_fact(device.model, "device.model")
     chip = asic_of(model)
     if chip is None:
         raise UnknownFact("device.model")
@@ -43,16 +43,16 @@ def committed_bytes(device: Device) -> int:
     size of its profile, a lossless priority group without a shared headroom pool at least its xon and xoff, and the
     shared headroom is taken once. UnknownFact where a size, or the model of a switch that computes, is not known.
     """
-    if known(device.buffer_model, "device.buffer_model") == "dynamic" and _computes(device):
+    if require_fact(device.buffer_model, "device.buffer_model") == "dynamic" and _computes(device):
         return occupied_bytes(device)
-    pools = known(device.buffer_pools, "device.buffer_pools")
+    pools = require_fact(device.buffer_pools, "device.buffer_pools")
     shared = sum(pool.shared_headroom_bytes or 0 for pool in pools)
     of_profile: dict[int, int] = {}
     total = shared
     for port in device.interfaces:
-        if not known(port.enabled, "interface.enabled"):
+        if not require_fact(port.enabled, "interface.enabled"):
             continue
-        qos = known(port.qos, "interface.qos")
+        qos = require_fact(port.qos, "interface.qos")
         if qos is not None:
             if id(qos) not in of_profile:
                 of_profile[id(qos)] = _of_port(qos, bool(shared))
@@ -61,21 +61,24 @@ def committed_bytes(device: Device) -> int:
 
 
 def _computes(device: Device) -> bool:
-    chip = asic_of(known(device.model, "device.model"))
+    chip = asic_of(require_fact(device.model, "device.model"))
     return chip is not None and chip.computes
 
 
 def _of_port(qos: QosProfile, shared: bool) -> int:
-    groups = [known(group.buffer, "priority_group.buffer") for group in known(qos.priority_groups, "interface.qos")]
-    queues = [known(queue.buffer, "queue.buffer") for queue in known(qos.queues, "interface.qos")]
-    lists = (*known(qos.ingress_buffers, "interface.qos"), *known(qos.egress_buffers, "interface.qos"))
+    groups = [
+        require_fact(group.buffer, "priority_group.buffer")
+        for group in require_fact(qos.priority_groups, "interface.qos")
+    ]
+    queues = [require_fact(queue.buffer, "queue.buffer") for queue in require_fact(qos.queues, "interface.qos")]
+    lists = (*require_fact(qos.ingress_buffers, "interface.qos"), *require_fact(qos.egress_buffers, "interface.qos"))
     return sum(_of_buffer(buffer, shared) for buffer in (*groups, *queues, *lists) if buffer is not None)
 
 
 def _of_buffer(buffer: BufferProfile, shared: bool) -> int:
-    size = known(buffer.size_bytes, "priority_group.buffer.size_bytes")
-    headroom = known(buffer.headroom, "priority_group.buffer.headroom")
+    size = require_fact(buffer.size_bytes, "priority_group.buffer.size_bytes")
+    headroom = require_fact(buffer.headroom, "priority_group.buffer.headroom")
     if headroom is None or shared:
         return size
-    xon = known(headroom.xon_bytes, "priority_group.buffer.headroom") or 0
-    return max(size, xon + known(headroom.xoff_bytes, "priority_group.buffer.headroom"))
+    xon = require_fact(headroom.xon_bytes, "priority_group.buffer.headroom") or 0
+    return max(size, xon + require_fact(headroom.xoff_bytes, "priority_group.buffer.headroom"))

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from nodrop.hardware import asic, asic_of, switch, switches
 from nodrop.hardware.formulas import formula
-from nodrop.hardware.headroom import Budget, computed
+from nodrop.hardware.headroom import Budget, compute_headroom
 from nodrop.hardware.schema import Asic
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known
-from nodrop.model.values import changed
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
+from nodrop.model.values import replace_fields
 
 _LEAST_SHARED_HEADROOM_BYTES = 655360
 _LOSSLESS_POOL = "ingress_lossless"
@@ -26,10 +26,10 @@ _LOSSLESS_POOL = "ingress_lossless"
 
 def chip(device: Device) -> Asic:
     """Return the device's ASIC; UnknownFact where its model or the formula of its headroom is not in the catalogue."""
-    found = asic_of(known(device.model, "device.model"))
-    if found is None or not found.computes:
+    found_asic = asic_of(require_fact(device.model, "device.model"))
+    if found_asic is None or not found_asic.computes:
         raise UnknownFact("device.model")
-    return found
+    return found_asic
 
 
 def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_bytes: int | None = None) -> Budget:
@@ -37,15 +37,15 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
 
     UnknownFact where the model, the release, the port's speed, lanes or MTU, or the traffic pattern is not known.
     """
-    settings = known(device.dynamic_buffers, "device.dynamic_buffers")
-    speed, lanes = _counted_speed(device, interface), known(interface.lanes, "interface.lanes")
-    mtu = known(interface.mtu_bytes, "interface.mtu_bytes") if port_mtu_bytes is None else port_mtu_bytes
+    settings = require_fact(device.dynamic_buffers, "device.dynamic_buffers")
+    speed, lanes = _counted_speed(device, interface), require_fact(interface.lanes, "interface.lanes")
+    mtu = require_fact(interface.mtu_bytes, "interface.mtu_bytes") if port_mtu_bytes is None else port_mtu_bytes
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
     small = settings.small_packet_percent if settings else None
     if settings is None or speed is None or lanes is None or mtu is None or pattern_mtu is None or small is None:
         raise UnknownFact("device.dynamic_buffers")
-    found = formula(device.platform, device.version)
-    return _computed(
+    found_formula = formula(device.platform, device.version)
+    return _compute_budget(
         chip(device).name,
         speed_mbps=speed,
         lanes=lanes,
@@ -54,9 +54,9 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
         pattern_mtu_bytes=pattern_mtu,
         small_packet_percent=small,
         shared=shares_headroom(device, settings),
-        compensated=found.compensated,
-        early=found.early,
-        gearbox_delay_ns=switch(known(device.model)).gearbox_delay_ns,
+        compensated=found_formula.compensated,
+        early=found_formula.early,
+        gearbox_delay_ns=switch(require_fact(device.model)).gearbox_delay_ns,
     )
 
 
@@ -72,14 +72,14 @@ def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
 
 
 def _counted_speed(device: Device, interface: Interface) -> int | None:
-    negotiates = known(interface.autoneg, "interface.autoneg")
+    negotiates = require_fact(interface.autoneg, "interface.autoneg")
     if not negotiates or not formula(device.platform, device.version).negotiated_speed:
-        return known(interface.speed_mbps, "interface.speed_mbps")
-    advertised = known(interface.advertised_speeds_mbps, "interface.advertised_speeds_mbps")
+        return require_fact(interface.speed_mbps, "interface.speed_mbps")
+    advertised = require_fact(interface.advertised_speeds_mbps, "interface.advertised_speeds_mbps")
     if advertised is not None:
         return max(advertised)
-    port, lanes = known(interface.port, "interface.port"), known(interface.lanes, "interface.lanes")
-    fastest = _fastest_mbps(known(device.model, "device.model"), port.panel, lanes) if port and lanes else None
+    port, lanes = require_fact(interface.port, "interface.port"), require_fact(interface.lanes, "interface.lanes")
+    fastest = _fastest_mbps(require_fact(device.model, "device.model"), port.panel, lanes) if port and lanes else None
     if fastest is None:
         raise UnknownFact("interface.advertised_speeds_mbps")
     return fastest
@@ -89,20 +89,20 @@ def _counted_speed(device: Device, interface: Interface) -> int | None:
 def _fastest_mbps(model: str, panel: int, lanes: int) -> int | None:
     """Return the fastest speed that a panel port of a model supports on so many lanes; None where that is not known."""
     group = switch(model).group(panel) if model in switches() else None
-    ways = (*group.ways, *group.narrow) if group else ()
-    return max((speed for way in ways if way.lanes == lanes for speed in way.speeds), default=None)
+    splits = (*group.ways, *group.narrow) if group else ()
+    return max((speed for way in splits if way.lanes == lanes for speed in way.speeds), default=None)
 
 
 @lru_cache(maxsize=4096)
-def _computed(chip_name: str, **terms: Any) -> Budget:
+def _compute_budget(chip_name: str, **terms: Any) -> Budget:
     """Work out the headroom of ports that are alike once."""
-    return computed(asic(chip_name), **terms)
+    return compute_headroom(asic(chip_name), **terms)
 
 
 def shares_headroom(device: Device, settings: DynamicBuffers | None) -> bool:
     """Return whether ports share their headroom in a pool; UnknownFact where the pools are not known."""
     return bool(settings and settings.over_subscribe_ratio) or any(
-        pool.shared_headroom_bytes for pool in known(device.buffer_pools) if pool.name == _LOSSLESS_POOL
+        pool.shared_headroom_bytes for pool in require_fact(device.buffer_pools) if pool.name == _LOSSLESS_POOL
     )
 
 
@@ -119,8 +119,8 @@ def resolve(device: Device, memo: Resolved | None = None) -> Device:
         return device
     memo = {} if memo is None else memo
     interfaces = tuple(_with_headroom(device, interface, memo) for interface in device.interfaces)
-    device = changed(device, interfaces=interfaces)
-    return changed(device, buffer_pools=_with_sizes(device))
+    device = replace_fields(device, interfaces=interfaces)
+    return replace_fields(device, buffer_pools=_with_sizes(device))
 
 
 def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Interface:
@@ -131,19 +131,19 @@ def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Inte
     key = (id(qos), speed, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
     if key not in memo:
         filled = qos
-        if any(map(_is_computed, qos.priority_groups)):
+        if any(map(_has_computed_headroom, qos.priority_groups)):
             result = _budget_or_unknown(device, interface)
             groups = tuple(
-                _fill(device, group, result, _has_cable(interface)) if _is_computed(group) else group
+                _fill(device, group, result, _has_cable(interface)) if _has_computed_headroom(group) else group
                 for group in qos.priority_groups
             )
-            filled = changed(qos, priority_groups=groups)
+            filled = replace_fields(qos, priority_groups=groups)
         memo[key] = qos, filled  # holds what was stated, so that its id stays
     filled = memo[key][1]
-    return interface if filled is qos else changed(interface, qos=filled)
+    return interface if filled is qos else replace_fields(interface, qos=filled)
 
 
-def _is_computed(group: PriorityGroup) -> bool:
+def _has_computed_headroom(group: PriorityGroup) -> bool:
     buffer = group.buffer
     return isinstance(buffer, BufferProfile) and isinstance(buffer.headroom, Headroom) and buffer.headroom.computed
 
@@ -158,7 +158,7 @@ def _has_cable(interface: Interface) -> bool:
 
 def _budget_or_unknown(device: Device, interface: Interface) -> Budget | None:
     try:
-        return budget(device, interface, length_m=known(interface.cable_length_m) or 0)
+        return budget(device, interface, length_m=require_fact(interface.cable_length_m) or 0)
     except UnknownFact:
         return None
 
@@ -173,7 +173,9 @@ def _fill(device: Device, group: PriorityGroup, result: Budget | None, cabled: b
     threshold = settings.dynamic_th if isinstance(settings, DynamicBuffers) else group.buffer.dynamic_th
     if group.buffer.static_th_bytes is not None:
         threshold = None
-    return changed(group, buffer=changed(group.buffer, size_bytes=size, headroom=headroom, dynamic_th=threshold))
+    return replace_fields(
+        group, buffer=replace_fields(group.buffer, size_bytes=size, headroom=headroom, dynamic_th=threshold)
+    )
 
 
 def as_configured(device: Device) -> Device:
@@ -182,11 +184,13 @@ def as_configured(device: Device) -> Device:
     if isinstance(pools, Unknown) or isinstance(device.dynamic_buffers, Unknown):
         return device
     ratio = device.dynamic_buffers.over_subscribe_ratio if device.dynamic_buffers else None
-    kept = tuple(
-        changed(pool, shared_headroom_bytes=None) if pool.name == _LOSSLESS_POOL and (pool.computed or ratio) else pool
+    kept_pools = tuple(
+        replace_fields(pool, shared_headroom_bytes=None)
+        if pool.name == _LOSSLESS_POOL and (pool.computed or ratio)
+        else pool
         for pool in pools
     )
-    return device if kept == pools else changed(device, buffer_pools=kept)
+    return device if kept_pools == pools else replace_fields(device, buffer_pools=kept_pools)
 
 
 def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
@@ -194,13 +198,13 @@ def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
     if isinstance(pools, Unknown):
         return pools
     try:
-        settings = known(device.dynamic_buffers, "device.dynamic_buffers")
+        settings = require_fact(device.dynamic_buffers, "device.dynamic_buffers")
         ratio = settings.over_subscribe_ratio if settings else None
         if not ratio and not any(pool.computed for pool in pools):
             return pools
         memory = _available(device, pools, ratio)
     except UnknownFact:
-        return tuple(changed(pool, size_bytes=UNKNOWN) if pool.computed else pool for pool in pools)
+        return tuple(replace_fields(pool, size_bytes=UNKNOWN) if pool.computed else pool for pool in pools)
     ingress = sum(pool.computed and pool.direction == "ingress" for pool in pools)
     even = memory.available if ingress == 1 else memory.available / 2
     return tuple(_sized(pool, memory, even) for pool in pools)
@@ -211,8 +215,8 @@ def occupied_bytes(device: Device) -> int:
 
     UnknownFact where a port's profile or the model is not known.
     """
-    pools = known(device.buffer_pools, "device.buffer_pools")
-    settings = known(device.dynamic_buffers, "device.dynamic_buffers")
+    pools = require_fact(device.buffer_pools, "device.buffer_pools")
+    settings = require_fact(device.dynamic_buffers, "device.dynamic_buffers")
     ratio = settings.over_subscribe_ratio if settings else None
     return _memory_bytes(device, pools) - _available(device, pools, ratio).available
 
@@ -231,12 +235,12 @@ def _sized(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
     of_lossless = pool.name == _LOSSLESS_POOL and memory.shared
     if pool.computed and pool.direction != "both":
         size = even if pool.percentage is None else memory.available * pool.percentage / 100
-        pool = changed(pool, size_bytes=math.ceil(size))
-        return changed(pool, shared_headroom_bytes=memory.shared) if of_lossless else pool
+        pool = replace_fields(pool, size_bytes=math.ceil(size))
+        return replace_fields(pool, shared_headroom_bytes=memory.shared) if of_lossless else pool
     if pool.computed:
-        return changed(pool, size_bytes=UNKNOWN)
+        return replace_fields(pool, size_bytes=UNKNOWN)
     if of_lossless and memory.by_ratio and pool.direction == "ingress":
-        return changed(pool, shared_headroom_bytes=memory.shared)
+        return replace_fields(pool, shared_headroom_bytes=memory.shared)
     return pool
 
 
@@ -250,11 +254,11 @@ def _available(device: Device, pools: tuple[BufferPool, ...], ratio: int | None)
     uses: dict[tuple[int, int], _Use] = {}
     saved = lossless_ports = 0
     for port in device.interfaces:
-        if not known(port.enabled):  # the switch takes back what a shut port would use
+        if not require_fact(port.enabled):  # the switch takes back what a shut port would use
             continue
-        lossy_reserve = reserve_wide if known(port.lanes) == 8 else reserve
+        lossy_reserve = reserve_wide if require_fact(port.lanes) == 8 else reserve
         occupied += lossy_reserve + facts.egress_mirror_bytes
-        qos = known(port.qos)
+        qos = require_fact(port.qos)
         if qos is None:
             continue
         key = (id(qos), lossy_reserve)
@@ -283,24 +287,26 @@ class _Use(NamedTuple):
 
 
 def _port_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
-    of_groups = [known(group.buffer) for group in known(qos.priority_groups)]
+    of_groups = [require_fact(group.buffer) for group in require_fact(qos.priority_groups)]
     groups = [_use(buffer, ingress, lossy_reserve) for buffer in of_groups if buffer is not None]
-    of_queues = [known(queue.buffer) for queue in known(qos.queues)]
+    of_queues = [require_fact(queue.buffer) for queue in require_fact(qos.queues)]
     queues = [_use(buffer, ingress, lossy_reserve) for buffer in of_queues if buffer is not None]
     lists = [
         _use(buffer, ingress, 0)
-        for buffer in (*known(qos.ingress_buffers), *known(qos.egress_buffers))
+        for buffer in (*require_fact(qos.ingress_buffers), *require_fact(qos.egress_buffers))
         if buffer.headroom is not None or buffer.pool not in ingress
     ]
     every = (*groups, *queues, *lists)
-    return _Use(sum(one.size for one in every), sum(one.saved for one in every), any(one.lossless for one in groups))
+    return _Use(
+        sum(use.size for use in every), sum(use.saved for use in every), any(group.lossless for group in groups)
+    )
 
 
 def _use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
-    size, headroom, is_ingress = known(buffer.size_bytes), known(buffer.headroom), buffer.pool in ingress
+    size, headroom, is_ingress = require_fact(buffer.size_bytes), require_fact(buffer.headroom), buffer.pool in ingress
     if headroom is None:
         return _Use(size + lossy_reserve if is_ingress else size, 0, lossless=False)
-    xon, xoff = known(headroom.xon_bytes), known(headroom.xoff_bytes)
+    xon, xoff = require_fact(headroom.xon_bytes), require_fact(headroom.xoff_bytes)
     saved = 0 if xon is None or not size else max(xon + xoff - size, 0)
     applied = bool(size) or not headroom.computed  # a port without a cable gets no computed profile
     return _Use(size, saved, lossless=is_ingress and applied)

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from nodrop.formats.yaml import parse
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 _FILE = Path(__file__).with_name("formulas.yaml")
 
@@ -33,7 +33,7 @@ def _formulas() -> dict[str, list[Formula]]:
 
 def formula(platform: str, version: str | None | Unknown) -> Formula:
     """Return the formula of a release; UnknownFact if the release is not known. `master` is later than all others."""
-    release = known(version, "device.version")
+    release = require_fact(version, "device.version")
     if release is None:
         raise UnknownFact("device.version")
     return _of_release(platform, release)

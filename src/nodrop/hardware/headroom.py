@@ -76,7 +76,7 @@ def _terms(asic: Asic) -> tuple[int, float, float]:
     return cell, pipeline, mac_phy
 
 
-def computed(
+def compute_headroom(
     asic: Asic,
     *,
     speed_mbps: int,

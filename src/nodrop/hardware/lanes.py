@@ -26,7 +26,7 @@ def of_nic(model: str, speed_mbps: int) -> Plugs:
     """Return the plugs of a NIC of the catalogue; its cage has as many lanes as it uses at most."""
     counts = nic(model).lanes
     widest = max(max(lanes) for lanes in counts.values())
-    return _filled((width for width in _COUNTS if width <= widest), counts.get(speed_mbps, ()))
+    return _combine_plugs((width for width in _COUNTS if width <= widest), counts.get(speed_mbps, ()))
 
 
 @lru_cache(maxsize=4096)
@@ -48,11 +48,11 @@ def _of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) ->
         count for count in _COUNTS if any(rate * count == speed_mbps for rate in LANE_RATES_MBPS if rate <= fastest)
     ]
     if not by_module:
-        return _filled([lanes], [lanes] if lanes in counts else counts)
+        return _combine_plugs([lanes], [lanes] if lanes in counts else counts)
     whole_qsfp_dd = group.connector == "QSFP-DD" and lanes == group.lanes
-    return _filled([lanes, _QSFP_LANES] if whole_qsfp_dd else [lanes], counts)
+    return _combine_plugs([lanes, _QSFP_LANES] if whole_qsfp_dd else [lanes], counts)
 
 
-def _filled(widths: Iterable[int], counts: Iterable[int]) -> Plugs:
+def _combine_plugs(widths: Iterable[int], counts: Iterable[int]) -> Plugs:
     every = tuple(counts)
     return frozenset((width, count) for width in widths for count in every if count <= width)

@@ -42,17 +42,18 @@ def show_ways(ports: Ways) -> str:
     for panel in sorted(ports):
         panels.setdefault(ports[panel], []).append(panel)
     return ", ".join(
-        f"{into}x{units.show_speed(speed)} on ports {units.show_ids(of)}" for (into, speed), of in panels.items()
+        f"{into}x{units.show_speed(speed)} on ports {units.show_ids(numbers)}"
+        for (into, speed), numbers in panels.items()
     )
 
 
 def _lane_list(text: str) -> tuple[int, ...]:
     """Read lanes in their order: `1-4`, `4,3,2,1`."""
-    found: list[int] = []
+    lane_lists: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return tuple(found)
+        lane_lists += range(int(first), int(last or first) + 1)
+    return tuple(lane_lists)
 
 
 LaneList = Annotated[tuple[int, ...], BeforeValidator(_lane_list)]
@@ -172,14 +173,14 @@ class PortGroup(Facts):
     sonic: SonicPorts | None = None
     """None where no port map of SONiC is known."""
 
-    def split(self, into: int) -> Split | None:
+    def find_breakout(self, into: int) -> Split | None:
         """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
         return next((one for one in self.ways if one.into == into), None)
 
     def way(self, into: int, lanes: int | None) -> Split | None:
         """Return how a port is split into so many parts with so many lanes each; None for lanes is all of them."""
         if lanes is None:
-            return self.split(into)
+            return self.find_breakout(into)
         return next((one for one in (*self.ways, *self.narrow) if (one.into, one.lanes) == (into, lanes)), None)
 
     @cached_property
@@ -193,8 +194,8 @@ class PortGroup(Facts):
 
     def usable(self, into: int) -> tuple[int, ...]:
         """Return its panel ports that can all be split so at once."""
-        way = self.split(into)
-        return tuple(panel for panel in self.panels if panel % 2) if way and way.blocks_next else self.panels
+        breakout = self.find_breakout(into)
+        return tuple(panel for panel in self.panels if panel % 2) if breakout and breakout.blocks_next else self.panels
 
     @property
     def most_ports(self) -> int:
@@ -211,8 +212,8 @@ class PortGroup(Facts):
     @cached_property
     def ways(self) -> tuple[Split, ...]:
         """The whole port, and the ways to break it out."""
-        whole = Split.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
-        return (whole, *self.splits)
+        whole_port = Split.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
+        return (whole_port, *self.splits)
 
     def sonic_ports(self) -> Iterator[tuple[int, SonicPort]]:
         """Yield (panel, what SONiC knows it as)."""
@@ -221,8 +222,8 @@ class PortGroup(Facts):
             return
         for place, panel in enumerate(self.panels):
             if isinstance(facts.lanes, int):
-                first = facts.lanes + place * self.lanes
-                lanes = tuple(range(first, first + self.lanes))
+                first_lanes = facts.lanes + place * self.lanes
+                lanes = tuple(range(first_lanes, first_lanes + self.lanes))
             else:
                 lanes = facts.lanes[place]
             number = facts.number + place * (facts.step or self.lanes)
@@ -230,15 +231,15 @@ class PortGroup(Facts):
             yield panel, SonicPort(number, lanes, index, facts.alias, facts.part_alias)
 
 
-def common(way: Split, others: Sequence[Split | None]) -> Split | None:
+def common(way: Split, other_splits: Sequence[Split | None]) -> Split | None:
     """Return what ways to split ports into equally many have in common; None where their lanes differ."""
-    if not others:
+    if not other_splits:
         return way
-    if any(one is None or one.lanes != way.lanes for one in others):
+    if any(one is None or one.lanes != way.lanes for one in other_splits):
         return None
-    known = [one for one in others if one is not None]
-    speeds = tuple(speed for speed in way.speeds if all(speed in one.speeds for one in known))
-    named = [set(one.platforms) for one in (way, *known) if one.platforms]
-    platforms = tuple(sorted(set.intersection(*named))) if named else ()
-    blocks = any(one.blocks_next for one in (way, *known))
+    known_splits = [one for one in other_splits if one is not None]
+    speeds = tuple(speed for speed in way.speeds if all(speed in one.speeds for one in known_splits))
+    named_platforms = [set(one.platforms) for one in (way, *known_splits) if one.platforms]
+    platforms = tuple(sorted(set.intersection(*named_platforms))) if named_platforms else ()
+    blocks = any(one.blocks_next for one in (way, *known_splits))
     return way.model_copy(update={"speeds": speeds, "platforms": platforms, "blocks_next": blocks})

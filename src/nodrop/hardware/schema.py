@@ -118,7 +118,7 @@ class HeadroomTable(Facts):
 
     @model_validator(mode="before")
     @classmethod
-    def _filled(cls, facts: dict[str, Any]) -> dict[str, Any]:
+    def _fill_rows(cls, facts: dict[str, Any]) -> dict[str, Any]:
         """Give each row (speed, cable, size, xon, xoff) the table's threshold and offset where it has none itself."""
         offset = facts.get("xon_offset_bytes")
         rest = (int(facts.get("threshold", 0)), None if offset is None else int(offset))
@@ -166,7 +166,7 @@ class Layout(Facts):
 
     def has(self, ports: Ways) -> bool:
         """Return whether all these panel ports are broken out so, at that speed or a faster one."""
-        found = ((self.ports.get(panel, (0, 0)), way) for panel, way in ports.items())
+        found = ((self.ports.get(panel, (0, 0)), port) for panel, port in ports.items())
         return all(own[0] == into and own[1] >= speed for own, (into, speed) in found)
 
 
@@ -193,9 +193,9 @@ class SonicSku(Facts):
 
     def table(self, hwsku: str | None = None) -> HeadroomTable | None:
         """Return the table of a HWSKU, by default of the one that is written; None where it has none."""
-        wanted = hwsku or self.hwsku
-        named = next((table for table in self.headroom if wanted in table.hwskus), None)
-        return named or next((table for table in self.headroom if not table.hwskus), None)
+        wanted_hwsku = hwsku or self.hwsku
+        named_headroom_table = next((table for table in self.headroom if wanted_hwsku in table.hwskus), None)
+        return named_headroom_table or next((table for table in self.headroom if not table.hwskus), None)
 
     @property
     def headroom_speeds_mbps(self) -> frozenset[int]:
@@ -241,7 +241,7 @@ class Switch(Facts):
     @cached_property
     def sonic_ports(self) -> dict[int, SonicPort]:
         """The panel ports as SONiC knows them, by panel."""
-        return dict(found for group in self.ports for found in group.sonic_ports())
+        return dict(sonic_port for group in self.ports for sonic_port in group.sonic_ports())
 
     @cached_property
     def sonic_numbers(self) -> dict[int, tuple[int, int, int]]:
@@ -270,22 +270,23 @@ class Switch(Facts):
         """Return panel ports for the fabric by kind: as one where there is a way to use all of them, else apart."""
         if self._shared_ways(panels):
             return (panels,)
-        return tuple(tuple(one for one in panels if one in group.panels_set) for group in self._groups(panels))
+        return tuple(tuple(panel for panel in panels if panel in group.panels_set) for group in self._groups(panels))
 
     def _shared_ways(self, panels: tuple[int, ...]) -> tuple[Split, ...]:
-        first, *others = self._groups(panels)
-        return tuple(way for own in first.ways if (way := common(own, [group.split(own.into) for group in others])))
+        first, *other_groups = self._groups(panels)
+        splits = (common(own, [group.find_breakout(own.into) for group in other_groups]) for own in first.ways)
+        return tuple(split for split in splits if split)
 
-    def split(self, into: int, panels: tuple[int, ...] = ()) -> Split | None:
+    def find_breakout(self, into: int, panels: tuple[int, ...] = ()) -> Split | None:
         """Return how these panel ports, by default the first for the fabric, are split; None where they cannot be."""
         return next((one for one in self.ways(panels) if one.into == into), None)
 
     def way(self, into: int, panels: tuple[int, ...], lanes: int | None) -> Split | None:
         """Return how these panel ports are split into parts of so many lanes; None for lanes is all of them."""
         if lanes is None:
-            return self.split(into, panels)
-        first, *others = (group.way(into, lanes) for group in self._groups(panels))
-        return common(first, others) if first else None
+            return self.find_breakout(into, panels)
+        first, *other_splits = (group.way(into, lanes) for group in self._groups(panels))
+        return common(first, other_splits) if first else None
 
     def usable(self, into: int, speed_mbps: int) -> tuple[int, ...]:
         """Return the panel ports for the fabric that can all be split so at once, and have the speed on fewest lanes.
@@ -293,11 +294,11 @@ class Switch(Facts):
         Where none has it, those of the first kind that can be split so.
         """
         groups = [group for group in self.ports if not group.service]
-        able = [(way, group) for group in groups if (way := group.split(into))]
-        fitting = [(way, group) for way, group in able if speed_mbps in way.speeds]
-        fewest = min((way.lanes for way, _ in fitting), default=0)
-        found = [group for way, group in fitting if way.lanes == fewest] or [group for _, group in able][:1]
-        return tuple(panel for group in found or groups[:1] for panel in group.usable(into))
+        able = [(breakout, group) for group in groups if (breakout := group.find_breakout(into))]
+        fitting = [(breakout, group) for breakout, group in able if speed_mbps in breakout.speeds]
+        fewest = min((breakout.lanes for breakout, _ in fitting), default=0)
+        chosen = [group for breakout, group in fitting if breakout.lanes == fewest] or [group for _, group in able][:1]
+        return tuple(panel for group in chosen or groups[:1] for panel in group.usable(into))
 
     @property
     def most_ports(self) -> int:
@@ -386,12 +387,12 @@ class Medium(Facts):
 
     def at(self, speed_mbps: int, lanes: Collection[int]) -> tuple[MediumLink, ...]:
         """Return the links at a speed on one of these numbers of lanes."""
-        return tuple(one for one in self.links if one.speed == speed_mbps and one.lanes in {None, *lanes})
+        return tuple(link for link in self.links if link.speed == speed_mbps and link.lanes in {None, *lanes})
 
     def link(self, speed_mbps: int, lanes: Collection[int], length_m: int) -> MediumLink | None:
         """Return the first of those links that reaches a length; None if no link does."""
-        return next((one for one in self.at(speed_mbps, lanes) if one.reach_m >= length_m), None)
+        return next((link for link in self.at(speed_mbps, lanes) if link.reach_m >= length_m), None)
 
     def corrects(self, speed_mbps: int) -> bool:
         """Whether its module has the FEC at some lanes, so that ports at the two ends may differ in theirs."""
-        return {"none", "rs"} <= {one.fec for one in self.links if one.speed == speed_mbps}
+        return {"none", "rs"} <= {link.fec for link in self.links if link.speed == speed_mbps}

@@ -1,7 +1,7 @@
 """Which part of a switch's memory is kept for lossless traffic, by the pools that it has."""
 
 from nodrop.model.buffers import BufferPool
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 
 _POOL, _LOSSY = "ingress_lossless", "egress_lossy"
 
@@ -13,19 +13,19 @@ def lossless_share_percent(pools: tuple[BufferPool, ...] | Unknown) -> int:
     it, and the rest is for the lossless class (Bai et al., NSDI 2023, section 6.2). All where nothing is kept apart.
     UnknownFact where the pools, or a size among them, are not known.
     """
-    found = known(pools, "device.buffer_pools")
-    ingress = [one for one in found if one.direction == "ingress" and one.size_bytes != 0]
-    own = next((one for one in ingress if one.name == _POOL), None)
-    if own is None:
+    found_pools = require_fact(pools, "device.buffer_pools")
+    ingress = [pool for pool in found_pools if pool.direction == "ingress" and pool.size_bytes != 0]
+    own_pool = next((pool for pool in ingress if pool.name == _POOL), None)
+    if own_pool is None:
         return 100
-    if own.percentage is not None:
-        return own.percentage
-    if own.computed:
-        return round(100 / sum(one.computed for one in ingress))
+    if own_pool.percentage is not None:
+        return own_pool.percentage
+    if own_pool.computed:
+        return round(100 / sum(pool.computed for pool in ingress))
     if len(ingress) > 1:
-        return _percent(own, sum(_size(one) for one in ingress))
-    lossy = next((one for one in found if one.name == _LOSSY), None)
-    return 100 if lossy is None else 100 - _percent(lossy, _size(own) - (own.shared_headroom_bytes or 0))
+        return _percent(own_pool, sum(_size(pool) for pool in ingress))
+    lossy = next((pool for pool in found_pools if pool.name == _LOSSY), None)
+    return 100 if lossy is None else 100 - _percent(lossy, _size(own_pool) - (own_pool.shared_headroom_bytes or 0))
 
 
 def _percent(pool: BufferPool, whole: int) -> int:
@@ -33,4 +33,4 @@ def _percent(pool: BufferPool, whole: int) -> int:
 
 
 def _size(pool: BufferPool) -> int:
-    return known(pool.size_bytes, "buffer_pool.size_bytes") or 0
+    return require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0

@@ -9,29 +9,29 @@ from nodrop.hardware.dynamic import chip
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UnknownFact, known
+from nodrop.model.states import UnknownFact, require_fact
 
 _WIDE_LANES = 8
 
 
 def taken_bytes(interface: Interface) -> int:
     """Return what a port takes of the shared headroom; UnknownFact where a headroom of it is not known."""
-    qos = known(interface.qos, "interface.qos")
+    qos = require_fact(interface.qos, "interface.qos")
     return 0 if qos is None else _of_profile(qos)
 
 
 def _of_profile(qos: QosProfile) -> int:
-    buffers = [known(group.buffer, "priority_group.buffer") for group in known(qos.priority_groups)]
+    buffers = [require_fact(group.buffer, "priority_group.buffer") for group in require_fact(qos.priority_groups)]
     return sum(_of_buffer(buffer) for buffer in buffers if buffer is not None)
 
 
 def _of_buffer(buffer: BufferProfile) -> int:
-    headroom: Headroom | None = known(buffer.headroom, "priority_group.buffer.headroom")
+    headroom: Headroom | None = require_fact(buffer.headroom, "priority_group.buffer.headroom")
     if headroom is None:
         return 0
-    xon = known(headroom.xon_bytes, "priority_group.buffer.headroom") or 0
-    xoff = known(headroom.xoff_bytes, "priority_group.buffer.headroom")
-    return max(xon + xoff - known(buffer.size_bytes, "priority_group.buffer.size_bytes"), 0)
+    xon = require_fact(headroom.xon_bytes, "priority_group.buffer.headroom") or 0
+    xoff = require_fact(headroom.xoff_bytes, "priority_group.buffer.headroom")
+    return max(xon + xoff - require_fact(buffer.size_bytes, "priority_group.buffer.size_bytes"), 0)
 
 
 def own_bytes(device: Device) -> int:
@@ -39,7 +39,7 @@ def own_bytes(device: Device) -> int:
 
     UnknownFact where the device's model is not known.
     """
-    known(device.model, "device.model")
+    require_fact(device.model, "device.model")
     try:
         return chip(device).private_headroom_bytes if device.buffer_model == "dynamic" else 0
     except UnknownFact:

@@ -48,10 +48,17 @@ def table_headroom(
 
     `hwsku` is the one that is written, None the base one.
     """
-    own = model.sonic.table(hwsku)
-    row = next_row(own.rows, speed_mbps, length_m) if own else None
-    if own and row:
-        return TableHeadroom(row.xoff_bytes, row.cable_m, row, own.kind == "static", own.hwskus[0], derived=False)
+    own_headroom_table = model.sonic.table(hwsku)
+    row = next_row(own_headroom_table.rows, speed_mbps, length_m) if own_headroom_table else None
+    if own_headroom_table and row:
+        return TableHeadroom(
+            row.xoff_bytes,
+            row.cable_m,
+            row,
+            own_headroom_table.kind == "static",
+            own_headroom_table.hwskus[0],
+            derived=False,
+        )
     if speed_mbps not in model.sonic.headroom_speeds_mbps:
         return None
     cell = cell_bytes(model)
@@ -81,8 +88,8 @@ def _prolonged(
         rows = [row for row in table.rows if row.speed_mbps == speed_mbps]
         if rows:
             row = max(rows, key=lambda row: row.cable_m)
-            rest = round_trip_bytes(speed_mbps, length_m - row.cable_m) * packed
-            yield row.xoff_bytes + _cells(rest, cell), row, table
+            remaining_count = round_trip_bytes(speed_mbps, length_m - row.cable_m) * packed
+            yield row.xoff_bytes + _cells(remaining_count, cell), row, table
 
 
 def _least(model: Switch, speed_mbps: int, length_m: int) -> int:

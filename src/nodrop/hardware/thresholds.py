@@ -42,15 +42,15 @@ def free_of_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -
 
     It counts twice on a chip that keeps the headroom beside the pool and still takes it off the pool's size.
     """
-    return memory_bytes - headroom_bytes * _times_taken(chip)
+    return memory_bytes - headroom_bytes * _headroom_multiplier(chip)
 
 
 def least_sharing(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
     """Return the least whole number of times less than all ports' headroom that leaves thresholds something."""
-    return headroom_bytes * _times_taken(chip) // memory_bytes + 1
+    return headroom_bytes * _headroom_multiplier(chip) // memory_bytes + 1
 
 
-def _times_taken(chip: Asic) -> int:
+def _headroom_multiplier(chip: Asic) -> int:
     return 2 if chip.headroom_beside_pool and chip.shared_headroom_in_pool else 1
 
 

@@ -57,15 +57,15 @@ class Added:
         for box in sight.boxes:
             name, names = box.device.name, _names(box.device.platform, box.device.name)
             out = set().union(*(gone.get(one, set()) for one in names))
-            own = self.settings.get(name, ())
-            kept = tuple(one for one in own if not {("tables", *one.path), ("paths", *one.path)} & out)
-            for one in own:
-                if one not in kept:
+            own_extras = self.settings.get(name, ())
+            kept_extras = tuple(one for one in own_extras if not {("tables", *one.path), ("paths", *one.path)} & out)
+            for extra in own_extras:
+                if extra not in kept_extras:
                     if name in self.unlike:
                         counted[box.was] = counted.get(box.was, 0) + 1
                         continue
-                    told.setdefault(_spelt(one), []).append(box.was)
-            settings[name] = kept
+                    told.setdefault(_render_extra(extra), []).append(box.was)
+            settings[name] = kept_extras
             lines[name] = () if any(keys[:1] == ("lines",) for keys in out) else self.lines.get(name, ())
             for line in self.lines.get(name, ()) if not lines[name] else ():
                 told.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
@@ -93,34 +93,34 @@ def _names(platform: str, device: str) -> tuple[str, str, str]:
     return platforms.written_as(platform), device.rstrip("0123456789"), device
 
 
-def beside(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
+def find_additions(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
     """Return what the files of switches say that the built ones do not; of a foreign platform nothing can be."""
     settings: dict[str, tuple[Extra, ...]] = {}
     lines: dict[str, tuple[str, ...]] = {}
     left: list[str] = []
     for box in sight.boxes:
         own, platform = files.bundles.get(box.was, {}), box.device.platform
-        if platform not in platforms.written() or box.device.name not in built:
+        if platform not in platforms.writable_names() or box.device.name not in built:
             continue
-        held, made = platforms.additions(platform), built[box.device.name]
+        addition, made = platforms.additions(platform), built[box.device.name]
         if _same(own, made):
             continue
-        there = {one.path for one in held.leaves(made)}
-        more = [one for one in held.leaves(own) if one.path not in there and all(one.path)]
+        there = {leaf.path for leaf in addition.leaves(made)}
+        further_extras = [leaf for leaf in addition.leaves(own) if leaf.path not in there and all(leaf.path)]
         secret = files.secret.get(box.was, ())
-        hidden = [one for one in more if _in_secret(platform, one, secret)]
+        hidden = [extra for extra in further_extras if _in_secret(platform, extra, secret)]
         if hidden:
-            paths = listing(sorted({_shown(platform, one) for one in hidden}))
+            paths = listing(sorted({_redact_path(platform, extra) for extra in hidden}))
             left.append(f"{box.was}: {paths}, which hold secrets")
-        more = [one for one in more if one not in hidden]
-        if len(more) > MOST:
-            left.append(f"{box.was}: {len(more)} settings that are written otherwise, or that no key says")
-            more = []
-        settings[box.device.name] = tuple(more)
-        known = {text for line in held.lines(made) for text in (line, sight.said(line))}
+        further_extras = [extra for extra in further_extras if extra not in hidden]
+        if len(further_extras) > MOST:
+            left.append(f"{box.was}: {len(further_extras)} settings that are written otherwise, or that no key says")
+            further_extras = []
+        settings[box.device.name] = tuple(further_extras)
+        known = {text for line in addition.lines(made) for text in (line, sight.restore_names(line))}
         lines[box.device.name] = tuple(
             line
-            for line in held.lines(own)
+            for line in addition.lines(own)
             if line not in known and not suspicious(line) and not any(line.strip() in one for one in secret)
         )
     return Added(settings=settings, lines=lines, left=tuple(left))
@@ -134,58 +134,62 @@ def otherwise(
     chosen = set(alike)
     for box in sight.boxes:
         name, platform = box.device.name, box.device.platform
-        if name not in chosen or platform not in platforms.written() or name not in built:
+        if name not in chosen or platform not in platforms.writable_names() or name not in built:
             continue
-        held, own = platforms.additions(platform), files.bundles.get(box.was, {})
+        addition, own = platforms.additions(platform), files.bundles.get(box.was, {})
         if _same(own, built[name]):
             continue
-        theirs = {one.path: one for one in held.leaves(own)}
-        mine = {one.path: one for one in held.leaves(built[name])}
+        other_extras = {leaf.path: leaf for leaf in addition.leaves(own)}
+        own_extras = {leaf.path: leaf for leaf in addition.leaves(built[name])}
         carried = {one.path for one in added.settings.get(name, ())}
-        for path, there in mine.items():
-            here = theirs.get(path)
-            if here == there or path in carried or (here and here.value == _said(there, sight)):
+        for path, extra in own_extras.items():
+            here = other_extras.get(path)
+            if here == extra or path in carried or (here and here.value == _restore_value_names(extra, sight)):
                 continue
             hidden = here is not None and _in_secret(platform, here, files.secret.get(box.was, ()))
             has = "missing" if here is None else "a secret" if hidden else _value(here)
-            told.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(there)}", []).append(box.was)
+            told.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(extra)}", []).append(box.was)
     return tuple(f"{listing(names)}: {what}" for what, names in sorted(told.items()))
 
 
-def _said(one: Extra, sight: Sight) -> str | tuple[str, ...] | None:
+def _restore_value_names(extra: Extra, sight: Sight) -> str | tuple[str, ...] | None:
     """Return the value of a setting with the names that switches have in their files."""
-    return tuple(map(sight.said, one.value)) if isinstance(one.value, tuple) else one.value and sight.said(one.value)
+    return (
+        tuple(map(sight.restore_names, extra.value))
+        if isinstance(extra.value, tuple)
+        else extra.value and sight.restore_names(extra.value)
+    )
 
 
-def _value(one: Extra) -> str:
-    return one.value if isinstance(one.value, str) else ", ".join(one.value or ()) or "there"
+def _value(extra: Extra) -> str:
+    return extra.value if isinstance(extra.value, str) else ", ".join(extra.value or ()) or "there"
 
 
-def _same(own: Bundle, made: Bundle) -> bool:
+def _same(own_bundle: Bundle, bundle: Bundle) -> bool:
     """Whether files are those that are built, byte for byte."""
-    return bool(own) and all(made.get(name) == raw for name, raw in own.items())
+    return bool(own_bundle) and all(bundle.get(name) == raw for name, raw in own_bundle.items())
 
 
-def _in_secret(platform: str, one: Extra, secret: tuple[str, ...]) -> bool:
+def _in_secret(platform: str, extra: Extra, secret: tuple[str, ...]) -> bool:
     """Whether a setting holds a secret, or looks as if it did: by its path, by its key, or by the line it stands on."""
-    if _hidden(platform, one) or suspicious(one.path[-1]):
+    if _hidden(platform, extra) or suspicious(extra.path[-1]):
         return True
-    values = one.value if isinstance(one.value, tuple) else (one.value or one.path[-1],)
+    values = extra.value if isinstance(extra.value, tuple) else (extra.value or extra.path[-1],)
     return any(value in line for value in values for line in secret)
 
 
-def _hidden(platform: str, one: Extra) -> frozenset[int]:
+def _hidden(platform: str, extra: Extra) -> frozenset[int]:
     """Return which words of a path are secrets; the place behind them where the value is one."""
     means = platforms.settings_of(platform)
     if means is None:
         return frozenset()
-    words = frozenset(at for at in range(len(one.path)) if means.secret(one.path, at))
-    return words | {len(one.path)} if means.masked(one.path) else words
+    words = frozenset(at for at in range(len(extra.path)) if means.secret(extra.path, at))
+    return words | {len(extra.path)} if means.masked(extra.path) else words
 
 
-def _shown(platform: str, one: Extra) -> str:
-    hidden = _hidden(platform, one)
-    return " ".join("…" if at in hidden else word for at, word in enumerate(one.path))
+def _redact_path(platform: str, extra: Extra) -> str:
+    hidden = _hidden(platform, extra)
+    return " ".join("…" if at in hidden else word for at, word in enumerate(extra.path))
 
 
 def _tree(added: Added, sight: Sight) -> Tree:
@@ -197,17 +201,17 @@ def _tree(added: Added, sight: Sight) -> Tree:
         for place, name in enumerate(_names(box.device.platform, box.device.name)):
             groups.setdefault(name, []).append(box.device.name)
             rank[name] = place
-    settings = {name: dict.fromkeys(own) for name, own in added.settings.items()}
-    lines = {name: own for name, own in added.lines.items() if own}
+    settings = {name: dict.fromkeys(own_settings) for name, own_settings in added.settings.items()}
+    lines = {name: own_lines for name, own_lines in added.lines.items() if own_lines}
     platform_of = {box.device.name: platforms.written_as(box.device.platform) for box in sight.boxes}
     for group in sorted(groups, key=lambda name: (rank[name], natural(name))):
         members = groups[group]
         shared = [one for one in settings.get(members[0], {}) if all(one in settings.get(name, {}) for name in members)]
-        for one in shared:
+        for extra in shared:
             kind = "tables" if "tables" in _kinds(platform_of[members[0]]) else "paths"
-            put(tree.setdefault(group, {}).setdefault(kind, {}), one)
+            put(tree.setdefault(group, {}).setdefault(kind, {}), extra)
             for name in members:
-                settings[name].pop(one)
+                settings[name].pop(extra)
         same = {lines.get(name) for name in members}
         if len(same) == 1 and (own := same.pop()):
             tree.setdefault(group, {})["lines"] = list(own)
@@ -220,13 +224,13 @@ def _kinds(platform: str) -> frozenset[str]:
     return traits(platform).additions
 
 
-def put(tree: Tree, one: Extra) -> None:
+def put(tree: Tree, extra: Extra) -> None:
     """Add a setting to a tree of keys."""
-    *outer, last = one.path
+    *outer, last = extra.path
     for key in outer:
         inside = tree.setdefault(key, {})
         tree = inside if isinstance(inside, dict) else {}
-    tree[last] = {} if one.value is None else list(one.value) if isinstance(one.value, tuple) else one.value
+    tree[last] = {} if extra.value is None else list(extra.value) if isinstance(extra.value, tuple) else extra.value
 
 
 def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
@@ -239,6 +243,6 @@ def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
         yield from ((*above, str(place)) for place in range(len(tree)))
 
 
-def _spelt(one: Extra) -> str:
-    value = one.value if isinstance(one.value, str) else ", ".join(one.value or ())
-    return " ".join(one.path) + (f" = {value}" if value else "")
+def _render_extra(extra: Extra) -> str:
+    value = extra.value if isinstance(extra.value, str) else ", ".join(extra.value or ())
+    return " ".join(extra.path) + (f" = {value}" if value else "")

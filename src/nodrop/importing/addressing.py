@@ -12,8 +12,8 @@ from nodrop.importing.pools import (
     Address,
     Network,
     addresses_of,
-    around,
     bits,
+    find_smallest_network,
     holds,
     is_pool,
     spanning,
@@ -24,7 +24,7 @@ from nodrop.importing.tiers import likely_model
 from nodrop.model.addresses import network_of
 from nodrop.model.fabric import Device, Management, Port
 from nodrop.model.routing import Bgp
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 
 _BLOCK = 2**64
 _TIER_SHARES = 4
@@ -57,12 +57,14 @@ def addressing(sight: Sight, cables: Cables) -> Found:
         ("endpoints", [_endpoints(sight, named, version) for version in _FAMILIES], most.hosts),
         ("oob", [_oob(sight)], most.switches),
     ):
-        found = [pool for pool in pools if pool is not None and is_pool(pool)]
-        wide = [widened(pool, needed(pool.version)) for pool in found]
-        if found != wide:
-            guessed["addressing", key] = f"addresses are not given out as here; {_named(found)} made wide enough for it"
+        found_pools = [pool for pool in pools if pool is not None and is_pool(pool)]
+        wide = [widened(pool, needed(pool.version)) for pool in found_pools]
+        if found_pools != wide:
+            guessed["addressing", key] = (
+                f"addresses are not given out as here; {_render_pools(found_pools)} made wide enough for it"
+            )
         if wide:
-            keys[key] = _named(wide)
+            keys[key] = _render_pools(wide)
         elif key != "links" or not _unnumbered(sight):
             lacking.append(key)
     vlans, left = _vlan_pools(sight, named, most)
@@ -72,7 +74,7 @@ def addressing(sight: Sight, cables: Cables) -> Found:
         tree["topology"] = topology
     if vlans:
         tree["vlans"] = vlans
-    said = "no file says such addresses"
+    why = "no file says such addresses"
     texts = [text for one in (keys, vlans) for value in one.values() for text in _texts(value)]
     free = _free(texts)
     examples: dict[str, Any] = {key: next(free) if key != "oob" else _OOB for key in lacking}
@@ -81,13 +83,13 @@ def addressing(sight: Sight, cables: Cables) -> Found:
     return Found(
         keys=tree,
         guessed=guessed,
-        lacking={("addressing", key): Lack(said, example) for key, example in examples.items()},
+        lacking={("addressing", key): Lack(why, example) for key, example in examples.items()},
         left=tuple(left),
     )
 
 
-def _named(pools: list[Network]) -> Any:
-    return str(pools[0]) if len(pools) == 1 else [str(one) for one in pools]
+def _render_pools(pools: list[Network]) -> Any:
+    return str(pools[0]) if len(pools) == 1 else [str(pool) for pool in pools]
 
 
 def _texts(value: Any) -> list[str]:
@@ -96,9 +98,11 @@ def _texts(value: Any) -> list[str]:
 
 def _free(taken: Iterable[str]) -> Iterator[str]:
     """Yield pools as they may be, without end: first those that overlap none that is taken."""
-    there = [one for text in taken if isinstance(one := network_of(text), IPv4Network)]
-    every = [one for space in _PRIVATE for one in space.subnets(new_prefix=ROUND[4])]
-    yield from (str(one) for one in every if not any(one.overlaps(other) for other in there))
+    networks = [one for text in taken if isinstance(one := network_of(text), IPv4Network)]
+    every = [network for space in _PRIVATE for network in space.subnets(new_prefix=ROUND[4])]
+    yield from (
+        str(network) for network in every if not any(network.overlaps(other_network) for other_network in networks)
+    )
     yield from repeat(str(every[0]))
 
 
@@ -130,9 +134,12 @@ class _Most(NamedTuple):
 
 def _unnumbered(sight: Sight) -> bool:
     neighbors = [
-        one for box in sight.boxes if isinstance(box.device.bgp, Bgp) for one in those_known(box.device.bgp.neighbors)
+        neighbor
+        for box in sight.boxes
+        if isinstance(box.device.bgp, Bgp)
+        for neighbor in known_rows(box.device.bgp.neighbors)
     ]
-    return any(one.interface is not None for one in neighbors)
+    return any(neighbor.interface is not None for neighbor in neighbors)
 
 
 def _least(sight: Sight) -> int:
@@ -157,8 +164,8 @@ def _named_pools(sight: Sight) -> Iterator[tuple[Network, int]]:
 
 def _own(device: Device, version: int) -> Address | None:
     """Return a switch's own address: that of a loopback alone in its prefix."""
-    texts = [text for one in those_known(device.loopbacks) if one.vrf is None for text in one.addresses]
-    return next((one for one in addresses_of(texts, version) if one.network.num_addresses == 1), None)
+    texts = [text for loopback in known_rows(device.loopbacks) if loopback.vrf is None for text in loopback.addresses]
+    return next((address for address in addresses_of(texts, version) if address.network.num_addresses == 1), None)
 
 
 def _loopbacks(sight: Sight, named: list[tuple[Network, int]], version: int) -> Network | None:
@@ -177,51 +184,51 @@ def _loopbacks(sight: Sight, named: list[tuple[Network, int]], version: int) -> 
     if low is not None and high is not None and high > low:
         size = (high - low) * _TIER_SHARES
         if size & (size - 1) == 0:
-            found = spanning(low, low + size - 1, version, bits(version) - size.bit_length() + 1)
-            if found is not None:
-                return found
-    return around(every, version)
+            loopback = spanning(low, low + size - 1, version, bits(version) - size.bit_length() + 1)
+            if loopback is not None:
+                return loopback
+    return find_smallest_network(every, version)
 
 
 def _offsets(sight: Sight, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
     """Return the addresses of leaves' links by the plan's rule: twice the slot of a port behind a block's beginning."""
-    found = []
+    offsets = []
     likely = likely_model(sight.leaves)
     for box in sight.leaves:
         width = (box.model or likely).max_split
         for name, port, texts in _links_of(box):
-            if ((box.device.name, name) in cables.joined) is fabric:
-                for one in addresses_of(texts, version):
+            if ((box.device.name, name) in cables.switch_link_ends) is fabric:
+                for address in addresses_of(texts, version):
                     panel = port.panel - 1 if version == 4 else port.panel
-                    if one.network.num_addresses == 2:
-                        found.append(_Offset(box.id, int(one.ip), 2 * (panel * width + port.split)))
-    return found
+                    if address.network.num_addresses == 2:
+                        offsets.append(_Offset(box.id, int(address.ip), 2 * (panel * width + port.split)))
+    return offsets
 
 
 def _links_of(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
     """Yield the ports of a leaf with their addresses, or those of the port channel that they are the first of."""
     of_channel = {
-        channel.members[0]: channel.addresses for channel in those_known(box.device.port_channels) if channel.members
+        channel.members[0]: channel.addresses for channel in known_rows(box.device.port_channels) if channel.members
     }
     for port in box.device.interfaces:
         if isinstance(port.port, Port):
-            own = port.addresses if isinstance(port.addresses, tuple) else ()
-            yield port.name, port.port, own or of_channel.get(port.name, ())
+            own_addresses = port.addresses if isinstance(port.addresses, tuple) else ()
+            yield port.name, port.port, own_addresses or of_channel.get(port.name, ())
 
 
 def _slots(sight: Sight, cables: Cables) -> int | None:
     """Return for how many links a leaf has IPv4 addresses; None where nothing says it."""
     for box in sight.leaves:
-        for route in those_known(box.device.static_routes):
+        for route in known_rows(box.device.static_routes):
             if route.next_hop == "blackhole" and ":" not in route.prefix:
                 network = network_of(route.prefix, host_bits=False)
                 if network is not None and network.num_addresses >= 2:
                     return network.num_addresses // 2
     for fabric in (True, False):
         starts: dict[int, set[int]] = {}
-        for one in _offsets(sight, cables, 4, fabric=fabric):
-            starts.setdefault(one.leaf, set()).add(one.address - one.behind)
-        plain = sorted((leaf, found.pop()) for leaf, found in starts.items() if len(found) == 1)
+        for offset in _offsets(sight, cables, 4, fabric=fabric):
+            starts.setdefault(offset.leaf, set()).add(offset.address - offset.behind)
+        plain = sorted((leaf, found_starts.pop()) for leaf, found_starts in starts.items() if len(found_starts) == 1)
         steps = {
             (after - before) // (leaf - other)
             for (other, before), (leaf, after) in pairwise(plain)
@@ -234,32 +241,32 @@ def _slots(sight: Sight, cables: Cables) -> int | None:
 
 def _start(offsets: list[_Offset], each: int) -> tuple[int, int] | None:
     """Return where a pool begins by most of its addresses, and the last address that its leaves need."""
-    first = usual(one.address - one.behind - one.leaf * each for one in offsets)
+    first = usual(offset.address - offset.behind - offset.leaf * each for offset in offsets)
     if first is None:
         return None
-    return first, first + each * (max(one.leaf for one in offsets) + 1) - 1
+    return first, first + each * (max(offset.leaf for offset in offsets) + 1) - 1
 
 
 def _links(sight: Sight, cables: Cables, version: int, slots: int | None) -> Network | None:
     offsets = _offsets(sight, cables, version, fabric=True)
-    each = _BLOCK if version == 6 else 2 * (slots or _least(sight))
-    found = _start(offsets, each)
-    if found is None:
+    block = _BLOCK if version == 6 else 2 * (slots or _least(sight))
+    start = _start(offsets, block)
+    if start is None:
         return None
-    first, last = found
-    fits = sum(one.address - one.behind - one.leaf * each == first for one in offsets)
+    first, last = start
+    fits = sum(offset.address - offset.behind - offset.leaf * block == first for offset in offsets)
     if fits * 2 > len(offsets):
         pool = spanning(first, first + (last - first + 1) * _TIER_SHARES - 1, version)
         if pool is not None:
             return pool
-    return around([one.address for one in offsets], version)
+    return find_smallest_network([offset.address for offset in offsets], version)
 
 
 def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
         (box.id, network)
         for box in sight.leaves
-        for route in those_known(box.device.static_routes)
+        for route in known_rows(box.device.static_routes)
         if route.next_hop == "blackhole"
         and (network := network_of(route.prefix)) is not None
         and network.version == version
@@ -274,19 +281,19 @@ def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int) -> 
     first = usual(int(block.network_address) - number * each for number, block in blocks)
     assert first is not None
     found = spanning(first, first + each * (max(number for number, _ in blocks) + 1) - 1, version)
-    return found or around(firsts, version)
+    return found or find_smallest_network(firsts, version)
 
 
 def _of_ports(sight: Sight, version: int) -> Network | None:
     """Return what holds the addresses of leaves towards hosts, where no block is announced."""
-    found = [
-        int(one.ip)
+    addresses = [
+        int(address.ip)
         for box in sight.leaves
         for port in box.device.interfaces
         if not faces(port, "fabric") and isinstance(port.addresses, tuple)
-        for one in addresses_of(port.addresses, version)
+        for address in addresses_of(port.addresses, version)
     ]
-    return around(found, version) if found else None
+    return find_smallest_network(addresses, version) if addresses else None
 
 
 def _vlan_pools(
@@ -300,15 +307,15 @@ def _vlan_pools(
     left = []
     gateways: dict[int, list[tuple[int, Address]]] = {}
     for box in sight.leaves:
-        for vlan in those_known(box.device.vlans):
+        for vlan in known_rows(box.device.vlans):
             for version in _FAMILIES:
-                for one in addresses_of(vlan.addresses, version):
-                    gateways.setdefault(vlan.id, []).append((box.id, one))
+                for address in addresses_of(vlan.addresses, version):
+                    gateways.setdefault(vlan.id, []).append((box.id, address))
     found: dict[int, str | list[str]] = {}
-    for number, own in gateways.items():
+    for number, own_gateways in gateways.items():
         pools = []
         for version in _FAMILIES:
-            of = [(leaf, one) for leaf, one in own if one.version == version]
+            of = [(leaf, one) for leaf, one in own_gateways if one.version == version]
             if not of:
                 continue
             networks = [int(one.network.network_address) for _, one in of]
@@ -320,7 +327,7 @@ def _vlan_pools(
                 first = usual(int(one.network.network_address) - leaf * each for leaf, one in of)
                 assert first is not None
                 ends = [*networks, max(networks) + each - 1]
-                pool = spanning(first, max(ends), version) or around(ends, version) or of[0][1].network
+                pool = spanning(first, max(ends), version) or find_smallest_network(ends, version) or of[0][1].network
                 if len({leaf for leaf, _ in of}) > 1 and len(set(networks)) == 1:
                     pool = of[0][1].network
                     left.append(f"VLAN {number} is {pool} on several leaves; an intent has a subnet for each")
@@ -330,18 +337,18 @@ def _vlan_pools(
 
     def place(number: int) -> int:
         pool = found[number]
-        first = pool if isinstance(pool, str) else pool[0]
-        return order.index(first) if first in order else len(order)
+        first_pool = pool if isinstance(pool, str) else pool[0]
+        return order.index(first_pool) if first_pool in order else len(order)
 
     return {number: found[number] for number in sorted(found, key=place)}, left
 
 
 def _oob(sight: Sight) -> Network | None:
-    found = [
+    texts = [
         text
         for box in sight.boxes
         if isinstance(box.device.management, Management)
         for text in box.device.management.addresses
     ]
-    networks = [one.network for one in addresses_of(found, 4) if one.network.prefixlen < 31]
+    networks = [address.network for address in addresses_of(texts, 4) if address.network.prefixlen < 31]
     return usual(networks)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
+from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
 from nodrop.importing.sight import Sight, usual
 from nodrop.model.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler, WredProfile
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 
 _ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
 _CNP, _CONTROL = 48, 56
@@ -30,7 +30,7 @@ class Seen(NamedTuple):
 
 def known_classes(sight: Sight) -> tuple[list[TrafficClass], str]:
     """Return the classes that are stated, else those that ports' maps come to, and why these are a guess."""
-    if stated_ := [one for one in sight.fabric.classes if isinstance(one.tc, int)]:
+    if stated_ := [traffic_class for traffic_class in sight.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
     why = "no file says what traffic is for: names and purposes follow conventions"
     return list(_inferred(_ports(sight), sight.fabric.mode)), why
@@ -43,32 +43,36 @@ def _ports(sight: Sight) -> list[Interface]:
 
 def classes(sight: Sight) -> Found:
     """Return the classes with their shares, rates and marking, as most ports have them."""
-    known, why = known_classes(sight)
+    known_traffic_classes, why = known_classes(sight)
     guessed: dict[Keys, str] = {("classes",): why} if why else {}
-    if not known:
+    if not known_traffic_classes:
         return Found(lacking={("classes",): Lack("no port has QoS", _example(sight.fabric.mode))})
-    rest = max(known, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
-    named = {dscp for one in known if one.name != rest for dscp in one.dscp}
-    total = len(named) + len(next(one for one in known if one.name == rest).dscp) == _DSCPS
+    remainder = max(known_traffic_classes, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
+    named = {dscp for one in known_traffic_classes if one.name != remainder for dscp in one.dscp}
+    total = len(named) + len(next(one for one in known_traffic_classes if one.name == remainder).dscp) == _DSCPS
     queues = _queues(_ports(sight))
     keys: Tree = {}
-    for one in sorted(known, key=lambda one: (_place(one), one.name)):
-        assert isinstance(one.tc, int)
-        own = queues.get(one.tc, [])
-        schedule = usual(seen.queue.scheduler for seen in own)
+    for traffic_class in sorted(known_traffic_classes, key=lambda one: (_place(one), one.name)):
+        assert isinstance(traffic_class.tc, int)
+        own_ports = queues.get(traffic_class.tc, [])
+        schedule = usual(seen.queue.scheduler for seen in own_ports)
         strict = isinstance(schedule, Scheduler) and schedule.type == "strict"
-        share = one.share_percent if isinstance(one.share_percent, int) else None
+        share = traffic_class.share_percent if isinstance(traffic_class.share_percent, int) else None
         if share is None and isinstance(schedule, Scheduler) and not strict:
             share = schedule.weight
-        keys[one.name] = stated(
-            dscp="rest" if one.name == rest and total else numbers(one.dscp) if one.dscp else [],
-            priority=one.tc,
-            purpose=one.purpose if one.purpose not in ("unknown", one.name) else None,
-            lossless=True if one.lossless is True else None,
+        keys[traffic_class.name] = collect_facts(
+            dscp="rest"
+            if traffic_class.name == remainder and total
+            else numbers(traffic_class.dscp)
+            if traffic_class.dscp
+            else [],
+            priority=traffic_class.tc,
+            purpose=traffic_class.purpose if traffic_class.purpose not in ("unknown", traffic_class.name) else None,
+            lossless=True if traffic_class.lossless is True else None,
             share=None if strict or share is None else f"{share}%",
             strict=True if strict else None,
-            max_rate=_rate(own) if strict else None,
-            ecn=_marking(own),
+            max_rate=_rate(own_ports) if strict else None,
+            ecn=_marking(own_ports),
         )
     evened_out(keys)
     return Found(keys={"classes": keys}, guessed=guessed)
@@ -92,11 +96,11 @@ def _example(mode: Mode) -> Tree:
     """Return classes as they may be in a mode."""
     lossless = True if mode in ("lossless", "pfc-only") else None
     marked = None if mode == "pfc-only" else _MARKED
-    return {"rdma": stated(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked), **_OTHERS}
+    return {"rdma": collect_facts(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked), **_OTHERS}
 
 
-def _place(one: TrafficClass) -> int:
-    for word in (one.name, one.purpose):
+def _place(traffic_class: TrafficClass) -> int:
+    for word in (traffic_class.name, traffic_class.purpose):
         if word in _ORDER:
             return _ORDER.index(word)
     return len(_ORDER) - 2
@@ -104,13 +108,13 @@ def _place(one: TrafficClass) -> int:
 
 def _queues(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
     """Return the queues of all ports by number, those of a profile as often as ports have it."""
-    found: dict[int, list[Seen]] = {}
+    seens: dict[int, list[Seen]] = {}
     for port in ports:
         if isinstance(port.qos, QosProfile):
-            for queue in those_known(port.qos.queues):
+            for queue in known_rows(port.qos.queues):
                 speed = port.speed_mbps if isinstance(port.speed_mbps, int) else None
-                found.setdefault(queue.index, []).append(Seen(queue, speed))
-    return found
+                seens.setdefault(queue.index, []).append(Seen(queue, speed))
+    return seens
 
 
 def _rate(seen: list[Seen]) -> str | None:
@@ -134,11 +138,11 @@ def _capped(one: Seen, percent: int) -> bool:
 
 
 def _marking(seen: list[Seen]) -> Tree | None:
-    found = usual(one.queue.wred for one in seen if isinstance(one.queue.wred, WredProfile))
-    if found is None or found.green.min_bytes is None or found.green.max_bytes is None:
+    wred_profile = usual(one.queue.wred for one in seen if isinstance(one.queue.wred, WredProfile))
+    if wred_profile is None or wred_profile.green.min_bytes is None or wred_profile.green.max_bytes is None:
         return None
-    green = found.green
-    if not found.ecn_colors:
+    green = wred_profile.green
+    if not wred_profile.ecn_colors:
         return None
     probability = 100 if green.probability_percent is None else green.probability_percent
     return {"min": size(green.min_bytes), "max": size(green.max_bytes), "probability": f"{max(probability, 1)}%"}
@@ -156,7 +160,7 @@ def size(count: int | None) -> str:
 def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
     """Yield a class for each traffic class that packets land in, called by convention."""
     of_ports = (port.qos for port in ports if isinstance(port.qos, QosProfile))
-    qos = usual(one for one in of_ports if isinstance(one.dscp_to_tc, tuple))
+    qos = usual(profile for profile in of_ports if isinstance(profile.dscp_to_tc, tuple))
     if not isinstance(qos, QosProfile) or not isinstance(qos.dscp_to_tc, tuple):
         return
     of: dict[int, list[int]] = {}
@@ -164,8 +168,8 @@ def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
     for dscp, tc in enumerate(qos.dscp_to_tc):
         of.setdefault(shared.get(tc or 0, tc or 0), []).append(dscp)
     paused = () if isinstance(qos.pfc_rx_priorities, Unknown) else qos.pfc_rx_priorities
-    queues = those_known(qos.queues)
-    marked = {one.index for one in queues if isinstance(one.wred, WredProfile) and one.wred.ecn_colors}
+    queues = known_rows(qos.queues)
+    marked = {queue.index for queue in queues if isinstance(queue.wred, WredProfile) and queue.wred.ecn_colors}
     rdma = next((tc for tc in paused if tc in of), next((tc for tc in sorted(marked) if tc in of), None))
     most = max((tc for tc in of if tc != rdma), key=lambda tc: (len(of[tc]), -tc), default=None)
     for tc, dscps in sorted(of.items()):
@@ -186,7 +190,7 @@ def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
 def _sharing(qos: QosProfile) -> dict[int, int]:
     """Return the traffic classes that have no queue of their own and no PFC, by the class whose queue they share."""
     queues = qos.tc_to_queue
-    paused = those_known(qos.pfc_rx_priorities)
+    paused = known_rows(qos.pfc_rx_priorities)
     if not isinstance(queues, tuple):
         return {}
     into = {tc: queue for tc, queue in enumerate(queues) if queue is not None and queue != tc and tc not in paused}

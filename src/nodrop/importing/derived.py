@@ -9,14 +9,14 @@ from nodrop.importing.additions import Files
 from nodrop.importing.addressing import addressing
 from nodrop.importing.classes import classes
 from nodrop.importing.endpoints import endpoints
-from nodrop.importing.found import Found, Tree, together, within
-from nodrop.importing.holding import compared, taken
+from nodrop.importing.found import Found, Tree, find_value, together
+from nodrop.importing.holding import compare_intent, find_accepted_additions
 from nodrop.importing.leaving import without_defaults
 from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
 from nodrop.importing.sharing import ratio
 from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, see
 from nodrop.importing.spelling import spell
-from nodrop.importing.telling import not_carried, of_names
+from nodrop.importing.telling import of_names, render_differences
 from nodrop.importing.tiers import tiers
 from nodrop.importing.trying import Unlike, built
 from nodrop.importing.uplinks import uplinks
@@ -61,7 +61,7 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     against the fabric.
     """
     sight = see(imported)
-    found = _found(sight)
+    found = _derive_all_parts(sight)
     found = replace(found, keys=without_defaults(found.keys, lambda keys: spell(replace(found, keys=keys))))
     intent, problems = _loaded(spell(found))
     if intent is not None and (shared := ratio(sight, intent)):
@@ -71,26 +71,28 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     beyond: tuple[str, ...] = ()
     if intent is not None:
         try:
-            told = compared(sight, intent, files)
-            differing = told.differing
+            reported_intent = compare_intent(sight, intent, files)
+            differing = reported_intent.differing
             without = found
-            added = taken(told.added, sight, lambda tree: built(_with_extra(without, tree)))
-            beyond = (*added.shortened, *told.said)
+            added = find_accepted_additions(
+                reported_intent.added, sight, lambda tree: built(_with_extra(without, tree))
+            )
+            beyond = (*added.shortened, *reported_intent.said)
             if extra := added.tree(sight):
                 found = replace(found, keys={**found.keys, "extra": extra})
         except InputProblems as error:
             problems = error.problems
-    left = (*found.left, *not_carried(differing, sight), *beyond)
+    remaining_differences = (*found.left, *render_differences(differing, sight), *beyond)
     head = (f"Imported from {source} by `nodrop import`.", *of_names(sight), *((_TO_ADD,) if found.lacking else ()))
-    untold = [one for one in problems if not (found.lacking and " is missing" in one.found)]
-    text = spell(found, head, tail=_tail(left, untold, tried=intent is not None and not problems))
+    untold = [problem for problem in problems if not (found.lacking and " is missing" in problem.found)]
+    text = spell(found, head, tail=_tail(remaining_differences, untold, tried=intent is not None and not problems))
     intent, _ = _loaded(text)
     return Imported(
         text=text,
         intent=intent,
         guessed=tuple(f"{'.'.join(keys)}: {why}" for keys, why in found.guessed.items()),
         lacking=tuple(f"{'.'.join(keys)}: {lack.why}" for keys, lack in found.lacking.items()),
-        left=left,
+        left=remaining_differences,
         unlike=differing,
         problems=tuple(untold),
     )
@@ -107,7 +109,7 @@ def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
         return None, error.problems
 
 
-def _found(sight: Sight) -> Found:
+def _derive_all_parts(sight: Sight) -> Found:
     """Return all parts as one."""
     cables = Cables(sight)
     parts = [fabric(sight), tiers(sight), uplinks(sight, cables), endpoints(sight, cables), _limit(sight)]
@@ -118,15 +120,17 @@ def _found(sight: Sight) -> Found:
     pools = keys.pop("vlans", {})
     if "endpoints" in keys:
         keys["endpoints"] = _with_pools(keys["endpoints"], pools)
-    guessed = {at: why for at, why in found.guessed.items() if within(keys, at) is not None}
+    guessed = {at: why for at, why in found.guessed.items() if find_value(keys, at) is not None}
     return replace(found, keys=keys, guessed=guessed)
 
 
 def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
     """Return groups of hosts with the pools of their VLANs, those with VLANs in the order of the pools."""
     number = {name: group["vlan"]["id"] for name, group in groups.items() if "vlan" in group}
-    known = list(pools)
-    ordered = iter(sorted(number, key=lambda name: known.index(number[name]) if number[name] in pools else len(known)))
+    known_pools = list(pools)
+    ordered = iter(
+        sorted(number, key=lambda name: known_pools.index(number[name]) if number[name] in pools else len(known_pools))
+    )
     made: Tree = {}
     for name in [next(ordered) if name in number else name for name in groups]:
         pool = pools.get(number.get(name, 0))
@@ -146,7 +150,7 @@ def _ratios(sight: Sight) -> Iterator[float]:
     cables = Cables(sight)
     for box in sight.leaves:
         name = box.device.name
-        above = {end.port for end in cables.joined if end.node == name} | cables.beyond(name)
+        above = {end.port for end in cables.switch_link_ends if end.node == name} | cables.find_external_ports(name)
         used = [port for port in box.device.interfaces if port.enabled is not False]
         speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else SPEED_MBPS for port in used]
         up = sum(speed for port, speed in zip(used, speeds, strict=True) if port.name in above)
@@ -160,8 +164,8 @@ def _tail(left: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Ite
     if problems:
         yield ""
         yield "This intent cannot be built yet:"
-        for one in problems:
-            yield f"  {_words(one)}"
+        for problem in problems:
+            yield f"  {_words(problem)}"
     if left:
         yield ""
         yield "Not carried:"

@@ -7,13 +7,13 @@ from typing import cast
 
 from nodrop.design.endpoints import Place, places
 from nodrop.hardware import nic, nics
-from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
+from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
 from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, faces, usual
 from nodrop.importing.uplinks import UNSAID, cable, on_copper
 from nodrop.intent.schema import Endpoints
 from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
 from nodrop.report.names import listing
 from nodrop.units import show_speed, whole_number
@@ -51,17 +51,20 @@ class Group:
     @property
     def ids(self) -> tuple[int, ...]:
         """The numbers of the hosts."""
-        return tuple(sorted({one.host for one in self.plugs}))
+        return tuple(sorted({plug.host for plug in self.plugs}))
 
 
 def endpoints(sight: Sight, cables: Cables) -> Found:
     """Return all groups of hosts, and the leaves' panel ports for them."""
     groups, guess = _groups(sight, cables)
-    left = list(_beyond(sight, cables))
+    remaining_unread_peers = list(_report_unread_peers(sight, cables))
     if not groups:
         why = "no file says which hosts there are"
         ports: Keys = ("topology", "leaves", "ports", "endpoints")
-        return Found(lacking={("endpoints",): Lack(why, _example(sight)), ports: Lack(why, "1-16")}, left=tuple(left))
+        return Found(
+            lacking={("endpoints",): Lack(why, _example(sight)), ports: Lack(why, "1-16")},
+            left=tuple(remaining_unread_peers),
+        )
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     panels: set[int] = set()
@@ -71,35 +74,46 @@ def endpoints(sight: Sight, cables: Cables) -> Found:
         keys[group.name] = own
         panels |= set(more.panels)
         guessed |= said
-        left += more.left
+        remaining_unread_peers += more.left
     if guess:
         guessed["endpoints",] = guess
     ports_of_leaf = {"leaves": {"ports": {"endpoints": numbers(panels)}}}
-    return Found(keys={"topology": ports_of_leaf, "endpoints": keys}, guessed=guessed, left=tuple(left))
+    return Found(
+        keys={"topology": ports_of_leaf, "endpoints": keys}, guessed=guessed, left=tuple(remaining_unread_peers)
+    )
 
 
 def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
     """Return the groups, and how they were guessed where nobody states hosts."""
     if sight.fabric.hosts:
         return _stated_groups(sight, cables), ""
-    found: dict[str, list[Plug]] = {}
+    plugs: dict[str, list[Plug]] = {}
     unnamed: list[Plug] = []
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
     for box in sight.leaves:
-        beyond, described = cables.beyond(box.device.name), _descriptions(box.device)
+        beyond, described = cables.find_external_ports(box.device.name), _descriptions(box.device)
         for port in box.device.interfaces:
-            here = End(box.device.name, port.name)
-            if here in cables.joined or port.name in beyond or not isinstance(port.port, Port) or not _leads_out(port):
+            near_end = End(box.device.name, port.name)
+            if (
+                near_end in cables.switch_link_ends
+                or port.name in beyond
+                or not isinstance(port.port, Port)
+                or not _leads_out(port)
+            ):
                 continue
             splits = box.parts(port.port.panel)
-            peer = far.get(here)
-            told = named(peer.node if peer else described(port))
-            number = told[1] if told else 0
+            peer = far.get(near_end)
+            host_name = parse_host_name(peer.node if peer else described(port))
+            number = host_name[1] if host_name else 0
             plug = Plug(leaf=box.id, port=port.port, splits=splits, interface=port, host=number, host_port=1)
-            (found.setdefault(told[0], []) if told else unnamed).append(plug)
-    groups = [Group(name=name, plugs=_counted(own), host=None) for name, own in sorted(found.items())]
+            (plugs.setdefault(host_name[0], []) if host_name else unnamed).append(plug)
+    groups = [
+        Group(name=name, plugs=_number_host_ports(own_plugs), host=None) for name, own_plugs in sorted(plugs.items())
+    ]
     if unnamed and not groups:
-        groups = [Group(name=name, plugs=_enumerated(own), host=None) for name, own in _kinds(sight, unnamed)]
+        groups = [
+            Group(name=name, plugs=_enumerated(own_plugs), host=None) for name, own_plugs in _kinds(sight, unnamed)
+        ]
         return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
     return groups, "hosts were taken from descriptions and neighbor tables"
 
@@ -107,7 +121,7 @@ def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
 def _example(sight: Sight) -> Tree:
     """Return hosts as they may be: sixteen at every pair of leaves, with ports of the leaves' speed."""
     ports = (port.speed_mbps for box in sight.leaves for port in box.device.interfaces)
-    speed = usual(one for one in ports if isinstance(one, int)) or SPEED_MBPS
+    speed = usual(port for port in ports if isinstance(port, int)) or SPEED_MBPS
     last = 16 * max(len(sight.leaves) // 2, 1)
     length, media_name, _ = cable((), (), speed, ())
     return {
@@ -118,19 +132,19 @@ def _example(sight: Sight) -> Tree:
     }  # fmt: skip
 
 
-def _beyond(sight: Sight, cables: Cables) -> Iterator[str]:
+def _report_unread_peers(sight: Sight, cables: Cables) -> Iterator[str]:
     """Yield the ports of leaves with BGP sessions to what was not read, where no other is taken for an uplink."""
     if sight.spines or sight.fabric.hosts:
         return
     for box in sight.leaves:
-        if names := cables.beyond(box.device.name):
+        if names := cables.find_external_ports(box.device.name):
             ports = listing(sorted(names, key=natural))
             yield f"{box.was} {ports}: BGP sessions with switches whose files are not here"
 
 
 def _descriptions(device: Device) -> Callable[[Interface], object]:
     """Return what says where a port leads: its own description, else that of the bundle that it is in."""
-    of = {name: one.description for one in those_known(device.port_channels) for name in one.members}
+    of = {name: channel.description for channel in known_rows(device.port_channels) for name in channel.members}
     return lambda port: port.description if isinstance(port.description, str) else of.get(port.name)
 
 
@@ -140,52 +154,52 @@ def _leads_out(port: Interface) -> bool:
     return faces(port, "host") or isinstance(port.description, str) or port.enabled is True
 
 
-def named(text: object) -> tuple[str, int] | None:
+def parse_host_name(text: object) -> tuple[str, int] | None:
     """Return the group and the number of the host that a description or a neighbor's name means; None for none."""
     if not isinstance(text, str):
         return None
     words = re.sub(r"(?i)^(?:link )?to[ :]+", "", text.strip())
-    found = _HOST.match(_PORT.sub("", re.split(r"[:/ ]", words)[0]))
-    if not found or _NOT_HOSTS.search(found[1]):
+    match = _HOST.match(_PORT.sub("", re.split(r"[:/ ]", words)[0]))
+    if not match or _NOT_HOSTS.search(match[1]):
         return None
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", found[1]).strip("-_.") or UNNAMED
-    return (name, int(found[2])) if int(found[2]) else None
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", match[1]).strip("-_.") or UNNAMED
+    return (name, int(match[2])) if int(match[2]) else None
 
 
-def _counted(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
+def _number_host_ports(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
     """Return ports of a group with the numbers of the hosts' own ports, by leaf and port."""
     seen: dict[int, int] = {}
-    made = []
+    host_ports = []
     for one in sorted(plugs, key=lambda plug: (plug.host, plug.leaf, plug.port)):
         seen[one.host] = seen.get(one.host, 0) + 1
-        made.append(
+        host_ports.append(
             Plug(
                 leaf=one.leaf, port=one.port, splits=one.splits, interface=one.interface, host=one.host,
                 host_port=seen[one.host],
             )
         )  # fmt: skip
-    return tuple(made)
+    return tuple(host_ports)
 
 
 def _kinds(sight: Sight, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
     """Yield groups of ports that are split alike and in the same VLAN, with names that tell how they are."""
     vlans = {box.id: _access(box.device) for box in sight.leaves}
     kinds: dict[tuple[int | None, int], list[Plug]] = {}
-    for one in plugs:
-        kinds.setdefault((vlans[one.leaf].get(one.interface.name), one.splits), []).append(one)
+    for plug in plugs:
+        kinds.setdefault((vlans[plug.leaf].get(plug.interface.name), plug.splits), []).append(plug)
     split = len({parts for _, parts in kinds}) > 1
     placed = len({vlan for vlan, _ in kinds}) > 1
-    for (vlan, parts), own in sorted(kinds.items(), key=lambda item: min(one.port for one in item[1])):
+    for (vlan, parts), own_plugs in sorted(kinds.items(), key=lambda item: min(one.port for one in item[1])):
         words = (f"vlan{vlan}" if placed and vlan else "", f"{parts}x" if split and parts > 1 else "")
-        yield "-".join((UNNAMED, *filter(None, words))), own
+        yield "-".join((UNNAMED, *filter(None, words))), own_plugs
 
 
 def _access(device: Device) -> dict[str, int]:
     """Return the VLANs with addresses that ports are in without tags, by themselves or by a bundle."""
-    bundles = {one.name: one.members for one in those_known(device.port_channels)}
+    bundles = {port_channel.name: port_channel.members for port_channel in known_rows(device.port_channels)}
     return {
         name: vlan.id
-        for vlan in those_known(device.vlans)
+        for vlan in known_rows(device.vlans)
         if vlan.addresses
         for member in _untagged(vlan)
         for name in (member, *bundles.get(member, ()))
@@ -194,14 +208,14 @@ def _access(device: Device) -> dict[str, int]:
 
 def _enumerated(plugs: list[Plug]) -> tuple[Plug, ...]:
     """Return ports as if a host of one port were at each, as many numbers for each leaf as any has."""
-    slots = sorted({(one.port.panel, one.port.split) for one in plugs})
+    slots = sorted({(plug.port.panel, plug.port.split) for plug in plugs})
     each = len(slots)
     return tuple(
         Plug(
-            leaf=one.leaf, port=one.port, splits=one.splits, interface=one.interface,
-            host=(one.leaf - 1) * each + slots.index((one.port.panel, one.port.split)) + 1, host_port=1,
+            leaf=plug.leaf, port=plug.port, splits=plug.splits, interface=plug.interface,
+            host=(plug.leaf - 1) * each + slots.index((plug.port.panel, plug.port.split)) + 1, host_port=1,
         )
-        for one in plugs
+        for plug in plugs
     )  # fmt: skip
 
 
@@ -215,17 +229,23 @@ def _stated_groups(sight: Sight, cables: Cables) -> list[Group]:
             port = cables.port(near)
             if host is None or box is None or port is None or not isinstance(port.port, Port):
                 continue
-            names = [one.name for one in host.ports]
+            names = [host_port.name for host_port in host.ports]
             plugs.setdefault(host.group, []).append(
                 Plug(
                     leaf=box.id, port=port.port, splits=box.parts(port.port.panel), interface=port,
                     host=_number(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
                 )
             )  # fmt: skip
-    first = {host.group: host for host in reversed(sight.fabric.hosts)}
+    first_hosts = {host.group: host for host in reversed(sight.fabric.hosts)}
     return [
-        Group(name=name, plugs=tuple(sorted(own, key=lambda one: (one.host, one.host_port))), host=first[name])
-        for name, own in sorted(plugs.items(), key=lambda item: (min(one.port for one in item[1]), natural(item[0])))
+        Group(
+            name=name,
+            plugs=tuple(sorted(own_plugs, key=lambda plug: (plug.host, plug.host_port))),
+            host=first_hosts[name],
+        )
+        for name, own_plugs in sorted(
+            plugs.items(), key=lambda item: (min(plug.port for plug in item[1]), natural(item[0]))
+        )
     ]
 
 
@@ -233,8 +253,8 @@ def _number(host: Host) -> int:
     own = whole_number(host.name.removeprefix(host.group))
     if own is not None:
         return own
-    found = re.search("[0-9]+$", host.name)
-    return (whole_number(found[0]) if found else None) or 1
+    match = re.search("[0-9]+$", host.name)
+    return (whole_number(match[0]) if match else None) or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,17 +266,17 @@ class _More:
 def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool) -> tuple[Tree, dict[Keys, str], _More]:
     ports = usual(_ports_each(group.plugs).values()) or 1
     spread, leaf_group, panels, fits = _laid_out(group, ports)
-    split = usual(one.splits for one in group.plugs) or 1
+    split = usual(plug.splits for plug in group.plugs) or 1
     boxes = {box.id: box for box in sight.leaves}
-    lanes = usual([boxes[one.leaf].fewer_lanes(one.interface) for one in group.plugs])
+    lanes = usual([boxes[plug.leaf].fewer_lanes(plug.interface) for plug in group.plugs])
     guessed_speed: dict[Keys, str] = {}
-    speed = usual(one.interface.speed_mbps for one in group.plugs if isinstance(one.interface.speed_mbps, int))
+    speed = usual(plug.interface.speed_mbps for plug in group.plugs if isinstance(plug.interface.speed_mbps, int))
     if speed is None:
         speed = SPEED_MBPS
         guessed_speed = {(*at, "speed"): UNSAID}
-    ends = {End(f"leaf{one.leaf}", one.interface.name) for one in group.plugs}
+    ends = {End(f"leaf{plug.leaf}", plug.interface.name) for plug in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
-    facing = [one.interface for one in group.plugs]
+    facing = [plug.interface for plug in group.plugs]
     length, media_name, guessed = cable(links, facing, speed, at, copper=on_copper(sight, facing))
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
@@ -264,7 +284,7 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
         guessed[(*at, "nic")] = UNSAID
     guessed |= guessed_speed
     vlan = _vlan(sight, group)
-    own = stated(
+    own_facts = collect_facts(
         ids=numbers(group.ids),
         gpus=group.host.gpus or None if group.host else None,
         nic=card,
@@ -281,7 +301,7 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
         length=f"{length}m",
     )
     left = f"on which ports of leaves the hosts of {group.name} are: no rule of an intent gives them out so"
-    return own, guessed, _More(panels=panels, left=() if fits else (left,))
+    return own_facts, guessed, _More(panels=panels, left=() if fits else (left,))
 
 
 def _card(speed: int | None) -> str:
@@ -292,8 +312,8 @@ def _card(speed: int | None) -> str:
 
 def _ports_each(plugs: Iterable[Plug]) -> Mapping[int, int]:
     found: dict[int, int] = {}
-    for one in plugs:
-        found[one.host] = max(found.get(one.host, 0), one.host_port)
+    for plug in plugs:
+        found[plug.host] = max(found.get(plug.host, 0), plug.host_port)
     return found
 
 
@@ -301,30 +321,30 @@ def _laid_out(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool
     """Return how hosts are spread, how many share a leaf, on which panel ports, and whether all are so."""
     stated_spread = group.host.spread if group.host else None
     first, most = min(group.ids), max(group.ids)
-    leaves = {one.leaf for one in group.plugs if one.host == first}
+    leaves = {plug.leaf for plug in group.plugs if plug.host == first}
     by_leaf = "one-leaf" if ports == 1 or len(leaves) == 1 else "leaves"
     spread = by_leaf if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
-    spots = {(one.host, one.host_port): one for one in group.plugs}
+    spots = {(plug.host, plug.host_port): plug for plug in group.plugs}
     for each in range(1, min(most, 4096) + 1):
         shape = _shape(group.ids, ports, spread, each)
         if all((one := spots.get(place[:2])) is None or one.leaf == place.leaf for place in places(shape)):
             panels = _panels(spots, list(places(shape)))
             if panels is not None:
                 return spread, each, panels, True
-    return spread, most, tuple(sorted({one.port.panel for one in group.plugs})), False
+    return spread, most, tuple(sorted({plug.port.panel for plug in group.plugs})), False
 
 
-def _shape(ids: tuple[int, ...], ports: int, spread: str, each: int) -> Endpoints:
+def _shape(ids: tuple[int, ...], ports: int, spread: str, leaf_group: int) -> Endpoints:
     """Return what `places` asks of a group, and no more."""
     return Endpoints.model_construct(
-        ids=ids, ports=ports, spread=cast("Spread", spread), leaf_group=each, nic="", speed=0, media="", length=1
+        ids=ids, ports=ports, spread=cast("Spread", spread), leaf_group=leaf_group, nic="", speed=0, media="", length=1
     )
 
 
-def _panels(spots: Mapping[tuple[int, int], Plug], found: list[Place]) -> tuple[int, ...] | None:
+def _panels(spots: Mapping[tuple[int, int], Plug], found_places: list[Place]) -> tuple[int, ...] | None:
     """Return panel ports whose parts in turn are those at which the hosts are; None where there are none such."""
     at: dict[int, Plug] = {}
-    for place in found:
+    for place in found_places:
         plug = spots.get((place.host, place.host_port))
         if plug is not None and at.setdefault(place.slot, plug).port != plug.port:
             return None
@@ -337,10 +357,10 @@ def _panels(spots: Mapping[tuple[int, int], Plug], found: list[Place]) -> tuple[
         position, part = divmod(slot, into)
         if plug.port.split != part or panels.setdefault(position, plug.port.panel) != plug.port.panel:
             return None
-    return _filled(panels)
+    return _fill_gaps(panels)
 
 
-def _filled(panels: Mapping[int, int]) -> tuple[int, ...] | None:
+def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     """Return a sorted list with panel ports at their places, those between them filled up."""
     result: list[int] = []
     last = max(panels)
@@ -348,8 +368,8 @@ def _filled(panels: Mapping[int, int]) -> tuple[int, ...] | None:
         panel = panels.get(place)
         if panel is None:
             after = next((one for spot, one in sorted(panels.items()) if spot > place))
-            rest = next(spot for spot in sorted(panels) if spot > place) - place
-            panel = result[-1] + 1 if result else after - rest
+            remaining_panel = next(spot for spot in sorted(panels) if spot > place) - place
+            panel = result[-1] + 1 if result else after - remaining_panel
         if panel < 1 or (result and panel <= result[-1]):
             return None
         result.append(panel)
@@ -359,12 +379,12 @@ def _filled(panels: Mapping[int, int]) -> tuple[int, ...] | None:
 def _vlan(sight: Sight, group: Group) -> Tree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
     vlans = {box.id: _access(box.device) for box in sight.leaves}
-    number = usual(vlan for one in group.plugs if (vlan := vlans[one.leaf].get(one.interface.name)))
+    number = usual(vlan for plug in group.plugs if (vlan := vlans[plug.leaf].get(plug.interface.name)))
     return None if number is None else {"id": number}
 
 
 def _untagged(vlan: Vlan) -> set[str]:
-    return {one.interface for one in vlan.members if not one.tagged}
+    return {member.interface for member in vlan.members if not member.tagged}
 
 
 def _bonded(sight: Sight, group: Group) -> bool:
@@ -376,4 +396,4 @@ def _bonded(sight: Sight, group: Group) -> bool:
         for channel in (box.device.port_channels if isinstance(box.device.port_channels, tuple) else ())
         for member in channel.members
     }
-    return any((one.leaf, one.interface.name) in members for one in group.plugs)
+    return any((plug.leaf, plug.interface.name) in members for plug in group.plugs)

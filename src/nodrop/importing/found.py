@@ -45,7 +45,7 @@ def together(parts: Iterable[Found]) -> Found:
     return Found(keys=keys, guessed=guessed, lacking=lacking, left=tuple(left))
 
 
-def laid(under: Tree, over: Mapping[str, Any]) -> Tree:
+def merge_trees(under: Tree, over: Mapping[str, Any]) -> Tree:
     """Return a tree under another."""
     lay(under, over)
     return under
@@ -60,7 +60,7 @@ def lay(under: Tree, over: Mapping[str, Any]) -> None:
             under[key] = dict(value) if isinstance(value, dict) else value
 
 
-def within(keys: Any, at: Keys) -> Any:
+def find_value(keys: Any, at: Keys) -> Any:
     """Return what stands under a path of keys; None where nothing does."""
     for key in at:
         if not isinstance(keys, dict) or key not in keys:
@@ -69,9 +69,9 @@ def within(keys: Any, at: Keys) -> Any:
     return keys
 
 
-def numbers(found: Iterable[int]) -> Any:
+def numbers(found_numbers: Iterable[int]) -> Any:
     """Return numbers as an intent has them: `1-16`, `[1-4, 7]`, or the only one."""
-    spans = show_ids(found).split(", ")
+    spans = show_ids(found_numbers).split(", ")
     return list(map(_one, spans)) if len(spans) > 1 else _one(spans[0])
 
 
@@ -80,6 +80,6 @@ def _one(text: str) -> Any:
     return text if found is None else found
 
 
-def stated(**facts: Any) -> Tree:
+def collect_facts(**facts: Any) -> Tree:
     """Return the facts that there are, in order; None is one that there is not."""
     return {key: value for key, value in facts.items() if value is not None}

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from nodrop.errors import InputProblems
-from nodrop.importing.additions import Added, Files, beside, otherwise, put
-from nodrop.importing.found import Found, Tree, laid
+from nodrop.importing.additions import Added, Files, find_additions, otherwise, put
+from nodrop.importing.found import Found, Tree, merge_trees
 from nodrop.importing.sight import LEAF, Sight, see
 from nodrop.importing.spelling import spell
-from nodrop.importing.telling import not_carried, of_names
+from nodrop.importing.telling import of_names, render_differences
 from nodrop.importing.trying import Unlike, built, unlike
 from nodrop.intent.schema import Additions, Intent
 from nodrop.model.fabric import Extra, Fabric
@@ -46,14 +46,14 @@ class Held:
         return not (self.left or self.extra)
 
 
-def compared(sight: Sight, intent: Intent, files: Files | None) -> Compared:
+def compare_intent(sight: Sight, intent: Intent, files: Files | None) -> Compared:
     """Return what an intent comes to otherwise than a sight, and than `files`; InputProblems where it is not built."""
     fabric, made = built(intent)
     differing = unlike(sight, fabric)
     if files is None:
         return Compared(differing=differing, added=Added(settings={}, lines={}))
     devices = frozenset(one.device for one in differing)
-    added = replace(beside(sight, files, made), unlike=devices)
+    added = replace(find_additions(sight, files, made), unlike=devices)
     alike = [box.device.name for box in sight.boxes if box.device.name not in devices]
     return Compared(differing=differing, added=added, said=otherwise(sight, files, made, alike, added))
 
@@ -64,17 +64,17 @@ def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Hel
     InputProblems where it cannot be built.
     """
     sight = see(_modelled(imported, intent))
-    found = compared(sight, intent, files)
-    added = taken(found.added, sight, lambda tree: built(_with_extra(intent, tree)))
+    found_intent = compare_intent(sight, intent, files)
+    added = find_accepted_additions(found_intent.added, sight, lambda tree: built(_with_extra(intent, tree)))
     tree = added.tree(sight)
     return Held(
         names=tuple(of_names(sight)),
-        left=(*not_carried(found.differing, sight), *found.said, *added.shortened),
+        left=(*render_differences(found_intent.differing, sight), *found_intent.said, *added.shortened),
         extra=spell(Found(keys={"extra": tree})) if tree else "",
     )
 
 
-def taken(added: Added, sight: Sight, attempt: Callable[[Tree], object]) -> Added:
+def find_accepted_additions(added: Added, sight: Sight, attempt: Callable[[Tree], object]) -> Added:
     """Return of additions those that an intent takes: `attempt` builds one with them, and raises InputProblems."""
     for _ in range(_ROUNDS):
         if not (tree := added.tree(sight)):
@@ -88,7 +88,11 @@ def taken(added: Added, sight: Sight, attempt: Callable[[Tree], object]) -> Adde
             added = fewer
         else:
             return added
-    untried = (f"{name}: {len(own)} settings beside the model" for name, own in added.settings.items() if own)
+    untried = (
+        f"{name}: {len(own_settings)} settings beside the model"
+        for name, own_settings in added.settings.items()
+        if own_settings
+    )
     return replace(added, settings={}, lines={}, left=(*added.left, *untried))
 
 
@@ -96,11 +100,11 @@ def _with_extra(intent: Intent, tree: Tree) -> Intent:
     """Return an intent with more additions."""
     extra = dict(intent.extra)
     for group, more in tree.items():
-        there = extra.get(group, Additions())
+        additions = extra.get(group, Additions())
         extra[group] = Additions(
-            tables=laid(_nested(there.tables), more.get("tables", {})),
-            paths=laid(_nested(there.paths), more.get("paths", {})),
-            lines=(*there.lines, *more.get("lines", ())),
+            tables=merge_trees(_nested(additions.tables), more.get("tables", {})),
+            paths=merge_trees(_nested(additions.paths), more.get("paths", {})),
+            lines=(*additions.lines, *more.get("lines", ())),
         )
     return intent.model_copy(update={"extra": extra})
 
@@ -118,8 +122,10 @@ def _modelled(imported: Fabric, intent: Intent) -> Fabric:
     topology = intent.topology
     models = dict(_models(see(imported), topology.leaves.model, topology.spines.model))
     devices = (
-        replace(one, model=models[one.name]) if isinstance(one.model, Unknown) and one.name in models else one
-        for one in imported.devices
+        replace(device, model=models[device.name])
+        if isinstance(device.model, Unknown) and device.name in models
+        else device
+        for device in imported.devices
     )
     return replace(imported, devices=tuple(devices))
 

@@ -10,7 +10,7 @@ from nodrop.design.host_settings import repeated
 from nodrop.design.static_buffers import is_static
 from nodrop.design.watchdog import derive
 from nodrop.errors import InputProblems
-from nodrop.importing.found import Keys, Tree, within
+from nodrop.importing.found import Keys, Tree, find_value
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 
@@ -46,16 +46,16 @@ def _left_out(
     keys: Tree, at: Keys, spell: Spell, same: Callable[[Intent, Intent, Boxes], bool], switches: Boxes
 ) -> Tree:
     """Return the keys without one, where the intent is the same by a test."""
-    if within(keys, at) is None:
+    if find_value(keys, at) is None:
         return keys
     fewer = deepcopy(keys)
-    del within(fewer, at[:-1])[at[-1]]
+    del find_value(fewer, at[:-1])[at[-1]]
     before, after = _loaded(keys, spell), _loaded(_pruned(fewer), spell)
     return fewer if before is not None and after is not None and same(before, after, switches) else keys
 
 
-def _same_timers(one: Intent, other: Intent, switches: Boxes) -> bool:
-    before, after = derive(one, switches.most_ports), derive(other, switches.most_ports)
+def _same_timers(intent: Intent, other_intent: Intent, switches: Boxes) -> bool:
+    before, after = derive(intent, switches.most_ports), derive(other_intent, switches.most_ports)
     if before is None or after is None:
         return before is after
     return (before.hosts, before.fabric, before.polling_ms, before.unwatched) == (
@@ -63,9 +63,11 @@ def _same_timers(one: Intent, other: Intent, switches: Boxes) -> bool:
     )  # fmt: skip
 
 
-def _same_pattern(one: Intent, other: Intent, switches: Boxes) -> bool:
+def _same_pattern(intent: Intent, other_intent: Intent, switches: Boxes) -> bool:
     tiers = [(tier[0].role, tier[0].model) for tier in (switches.leaves, switches.spines)]
-    return all(pattern_mtu(one, *tier) == pattern_mtu(other, *tier) for tier in tiers if not is_static(tier[1]))
+    return all(
+        pattern_mtu(intent, *tier) == pattern_mtu(other_intent, *tier) for tier in tiers if not is_static(tier[1])
+    )
 
 
 def _loaded(keys: Tree, spell: Spell) -> Intent | None:
@@ -77,10 +79,10 @@ def _loaded(keys: Tree, spell: Spell) -> Intent | None:
 
 def _pruned(keys: Tree) -> Tree:
     """Return a tree without headings that nothing stands under."""
-    return dict(_kept(keys))
+    return dict(_prune_entries(keys))
 
 
-def _kept(keys: Tree) -> Iterator[tuple[str, Any]]:
+def _prune_entries(keys: Tree) -> Iterator[tuple[str, Any]]:
     for key, value in keys.items():
         if not isinstance(value, dict):
             yield key, value

@@ -13,12 +13,12 @@ ROUND = {4: 16, 6: 48}
 
 def addresses_of(texts: Iterable[str], version: int) -> list[Address]:
     """Return the addresses of a version, 4 or 6, among texts; none of those that a link has by itself."""
-    found = []
+    addresses = []
     for text in texts:
-        one = interface_of(text)
-        if one is not None and one.version == version and not one.ip.is_link_local:
-            found.append(one)
-    return found
+        interface = interface_of(text)
+        if interface is not None and interface.version == version and not interface.ip.is_link_local:
+            addresses.append(interface)
+    return addresses
 
 
 def bits(version: int) -> int:
@@ -41,10 +41,10 @@ def spanning(first: int, last: int, version: int, length: int | None = None) -> 
 def holds(pool: Network, addresses: Iterable[int]) -> bool:
     """Whether a pool has addresses, all of them."""
     low, high = int(pool.network_address), int(pool.broadcast_address)
-    return all(low <= one <= high for one in addresses)
+    return all(low <= address <= high for address in addresses)
 
 
-def around(addresses: list[int], version: int) -> Network | None:
+def find_smallest_network(addresses: list[int], version: int) -> Network | None:
     """Return the least network that holds addresses."""
     made = IPv4Network if version == 4 else IPv6Network
     low, high = min(addresses), max(addresses)

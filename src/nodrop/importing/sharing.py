@@ -6,7 +6,7 @@ from nodrop.design.static_buffers import is_static, static_buffers
 from nodrop.importing.sight import SPINE, Sight, usual
 from nodrop.intent.schema import MOST_SHARING, Intent
 from nodrop.model.buffers import BufferPool
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 
 
 def ratio(sight: Sight, intent: Intent) -> int | None:
@@ -17,13 +17,13 @@ def ratio(sight: Sight, intent: Intent) -> int | None:
     switches = boxes(intent, [])
     if not has_pfc(intent) or not switches.spines or not is_static(switches.spines[0].model):
         return None
-    pools = (those_known(box.device.buffer_pools) for box in sight.spines)
-    wanted = usual(size for own in pools if (size := _shared_bytes(own)))
+    pools = (known_rows(box.device.buffer_pools) for box in sight.spines)
+    wanted = usual(size for own_pools in pools if (size := _shared_bytes(own_pools)))
     ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
     for each in ratios:
         shared = intent.buffers.model_copy(update={"shared_headroom": "off" if each is None else each})
-        made = static_buffers(intent.model_copy(update={"buffers": shared}), SPINE, switches.spines[0].model)
-        if _shared_bytes(made.pools) == wanted:
+        buffers = static_buffers(intent.model_copy(update={"buffers": shared}), SPINE, switches.spines[0].model)
+        if _shared_bytes(buffers.pools) == wanted:
             return each
     return None
 

@@ -13,7 +13,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
 from nodrop.model.addresses import address_of, interface_of
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, Side
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
 
 LEAF, SPINE = "leaf", "spine"
@@ -54,11 +54,13 @@ class Box(NamedTuple):
 
     def port(self, name: str) -> Interface | None:
         """Return its port of that name."""
-        return next((one for one in self.device.interfaces if one.name == name), None)
+        return next((interface for interface in self.device.interfaces if interface.name == name), None)
 
     def parts(self, panel: int) -> int:
         """Return into how many ports a panel port is split, of which not all need be there."""
-        there = sum(isinstance(one.port, Port) and one.port.panel == panel for one in self.device.interfaces)
+        there = sum(
+            isinstance(interface.port, Port) and interface.port.panel == panel for interface in self.device.interfaces
+        )
         return next((one for one in _SPLITS if one >= there), _SPLITS[-1])
 
     def fewer_lanes(self, port: Interface) -> int | None:
@@ -103,61 +105,61 @@ class Sight:
         """Leaves, then spines."""
         return self.leaves + self.spines
 
-    def said(self, text: str) -> str:
+    def restore_names(self, text: str) -> str:
         """Return a text of what an intent comes to with the names that switches have in their files."""
-        return _NAME.sub(lambda found: self.was.get(found[0], found[0]), text)
+        return _NAME.sub(lambda match: self.was.get(match[0], match[0]), text)
 
 
 class Cables:
     """The cables of a sight, looked up once."""
 
     def __init__(self, sight: Sight) -> None:
-        self._boxes = {one.device.name: one for one in sight.boxes}
-        self._leaves = {one.device.name for one in sight.leaves}
+        self._boxes = {box.device.name: box for box in sight.boxes}
+        self._leaves = {leaf.device.name for leaf in sight.leaves}
         self._ports = {(box.device.name, port.name): port for box in sight.boxes for port in box.device.interfaces}
         self.links = sight.fabric.links
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """The cables between leaves and spines whose ports are known by number, in order."""
-        found = []
+        found_runs = []
         for link in self.links:
             for lower, upper in ((link.a, link.b), (link.b, link.a)):
                 if lower.node in self._leaves and upper.node in self._boxes.keys() - self._leaves:
                     near, far = self._ports.get(lower), self._ports.get(upper)
                     if near and far and isinstance(near.port, Port) and isinstance(far.port, Port):
                         at = self._boxes[lower.node].id, self._boxes[upper.node].id
-                        found.append(Run(at[0], near.port, at[1], far.port, link))
-        return tuple(sorted(found, key=lambda one: one[:4]))
+                        found_runs.append(Run(at[0], near.port, at[1], far.port, link))
+        return tuple(sorted(found_runs, key=lambda run: run[:4]))
 
     @cached_property
-    def joined(self) -> frozenset[End]:
+    def switch_link_ends(self) -> frozenset[End]:
         """The ends of cables between switches."""
         return frozenset(end for link in self.links for end in (link.a, link.b) if self.between(link))
 
-    def spoken(self, name: str) -> frozenset[str]:
+    def find_unnumbered_ports(self, name: str) -> frozenset[str]:
         """Return the ports of a switch over which it has BGP sessions, without addresses."""
         device = self._boxes[name].device
         neighbors = device.neighbors
-        ports = {one.name for one in device.interfaces}
+        ports = {interface.name for interface in device.interfaces}
         rows = () if isinstance(neighbors, Unknown) else neighbors
-        return frozenset(one.interface for one in rows if one.interface in ports)
+        return frozenset(row.interface for row in rows if row.interface in ports)
 
-    def beyond(self, name: str) -> frozenset[str]:
+    def find_external_ports(self, name: str) -> frozenset[str]:
         """Return the ports of a switch over which it has BGP sessions with what was not read."""
         device = self._boxes[name].device
         neighbors = [near for text in _addresses(device) if (near := address_of(text)) is not None]
-        channels = those_known(device.port_channels)
-        addresses = [(one.name, those_known(one.addresses)) for one in device.interfaces]
-        addresses += [(one.name, one.addresses) for one in channels]
+        channels = known_rows(device.port_channels)
+        addresses = [(interface.name, known_rows(interface.addresses)) for interface in device.interfaces]
+        addresses += [(channel.name, channel.addresses) for channel in channels]
         found = {
             name
             for name, texts in addresses
             if any(near in one.network for text in texts if (one := interface_of(text)) for near in neighbors)
         }
-        found |= {member for one in channels if one.name in found for member in one.members}
-        ports = {one.name for one in device.interfaces} & (found | self.spoken(name))
-        return frozenset(port for port in ports if End(name, port) not in self.joined)
+        found |= {member for channel in channels if channel.name in found for member in channel.members}
+        ports = {interface.name for interface in device.interfaces} & (found | self.find_unnumbered_ports(name))
+        return frozenset(port for port in ports if End(name, port) not in self.switch_link_ends)
 
     def between(self, link: Link) -> bool:
         """Whether a cable joins two switches."""
@@ -170,7 +172,11 @@ class Cables:
 
 def _addresses(device: Device) -> Iterator[str]:
     """Yield the addresses of a switch's BGP neighbors."""
-    return (one.address for one in those_known(device.neighbors) if one.address and address_of(one.address))
+    return (
+        neighbor.address
+        for neighbor in known_rows(device.neighbors)
+        if neighbor.address and address_of(neighbor.address)
+    )
 
 
 def faces(port: Interface, side: Side) -> bool:
@@ -190,8 +196,8 @@ def see(fabric: Fabric) -> Sight:
     named: dict[str, str] = {}
     numbers: dict[str, int] = {}
     for role in ROLES:
-        own = sorted((name for name, of in roles.items() if of == role), key=natural)
-        for name, number in zip(own, _numbers(own, role), strict=True):
+        own_names = sorted((name for name, of in roles.items() if of == role), key=natural)
+        for name, number in zip(own_names, _numbers(own_names, role), strict=True):
             named[name], numbers[name] = f"{role}{number}", number
     seen = _renamed(fabric, named)
     devices = {device.name: device for device in seen.devices}
@@ -211,23 +217,28 @@ def see(fabric: Fabric) -> Sight:
 
 def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
     """Return the role of every switch that is of a tier, and how roles were guessed that nobody states."""
-    every = [one.name for one in fabric.devices]
-    stated = {one.name: one.role for one in fabric.devices if isinstance(one.role, str) and one.role in ROLES}
-    left = [one.name for one in fabric.devices if isinstance(one.role, Unknown)]
-    if not left and (lowered := _one_lower(fabric)):
+    every = [device.name for device in fabric.devices]
+    stated = {
+        device.name: device.role for device in fabric.devices if isinstance(device.role, str) and device.role in ROLES
+    }
+    remaining_names = [device.name for device in fabric.devices if isinstance(device.role, Unknown)]
+    if not remaining_names and (lowered := _one_lower(fabric)):
         why = "roles that are stated: nothing stands below the spines, and so these are the leaves"
         return lowered, dict.fromkeys(ROLES, why)
-    if len({one.role for one in fabric.devices}) == 1 and _joined(fabric):
-        stated, left = {}, every  # one role for both ends of a cable, as SONiC's own default has it, is no tier
-    if not left:
+    if len({device.role for device in fabric.devices}) == 1 and _has_switch_links(fabric):
+        stated, remaining_names = (
+            {},
+            every,
+        )  # one role for both ends of a cable, as SONiC's own default has it, is no tier
+    if not remaining_names:
         return {name: str(role) for name, role in stated.items()}, {}
-    by_name = {name: role for name in left if (role := _by_name(name))}
+    by_name = {name: role for name in remaining_names if (role := _by_name(name))}
     if SPINE in by_name.values():
         above = [name for name, role in by_name.items() if role == SPINE and _ABOVE.search(name)]
         if len(above) < sum(role == SPINE for role in by_name.values()):
             by_name = {name: role for name, role in by_name.items() if name not in above}
-            left = [name for name in left if name not in above]
-    by_cable = _by_cable(fabric, [name for name in left if name not in by_name], by_name)
+            remaining_names = [name for name in remaining_names if name not in above]
+    by_cable = _by_cable(fabric, [name for name in remaining_names if name not in by_name], by_name)
     found = {name: str(role) for name, role in stated.items()} | by_name | by_cable
     if set(found.values()) == {SPINE} and any(map(_has_hosts, fabric.devices)):
         return dict.fromkeys(found, LEAF), {LEAF: "their ports: hosts are in VLANs of theirs"}
@@ -239,20 +250,22 @@ def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
     return found, guessed
 
 
-def _joined(fabric: Fabric) -> bool:
+def _has_switch_links(fabric: Fabric) -> bool:
     """Whether a cable joins two of the switches."""
-    names = {one.name for one in fabric.devices}
+    names = {device.name for device in fabric.devices}
     return any(link.a.node in names and link.b.node in names for link in fabric.links)
 
 
 def _has_hosts(device: Device) -> bool:
     """Whether a switch has an address in a VLAN that ports are in without tags."""
-    return any(vlan.addresses and not all(one.tagged for one in vlan.members) for vlan in those_known(device.vlans))
+    return any(
+        vlan.addresses and not all(member.tagged for member in vlan.members) for vlan in known_rows(device.vlans)
+    )
 
 
 def _one_lower(fabric: Fabric) -> dict[str, str]:
     """Return the roles of a fabric that is stated to have spines and superspines alone; none of any other."""
-    roles = {one.name: str(one.role) for one in fabric.devices}
+    roles = {device.name: str(device.role) for device in fabric.devices}
     if set(roles.values()) != {SPINE, _TOP}:
         return {}
     return {name: SPINE if role == _TOP else LEAF for name, role in roles.items()}
@@ -264,7 +277,7 @@ def _by_name(name: str) -> str | None:
 
 def _by_cable(fabric: Fabric, left: list[str], known: Mapping[str, str]) -> dict[str, str]:
     """Return the roles of switches that no name tells: those joined to leaves alone are spines, and so on."""
-    names = {one.name for one in fabric.devices}
+    names = {device.name for device in fabric.devices}
     peers: dict[str, set[str]] = {name: set() for name in names}
     for link in fabric.links:
         if link.a.node in names and link.b.node in names:
@@ -305,36 +318,38 @@ def _renamed(fabric: Fabric, named: Mapping[str, str]) -> Fabric:
     """Return a fabric whose switches, and ports where their platform is not written, are called otherwise."""
     ports: dict[End, str] = {}
     devices = []
-    for device in map(_numbered, fabric.devices):
+    for device in map(_number_ports, fabric.devices):
         if device.name not in named:
             continue
         platform = platforms.written_as(device.platform)
-        made, own = [], {}
+        interfaces, own = [], {}
         for port in device.interfaces:
             new = _port_name(device, platform, port)
             own[port.name] = new
-            made.append(port if new == port.name else replace(port, name=new))
+            interfaces.append(port if new == port.name else replace(port, name=new))
         ports |= {End(device.name, old): new for old, new in own.items() if old != new}
-        devices.append(replace(device, name=named[device.name], interfaces=tuple(made)))
+        devices.append(replace(device, name=named[device.name], interfaces=tuple(interfaces)))
 
     def end(one: End) -> End:
         return End(named.get(one.node, one.node), ports.get(one, one.port))
 
-    links = (replace(one, a=min(end(one.a), end(one.b)), b=max(end(one.a), end(one.b))) for one in fabric.links)
+    links = (replace(link, a=min(end(link.a), end(link.b)), b=max(end(link.a), end(link.b))) for link in fabric.links)
     return replace(
         fabric,
         devices=tuple(sorted(devices, key=lambda one: natural(one.name))),
-        links=tuple(sorted(links, key=lambda one: (one.a, one.b))),
+        links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
     )
 
 
-def _numbered(device: Device) -> Device:
+def _number_ports(device: Device) -> Device:
     """Return a switch whose ports have numbers: those of its model where all have some, else in their order."""
-    if not all(isinstance(one.port, Unknown) for one in device.interfaces):
+    if not all(isinstance(interface.port, Unknown) for interface in device.interfaces):
         return device
-    ordered = sorted(device.interfaces, key=lambda one: natural(one.name))
-    ports = _by_model(device, [one.name for one in ordered]) or [Port(n) for n in range(1, len(ordered) + 1)]
-    numbered = tuple(replace(one, port=port) for one, port in zip(ordered, ports, strict=True))
+    ordered = sorted(device.interfaces, key=lambda interface: natural(interface.name))
+    ports = _by_model(device, [interface.name for interface in ordered]) or [
+        Port(n) for n in range(1, len(ordered) + 1)
+    ]
+    numbered = tuple(replace(interface, port=port) for interface, port in zip(ordered, ports, strict=True))
     return replace(device, interfaces=numbered)
 
 
@@ -344,14 +359,16 @@ def _by_model(device: Device, names: list[str]) -> list[Port] | None:
     if isinstance(device.model, Unknown) or port_of is None:
         return None
     model = device.model
-    whole = [port_of(model, name, 1) for name in names]
-    parts = Counter(one.panel for one in whole if one)
-    found = [port_of(model, name, parts[one.panel]) for name, one in zip(names, whole, strict=True) if one]
-    return [one for one in found if one] if len(found) == len(names) else None
+    whole_ports = [port_of(model, name, 1) for name in names]
+    parts = Counter(port.panel for port in whole_ports if port)
+    ports = [port_of(model, name, parts[port.panel]) for name, port in zip(names, whole_ports, strict=True) if port]
+    return [port for port in ports if port] if len(ports) == len(names) else None
 
 
 def _port_name(device: Device, platform: str, port: Interface) -> str:
     if platform == device.platform or isinstance(device.model, Unknown) or not isinstance(port.port, Port):
         return port.name
-    splits = sum(isinstance(one.port, Port) and one.port.panel == port.port.panel for one in device.interfaces)
+    splits = sum(
+        isinstance(interface.port, Port) and interface.port.panel == port.port.panel for interface in device.interfaces
+    )
     return platforms.port_name(platform, device.model, port.port, splits)

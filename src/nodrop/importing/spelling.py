@@ -60,23 +60,23 @@ def _with_lacks(found: Found) -> Tree:
             if isinstance(inside, Lack):
                 inside = inside.example
         inside.setdefault(at[-1], lack)
-    return {key: _folded(value) for key, value in keys.items()}
+    return {key: _merge_missing_keys(value) for key, value in keys.items()}
 
 
 def _copied(value: Any) -> Any:
     return {key: _copied(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
-def _folded(value: Any) -> Any:
+def _merge_missing_keys(value: Any) -> Any:
     if isinstance(value, Lack):
         return value._replace(example=_example(value.example))
     if not isinstance(value, dict):
         return value
-    inside = {key: _folded(one) for key, one in value.items()}
+    inside = {key: _merge_missing_keys(one) for key, one in value.items()}
     lacks = [one for one in inside.values() if isinstance(one, Lack)]
     if not lacks or len(lacks) < len(inside):
         return inside
-    why = "; ".join(dict.fromkeys(one.why for one in lacks))
+    why = "; ".join(dict.fromkeys(lack.why for lack in lacks))
     return Lack(why, {key: one.example for key, one in inside.items()})
 
 
@@ -117,14 +117,14 @@ def _lines(found: Found, at: Keys, value: Any) -> Iterator[str]:
     inside = _sorted(at, value)
     width = max((len(_key(key)) for key, one in inside if isinstance(one, dict)), default=0)
     aligned = at[0] in ("endpoints", "classes") or at == ("pfc", "watchdog")
-    told = ""
+    reported_remark = ""
     for key, one in inside:
-        made = list(_lines(found, (*at, key), one))
-        remark = made[0] if isinstance(one, Lack) else ""
-        made, told = made[bool(remark) and remark == told :], remark
-        if aligned and isinstance(one, dict) and made[-1].startswith(begun := f"{indent}  {_key(key)}: "):
-            made[-1] = f"{begun}{' ' * (width - len(_key(key)))}{made[-1].removeprefix(begun)}"
-        yield from made
+        lines = list(_lines(found, (*at, key), one))
+        remark = lines[0] if isinstance(one, Lack) else ""
+        lines, reported_remark = lines[bool(remark) and remark == reported_remark :], remark
+        if aligned and isinstance(one, dict) and lines[-1].startswith(begun := f"{indent}  {_key(key)}: "):
+            lines[-1] = f"{begun}{' ' * (width - len(_key(key)))}{lines[-1].removeprefix(begun)}"
+        yield from lines
 
 
 def _guesses_below(found: Found, at: Keys) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.importing.sight import KEYS, ROLES, Sight
-from nodrop.importing.trying import Unlike, grouped
+from nodrop.importing.trying import Unlike, group_differences
 from nodrop.model.subject import natural
 from nodrop.report.names import listing
 
@@ -16,17 +16,17 @@ Parts = Mapping[str, Sequence[str]]
 """By switch, parts of it: ports, neighbors, pools."""
 
 
-def not_carried(found: Iterable[Unlike], sight: Sight) -> tuple[str, ...]:
+def render_differences(unlikes: Iterable[Unlike], sight: Sight) -> tuple[str, ...]:
     """Return a line for each kind of facts that are unlike, with the switches and parts that have it."""
-    lines = list(_lines(found, sight))
+    lines = list(_lines(unlikes, sight))
     if len(lines) <= _MOST:
         return tuple(lines)
     return (*lines[:_MOST], f"and {len(lines) - _MOST} more kinds of facts")
 
 
-def _lines(found: Iterable[Unlike], sight: Sight) -> Iterator[str]:
+def _lines(unlikes: Iterable[Unlike], sight: Sight) -> Iterator[str]:
     facts: dict[tuple[str, str], list[tuple[str, str, Parts]]] = {}
-    for (path, has, built, key), devices in sorted(grouped(found).items()):
+    for (path, has, built, key), devices in sorted(group_differences(unlikes).items()):
         facts.setdefault((path, key), []).append((has, built, devices))
     for (path, key), ways in facts.items():
         decides = f" ({key} decides it)" if key else ""
@@ -72,8 +72,8 @@ def _place(names: list[str], parts: str) -> str:
 def of_names(sight: Sight) -> Iterator[str]:
     """Yield what switches of a tier are called in their files, where the intent calls them otherwise."""
     for role in ROLES:
-        own = [box for box in sight.tier(role) if box.was != box.device.name]
-        if own:
-            names = ", ".join(f"{box.device.name} is {box.was}" for box in own[:16])
-            rest = f" and {len(own) - 16} more" if len(own) > 16 else ""
-            yield f"Names of {KEYS[role]}: {names}{rest}."
+        own_boxes = [box for box in sight.tier(role) if box.was != box.device.name]
+        if own_boxes:
+            names = ", ".join(f"{box.device.name} is {box.was}" for box in own_boxes[:16])
+            remainder = f" and {len(own_boxes) - 16} more" if len(own_boxes) > 16 else ""
+            yield f"Names of {KEYS[role]}: {names}{remainder}."

@@ -6,7 +6,7 @@ from functools import cache
 from nodrop import platforms
 from nodrop.hardware import switch, switches
 from nodrop.hardware.schema import Switch
-from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
+from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
 from nodrop.importing.sight import KEYS, ROLES, SPEED_MBPS, Box, Sight, usual
 from nodrop.model.fabric import Port
 from nodrop.model.qos import QosProfile
@@ -25,70 +25,74 @@ def tiers(sight: Sight) -> Found:
     lacking: dict[Keys, Lack] = {}
     left = list(_others(sight))
     for role in ROLES:
-        own = sight.tier(role)
+        own_boxes = sight.tier(role)
         at: Keys = ("topology", KEYS[role])
-        if not own:
+        if not own_boxes:
             lacking[at] = Lack(f"no switch is known to be a {role}", _tier(sight))
             continue
-        model = usual(one.device.model for one in own if not isinstance(one.device.model, Unknown))
-        platform = usual(platforms.written_as(one.device.platform) for one in own) or ""
-        version, how = _version(own, platform)
-        keys[KEYS[role]] = stated(
-            ids=numbers(one.id for one in own),
+        model = usual(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
+        platform = usual(platforms.written_as(box.device.platform) for box in own_boxes) or ""
+        version, how = _version(own_boxes, platform)
+        keys[KEYS[role]] = collect_facts(
+            ids=numbers(box.id for box in own_boxes),
             model=model,
             platform=platform,
             version=version,
-            style=_style(own, platform),
+            style=_style(own_boxes, platform),
         )
         if model is None:
-            lacking[(*at, "model")] = Lack(_no_model(own), fitting(own, platform))
-        foreign = sorted({one.device.platform for one in own} - {platform})
+            lacking[(*at, "model")] = Lack(_no_model(own_boxes), fitting(own_boxes, platform))
+        foreign = sorted({box.device.platform for box in own_boxes} - {platform})
         if foreign:
             guessed[(*at, "platform")] = f"read from {', '.join(foreign)}, which nodrop does not write"
         if how:
             guessed[(*at, "version")] = how
         if role in sight.guessed:
             guessed[(*at, "ids")] = f"which switches these are follows from {sight.guessed[role]}"
-        left += _unlike(own, model, platform)
+        left += _unlike(own_boxes, model, platform)
     return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(left))
 
 
-def _no_model(own: tuple[Box, ...]) -> str:
+def _no_model(own_boxes: tuple[Box, ...]) -> str:
     """Return why the model of a tier is not known."""
-    names = sorted({one.device.hwsku for one in own if isinstance(one.device.hwsku, str)})
+    names = sorted({box.device.hwsku for box in own_boxes if isinstance(box.device.hwsku, str)})
     why = f"HWSKU {', '.join(names)} is of no model that nodrop knows" if names else "no file says which model it is"
     return f"{why}; `nodrop hardware` lists them"
 
 
-def likely_model(own: tuple[Box, ...]) -> Switch:
+def likely_model(own_boxes: tuple[Box, ...]) -> Switch:
     """Return the model of most switches, else one that they may be of."""
-    known = usual(model.name for one in own if (model := one.model))
-    return switch(known or fitting(own, usual_platform(own)))
+    known = usual(model.name for box in own_boxes if (model := box.model))
+    return switch(known or fitting(own_boxes, usual_platform(own_boxes)))
 
 
-def usual_platform(own: tuple[Box, ...]) -> str:
+def usual_platform(own_boxes: tuple[Box, ...]) -> str:
     """Return the platform that most switches are written as."""
-    return usual(platforms.written_as(one.device.platform) for one in own) or platforms.default()
+    return usual(platforms.written_as(box.device.platform) for box in own_boxes) or platforms.default()
 
 
-def fitting(own: tuple[Box, ...], platform: str) -> str:
+def fitting(own_boxes: tuple[Box, ...], platform: str) -> str:
     """Return the model, of those written for a platform, that has the ports of switches with the fewest to spare.
 
     Names of ports that follow the model's lanes tell models apart.
     """
     port_of = platforms.model_port(platform)
-    names = {port.name for box in own for port in box.device.interfaces}
+    names = {port.name for box in own_boxes for port in box.device.interfaces}
     wanted = {
-        (one.port.panel, box.parts(one.port.panel), one.speed_mbps if isinstance(one.speed_mbps, int) else SPEED_MBPS)
-        for box in own
-        for one in box.device.interfaces
-        if isinstance(one.port, Port)
+        (
+            interface.port.panel,
+            box.parts(interface.port.panel),
+            interface.speed_mbps if isinstance(interface.speed_mbps, int) else SPEED_MBPS,
+        )
+        for box in own_boxes
+        for interface in box.device.interfaces
+        if isinstance(interface.port, Port)
     }
     written = (model for name in switches() if platform in (model := switch(name)).platforms)
-    named = (one for one in written if port_of is None or all(port_of(one.name, name, 1) for name in names))
-    able = (one for one in named if all(_has(one.name, *port) for port in wanted))
+    named_switches = (one for one in written if port_of is None or all(port_of(one.name, name, 1) for name in names))
+    able = (one for one in named_switches if all(_has(one.name, *port) for port in wanted))
     panels = {panel for panel, *_ in wanted}
-    preferred = min(able, key=lambda one: (one.vendor != _VENDOR, *_spare(one, panels), one.name), default=None)
+    preferred = min(able, key=lambda model: (model.vendor != _VENDOR, *_spare(model, panels), model.name), default=None)
     return preferred.name if preferred else _MODEL
 
 
@@ -101,34 +105,34 @@ def _spare(model: Switch, panels: set[int]) -> tuple[int, int, bool]:
 def _has(name: str, panel: int, parts: int, speed: int) -> bool:
     """Whether a model has a panel port that is split so, at a speed."""
     group = switch(name).group(panel)
-    way = group.split(parts) if group else None
-    return group is not None and way is not None and panel in group.usable(parts) and speed in way.speeds
+    breakout = group.find_breakout(parts) if group else None
+    return group is not None and breakout is not None and panel in group.usable(parts) and speed in breakout.speeds
 
 
 def _tier(sight: Sight) -> Tree:
     """Return a tier as it may be, like the other one."""
-    there = sight.boxes
-    platform = usual_platform(there)
-    model = usual(one.device.model for one in there if isinstance(one.device.model, str)) or fitting(there, platform)
-    return {"ids": "1-2", "model": model, "platform": platform, "version": _version(there, platform)[0]}
+    boxes = sight.boxes
+    platform = usual_platform(boxes)
+    model = usual(box.device.model for box in boxes if isinstance(box.device.model, str)) or fitting(boxes, platform)
+    return {"ids": "1-2", "model": model, "platform": platform, "version": _version(boxes, platform)[0]}
 
 
-def _version(own: tuple[Box, ...], platform: str) -> tuple[str, str]:
+def _version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
     """Return the release of a tier, and why it is a guess; empty where it is none."""
     held = traits(platform)
-    found = usual(one.device.version for one in own if isinstance(one.device.version, str))
+    found = usual(box.device.version for box in own_boxes if isinstance(box.device.version, str))
     if found in held.releases:
         return str(found), ""
-    if found is None or any(one.device.platform != platform for one in own):
+    if found is None or any(box.device.platform != platform for box in own_boxes):
         return held.usual, "no file says a release that nodrop writes; this one is usual"
     return held.usual, f"{held.title} {found} is none that nodrop writes"
 
 
-def _style(own: tuple[Box, ...], platform: str) -> str | None:
+def _style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
     """Return the style of QoS of a tier; None if it is the default, or the platform has no styles."""
     held = traits(platform)
-    styles = usual(one.device.qos_style for one in own if isinstance(one.device.qos_style, str))
-    lossless = max((len(_lossless(one)) for one in own), default=0)
+    styles = usual(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))
+    lossless = max((len(_lossless(box)) for box in own_boxes), default=0)
     return styles if styles in held.styles and styles != held.usual_style(lossless) else None
 
 
@@ -148,11 +152,11 @@ def _others(sight: Sight) -> Iterator[str]:
         yield f"{listing(sight.others)}: of neither tier; an intent has leaves and spines"
 
 
-def _unlike(own: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
+def _unlike(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
     """Yield switches of another model or network OS than their tier's."""
     for what, wanted, found in (
-        ("model", model, {one.was: one.device.model for one in own if not isinstance(one.device.model, Unknown)}),
-        ("platform", platform, {one.was: platforms.written_as(one.device.platform) for one in own}),
+        ("model", model, {box.was: box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown)}),
+        ("platform", platform, {box.was: platforms.written_as(box.device.platform) for box in own_boxes}),
     ):
         for value in sorted({str(one) for one in found.values() if one != wanted}):
             names = listing(name for name, one in found.items() if str(one) == value)

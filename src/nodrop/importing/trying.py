@@ -58,91 +58,106 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
     readings = list(read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, ""))
     declared = stated.loads(stated.spell(fabric).encode(), stated.FILE)
     files: dict[str, dict[str, bytes]] = {}
-    for one in artifacts:
-        files.setdefault(one.device, {})[one.path] = one.text.encode()
+    for artifact in artifacts:
+        files.setdefault(artifact.device, {})[artifact.path] = artifact.text.encode()
     return assemble(readings, declared).fabric, files
 
 
-def unlike(sight: Sight, other: Fabric) -> tuple[Unlike, ...]:
+def unlike(sight: Sight, other_fabric: Fabric) -> tuple[Unlike, ...]:
     """Return every fact of a sight that a fabric has otherwise; what its files do not say is no fact.
 
     Nor is a text that is the same but for the names of switches, which are told by themselves.
     """
-    return tuple(_unlike(sight, other))
+    return tuple(_unlike(sight, other_fabric))
 
 
-def _unlike(sight: Sight, other: Fabric) -> Iterator[Unlike]:
-    own, interner = sight.fabric, Interner()
-    theirs = {device.name: interner.device(device) for device in other.devices}
-    for device in map(interner.device, own.devices):
-        there = theirs.get(device.name)
-        if there is None:
+def _unlike(sight: Sight, other_fabric: Fabric) -> Iterator[Unlike]:
+    own_fabric, interner = sight.fabric, Interner()
+    other_devices = {device.name: interner.device(device) for device in other_fabric.devices}
+    for device in map(interner.device, own_fabric.devices):
+        far_device = other_devices.get(device.name)
+        if far_device is None:
             yield Unlike(device=device.name, part="", path="", has="there", built="missing", key="topology")
             continue
-        if device.platform != there.platform:
-            there = replace(there, **{name: getattr(device, name) for name in _OF_SPELLING})
+        if device.platform != far_device.platform:
+            far_device = replace(far_device, **{name: getattr(device, name) for name in _OF_SPELLING})
         else:  # additions carry access lists as their files have them
-            there = replace(there, access_lists=device.access_lists)
-        yield from _of_device(device, there, sight)
-    for name in sorted(theirs.keys() - {one.name for one in own.devices}):
+            far_device = replace(far_device, access_lists=device.access_lists)
+        yield from _of_device(device, far_device, sight)
+    for name in sorted(other_devices.keys() - {one.name for one in own_fabric.devices}):
         yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")
-    yield from _of_fabric(own, other)
+    yield from _of_fabric(own_fabric, other_fabric)
 
 
-def _of_device(device: Device, there: Device, sight: Sight) -> Iterator[Unlike]:
-    for found in differences(device, there):
-        if not _says(found) or (isinstance(found.b, str) and found.a == sight.said(found.b)):
+def _of_device(device: Device, far_device: Device, sight: Sight) -> Iterator[Unlike]:
+    for difference in differences(device, far_device):
+        if not _says(difference) or (
+            isinstance(difference.b, str) and difference.a == sight.restore_names(difference.b)
+        ):
             continue
-        of_port = found.path[:1] == ("interfaces",) and len(found.path) > 1
-        rows = len(found.path) > 1 and isinstance(getattr(device, found.path[0], None), tuple)
+        of_port = difference.path[:1] == ("interfaces",) and len(difference.path) > 1
+        rows = len(difference.path) > 1 and isinstance(getattr(device, difference.path[0], None), tuple)
         if of_port:
-            part, path, aspect = found.path[1], found.path[2:], Aspect("port", found.path[2:])
-        elif found.path[:2] == ("bgp", "neighbors"):
+            part, path, aspect = difference.path[1], difference.path[2:], Aspect("port", difference.path[2:])
+        elif difference.path[:2] == ("bgp", "neighbors"):
             part, path, aspect = (
-                "/".join(found.path[2:3]),
-                ("bgp", "neighbors", *found.path[3:]),
-                Aspect("device", found.path[1:]),
+                "/".join(difference.path[2:3]),
+                ("bgp", "neighbors", *difference.path[3:]),
+                Aspect("device", difference.path[1:]),
             )
         elif rows:
-            part, path, aspect = found.path[1], (found.path[0], *found.path[2:]), Aspect("device", found.path)
+            part, path, aspect = (
+                difference.path[1],
+                (difference.path[0], *difference.path[2:]),
+                Aspect("device", difference.path),
+            )
         else:
-            part, path, aspect = "", found.path, Aspect("device", found.path)
+            part, path, aspect = "", difference.path, Aspect("device", difference.path)
         if of_port and not path:
-            has, made = ("none" if one is None else "there" for one in (found.a, found.b))
-            yield Unlike(device=device.name, part=part, path="", has=has, built=made, key=keys_in_words(aspect))
+            has, new_built = ("none" if one is None else "there" for one in (difference.a, difference.b))
+            yield Unlike(device=device.name, part=part, path="", has=has, built=new_built, key=keys_in_words(aspect))
             continue
-        made = "the name of the other end" if of_port and path == ("description",) and found.b else spelt(found.b)
+        new_built = (
+            "the name of the other end"
+            if of_port and path == ("description",) and difference.b
+            else render_value(difference.b)
+        )
         yield Unlike(
-            device=device.name, part=part, path="/".join(path), has=spelt(found.a), built=made,
+            device=device.name, part=part, path="/".join(path), has=render_value(difference.a), built=new_built,
             key=keys_in_words(aspect),
         )  # fmt: skip
 
 
-def _says(found: Difference) -> bool:
+def _says(difference: Difference) -> bool:
     """Whether a difference is one between facts: UNKNOWN is none, and nor is a row of nothing but that."""
-    return not isinstance(found.a, Unknown) and not isinstance(found.b, Unknown)
+    return not isinstance(difference.a, Unknown) and not isinstance(difference.b, Unknown)
 
 
-def _of_fabric(own: Fabric, other: Fabric) -> Iterator[Unlike]:
-    switches = {device.name for device in own.devices}
-    links, theirs = own.links, other.links
-    hosts = own.hosts
+def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
+    switches = {device.name for device in own_fabric.devices}
+    links, other_links = own_fabric.links, other_fabric.links
+    hosts = own_fabric.hosts
     if not hosts:  # nobody states hosts: those of the intent are a guess, and so are their cables
-        links, theirs = (tuple(one for one in of if _between(one, switches)) for of in (links, theirs))
-        theirs = theirs if links else ()  # no file says where cables lead
-    classes = own.classes if any(isinstance(one.tc, int) for one in own.classes) else other.classes
-    stated_policy = own.policy if own.policy != Policy() else other.policy
-    mine = replace(own, links=links, hosts=hosts, classes=classes, policy=stated_policy)
-    built_ = replace(other, links=theirs, hosts=other.hosts if hosts else ())
-    mine, built_ = (replace(one, devices=(), nics=(), profile=None) for one in (mine, built_))
-    for found in differences(mine, built_):
-        if _says(found):
-            heading, part, rest = found.path[0], "/".join(found.path[1:2]), found.path[2:]
+        links, other_links = (tuple(link for link in of if _between(link, switches)) for of in (links, other_links))
+        other_links = other_links if links else ()  # no file says where cables lead
+    classes = (
+        own_fabric.classes
+        if any(isinstance(traffic_class.tc, int) for traffic_class in own_fabric.classes)
+        else other_fabric.classes
+    )
+    stated_policy = own_fabric.policy if own_fabric.policy != Policy() else other_fabric.policy
+    mine = replace(own_fabric, links=links, hosts=hosts, classes=classes, policy=stated_policy)
+    built_ = replace(other_fabric, links=other_links, hosts=other_fabric.hosts if hosts else ())
+    mine, built_ = (replace(fabric, devices=(), nics=(), profile=None) for fabric in (mine, built_))
+    for difference in differences(mine, built_):
+        if _says(difference):
+            heading, part, remaining_paths = difference.path[0], "/".join(difference.path[1:2]), difference.path[2:]
             if heading == "policy":
-                part, rest = "", found.path[1:]
+                part, remaining_paths = "", difference.path[1:]
             yield Unlike(
-                device="", part=part, path="/".join((heading, *rest)), has=spelt(found.a), built=spelt(found.b),
-                key=keys_in_words(Aspect("fabric", found.path)),
+                device="", part=part, path="/".join((heading, *remaining_paths)),
+                has=render_value(difference.a), built=render_value(difference.b),
+                key=keys_in_words(Aspect("fabric", difference.path)),
             )  # fmt: skip
 
 
@@ -150,7 +165,7 @@ def _between(link: Link, switches: set[str]) -> bool:
     return link.a.node in switches and link.b.node in switches
 
 
-def spelt(value: Any) -> str:
+def render_value(value: Any) -> str:
     """Spell a value of the model in a few words."""
     if isinstance(value, Unknown):
         return "unknown"
@@ -159,16 +174,16 @@ def spelt(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return ", ".join(map(spelt, value)) or "none"
+        return ", ".join(map(render_value, value)) or "none"
     if is_dataclass(value) and not isinstance(value, type):
         return key_of(value, 0) if any(hasattr(value, key) for key in KEYS) else "there"
     return str(value)
 
 
-def grouped(found: Iterable[Unlike]) -> dict[tuple[str, str, str, str], dict[str, list[str]]]:
+def group_differences(unlikes: Iterable[Unlike]) -> dict[tuple[str, str, str, str], dict[str, list[str]]]:
     """Return facts that are unlike in the same way as one: by fact, values and key, the parts of each switch."""
     groups: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
-    for one in found:
+    for one in unlikes:
         of = groups.setdefault((one.path, one.has, one.built, one.key), {})
         of.setdefault(one.device, []).append(one.part)
     return groups

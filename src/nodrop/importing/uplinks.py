@@ -7,7 +7,7 @@ from nodrop.design.blocks import Peers
 from nodrop.design.splits import Jack, jacks
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
-from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
+from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
 from nodrop.importing.sight import LEAF, SPEED_MBPS, SPINE, Box, Cables, Run, Sight, faces, usual
 from nodrop.importing.tiers import likely_model
 from nodrop.model.fabric import Interface, Link, Port
@@ -38,16 +38,16 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     """Return the links between the tiers, and the leaves' ports for them."""
     runs = cables.runs
     if not runs or not sight.leaves or not sight.spines:
-        if found := _unnumbered(sight, cables):
-            return found
+        if uplink := _unnumbered(sight, cables):
+            return uplink
         why = "no address, neighbor table or stated cable joins a leaf to a spine"
-        panels = _beyond(sight, cables)
-        own = numbers(panels) if panels else "17-32"
-        return Found(lacking={_AT: Lack(why, _example(sight, panels)), (*_PORTS, "uplinks"): Lack(why, own)})
+        panels = _find_external_panels(sight, cables)
+        own_example = numbers(panels) if panels else "17-32"
+        return Found(lacking={_AT: Lack(why, _example(sight, panels)), (*_PORTS, "uplinks"): Lack(why, own_example)})
     each = usual(_counts(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
-    speed = usual(one.speed_mbps for one in ports if one and isinstance(one.speed_mbps, int))
-    split, spine_split = (_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
+    speed = usual(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
+    split, spine_split = (_find_usual_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
     leaf = _model(sight.tier(LEAF))
     lower, upper = map(likely_model, (sight.leaves, sight.spines))
     mine = leaf_sharing(lower, sight, runs, split, each, _facing_hosts(sight))
@@ -64,7 +64,7 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
         left.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
     if no_speed:
         guessed[(*_AT, "speed")] = UNSAID
-    keys = stated(
+    keys = collect_facts(
         per_spine=each,
         speed=show_speed(speed),
         media=media_name,
@@ -79,12 +79,12 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     return Found(keys={"topology": topology}, guessed=guessed, left=tuple(left))
 
 
-def _beyond(sight: Sight, cables: Cables) -> frozenset[int]:
+def _find_external_panels(sight: Sight, cables: Cables) -> frozenset[int]:
     """Return the leaves' panel ports over which they have sessions with switches that were not read."""
     return frozenset(
         port.port.panel
         for box in sight.leaves
-        for name in cables.beyond(box.device.name)
+        for name in cables.find_external_ports(box.device.name)
         if (port := box.port(name)) and isinstance(port.port, Port)
     )
 
@@ -92,7 +92,7 @@ def _beyond(sight: Sight, cables: Cables) -> frozenset[int]:
 def _example(sight: Sight, panels: frozenset[int]) -> Tree:
     """Return links as they may be, of the speed of those panel ports, else of all."""
     ports = [port for box in sight.boxes for port in box.device.interfaces]
-    ports = [one for one in ports if isinstance(one.port, Port) and one.port.panel in panels] or ports
+    ports = [port for port in ports if isinstance(port.port, Port) and port.port.panel in panels] or ports
     speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int)) or SPEED_MBPS
     return {
         "per_spine": 1 if panels else 2,
@@ -107,7 +107,7 @@ def _unnumbered(sight: Sight, cables: Cables) -> Found | None:
     ports = [
         port
         for box in sight.leaves
-        for name in sorted(cables.spoken(box.device.name))
+        for name in sorted(cables.find_unnumbered_ports(box.device.name))
         if (port := box.port(name)) and isinstance(port.port, Port)
     ]
     if not ports or not sight.spines:
@@ -129,10 +129,10 @@ def _unnumbered(sight: Sight, cables: Cables) -> Found | None:
 
 
 def _counts(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
-    found: dict[tuple[int, int], int] = {}
+    counts: dict[tuple[int, int], int] = {}
     for run in runs:
-        found[run.leaf, run.spine] = found.get((run.leaf, run.spine), 0) + 1
-    return found
+        counts[run.leaf, run.spine] = counts.get((run.leaf, run.spine), 0) + 1
+    return counts
 
 
 def runs_links(runs: Iterable[Run]) -> tuple[Link, ...]:
@@ -150,8 +150,8 @@ def _ends(sight: Sight, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[B
                 yield boxes[end.node], port
 
 
-def _split(own: tuple[Box, ...], runs: Iterable[Run], role: str) -> int:
-    boxes = {one.id: one for one in own}
+def _find_usual_split(own_boxes: tuple[Box, ...], runs: Iterable[Run], role: str) -> int:
+    boxes = {box.id: box for box in own_boxes}
     return (
         usual(
             boxes[run.leaf if role == LEAF else run.spine].parts(
@@ -163,8 +163,8 @@ def _split(own: tuple[Box, ...], runs: Iterable[Run], role: str) -> int:
     )
 
 
-def _model(own: tuple[Box, ...]) -> Switch | None:
-    name = usual(model.name for one in own if (model := one.model))
+def _model(own_boxes: tuple[Box, ...]) -> Switch | None:
+    name = usual(model.name for box in own_boxes if (model := box.model))
     return None if name is None else switch(name)
 
 
@@ -198,7 +198,9 @@ def leaf_sharing(
 def _paths(sight: Sight) -> int | None:
     """Return how many equal paths leaves may use: more than panel ports are as many as uplinks."""
     processes = (box.device.bgp for box in sight.leaves)
-    return usual(one.maximum_paths or one.maximum_paths_ipv6 for one in processes if isinstance(one, Bgp))
+    return usual(
+        process.maximum_paths or process.maximum_paths_ipv6 for process in processes if isinstance(process, Bgp)
+    )
 
 
 def spine_sharing(model: Switch | None, runs: tuple[Run, ...], split: int, each: int, speed: int | None) -> Sharing:
@@ -229,10 +231,10 @@ def _shared(
 ) -> Sharing:
     """Return the first panel ports and slots by which every peer gets the ports that it has; else the ports in use."""
     ids = tuple(sorted(blocks))
-    first: tuple[int, ...] = ()
+    first_panels: tuple[int, ...] = ()
     tried = []
     for panels in candidates:
-        first = first or panels
+        first_panels = first_panels or panels
         ports = jacks(panels, split)
         if {port.panel for block in blocks.values() for port in block} <= set(panels):
             tried.append((panels, ports))
@@ -243,7 +245,9 @@ def _shared(
         if (slots := _slots(blocks, ids, ports, each, role)) is not None:
             return Sharing(panels, slots)
     return (
-        Sharing(first, max(ids), fits=False) if max(ids) * each <= len(first) * split else Sharing(first, None, False)
+        Sharing(first_panels, max(ids), fits=False)
+        if max(ids) * each <= len(first_panels) * split
+        else Sharing(first_panels, None, False)
     )
 
 
@@ -268,14 +272,14 @@ def _slots(
 def _fits(blocks: Mapping[int, set[Port]], peers: Peers, each: int) -> bool:
     if peers.clash(each):
         return False
-    return all({jack.port for jack in peers.block(number, each)} == own for number, own in blocks.items())
+    return all({jack.port for jack in peers.block(number, each)} == own_blocks for number, own_blocks in blocks.items())
 
 
 def on_copper(sight: Sight, ports: Iterable[Interface | None]) -> bool:
     """Return whether ports of leaves autonegotiate where the platform does not by itself: passive copper needs it."""
-    held = [known_traits(box.device.platform) for box in sight.leaves]
-    chosen = all(one is not None and one.autoneg is None for one in held)
-    return chosen and usual(one.autoneg for one in ports if one and isinstance(one.autoneg, bool)) is True
+    traits = [known_traits(box.device.platform) for box in sight.leaves]
+    chosen = all(one is not None and one.autoneg is None for one in traits)
+    return chosen and usual(port.autoneg for port in ports if port and isinstance(port.autoneg, bool)) is True
 
 
 def cable(
@@ -284,16 +288,16 @@ def cable(
     """Return the length and the medium of a group of cables, and which of the two is guessed."""
     guessed: dict[Keys, str] = {}
     links = tuple(links)
-    length = usual(one.length_m for one in links if isinstance(one.length_m, int))
+    length = usual(link.length_m for link in links if isinstance(link.length_m, int))
     if length is None:
-        told = [one.cable_length_m for one in ports if one and isinstance(one.cable_length_m, int)]
+        told = [port.cable_length_m for port in ports if port and isinstance(port.cable_length_m, int)]
         length = max(told, default=None)
         if length is not None:
             guessed[(*at, "length")] = "the longest that ports are told; no file says how long cables are"
     if length is None:
         length = _LENGTH_M
         guessed[(*at, "length")] = UNSAID
-    name = usual(one.media for one in links if isinstance(one.media, str))
+    name = usual(link.media for link in links if isinstance(link.media, str))
     if name is None or medium(name) is None:
         unsaid = "ports autonegotiate, as on passive copper" if copper else UNSAID
         guessed[(*at, "media")] = unsaid if name is None else f"{name} is not known"
@@ -309,7 +313,7 @@ def fitting(speed: int | None, length_m: int, *, copper: bool = False) -> str:
     able = [one for one in media().values() if (speed is None or speed in one.speeds) and one.max_length_m >= length_m]
     passive = [one for one in able if one.passive and copper]
     optical = [one for one in able if one.name.startswith("DR")]
-    found = min(
+    found_medium = min(
         passive or optical or able or media().values(), key=lambda one: (one.passive, one.max_length_m, one.name)
     )
-    return found.name
+    return found_medium.name

@@ -8,8 +8,8 @@ from pathlib import Path
 from nodrop import stated
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs.disk import Disk, Entry
-from nodrop.inputs.finder import PATCHES, Finder, is_intent, stated_beside, states
-from nodrop.inputs.model import Bundle, Inputs, Text, named
+from nodrop.inputs.finder import PATCHES, Finder, find_fabric_file, is_intent, states
+from nodrop.inputs.model import Bundle, Inputs, Text, find_named_file
 from nodrop.model.reading import Note
 
 __all__ = [
@@ -21,8 +21,8 @@ __all__ = [
     "Inputs",
     "Text",
     "find",
+    "find_named_file",
     "is_intent",
-    "named",
     "standard_input",
 ]
 
@@ -47,29 +47,29 @@ def find(
     """
     disk = disk or Disk(held)
     finder = Finder(disk, platform, exclude)
-    found = Inputs()
+    inputs = Inputs()
     groups: dict[str, Inputs] = {}
     for text in paths:
         if text == STDIN:
-            finder.held(groups.setdefault("", Inputs()), standard_input() if stdin is None else stdin)
+            finder.add_standard_input(groups.setdefault("", Inputs()), standard_input() if stdin is None else stdin)
         elif (wrong := disk.fault(text)) is not None:
-            found.problems.append(wrong)
+            inputs.problems.append(wrong)
         elif Path(text).name == stated.FILE and states(disk, Path(text)):
-            found.stated.append(disk.text(Path(text), text))
+            inputs.stated.append(disk.text(Path(text), text))
         else:
-            beside = stated_beside(disk, Path(text))
+            beside = find_fabric_file(disk, Path(text))
             group = groups.setdefault(os.path.realpath(beside) if beside else "", Inputs())
             if beside is not None and not group.stated:
                 group.stated.append(disk.text(beside))
             finder.path(group, Path(text))
-    alone = found.stated[:1] if not groups else []
-    found.notes += [Note(kind="nothing", message=_ALONE, file=text.display) for text in alone]
-    if found.stated or len(groups.keys() - {""}) <= 1:
+    alone = inputs.stated[:1] if not groups else []
+    inputs.notes += [Note(kind="nothing", message=_ALONE, file=text.display) for text in alone]
+    if inputs.stated or len(groups.keys() - {""}) <= 1:
         for group in groups.values():
-            found.take(group)
+            inputs.take(group)
     else:
-        found.nested += groups.values()
-    return found
+        inputs.nested += groups.values()
+    return inputs
 
 
 def standard_input() -> bytes:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import regular
-from nodrop.formats.root import REPOSITORY, LeadsOut, Root, around, repository_of
+from nodrop.formats.root import REPOSITORY, LeadsOut, Root, find_root, repository_of
 from nodrop.inputs.model import Text
 from nodrop.paths import fault
 
@@ -51,7 +51,7 @@ class Disk:
         """Return why a path that was named leads nowhere; None where it leads to something."""
         if self.holds(path):
             return None
-        return fault(path, self._named(path) if path else None)
+        return fault(path, self._register_root(path) if path else None)
 
     def is_folder(self, path: Path) -> bool:
         """Whether a path leads to a folder."""
@@ -75,8 +75,10 @@ class Disk:
         """Return what a folder holds, by name; OSError where it cannot be read."""
         handle = self.root(folder).open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            with os.scandir(handle) as found:
-                entries = [(entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in found]
+            with os.scandir(handle) as scandir_iterator:
+                entries = [
+                    (entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in scandir_iterator
+                ]
         finally:
             os.close(handle)
         return [
@@ -113,7 +115,7 @@ class Disk:
             leads = [Path(os.path.normpath(Path(here, name))), Path(os.path.realpath(folder / name))]
         except ValueError:  # no name that a file can have
             return False
-        return all(one.is_relative_to(tree) and REPOSITORY not in one.relative_to(tree).parts for one in leads)
+        return all(lead.is_relative_to(tree) and REPOSITORY not in lead.relative_to(tree).parts for lead in leads)
 
     def root(self, path: Path | str) -> Root:
         """Return what no link below it leads out of: what was named and the path lies in, else what is around it."""
@@ -121,7 +123,7 @@ class Disk:
         while (root := self._roots.get(at)) is None:
             above = os.path.dirname(at)  # noqa: PTH120
             if above == at:
-                root = self._beside(absolute)
+                root = self._find_folder_root(absolute)
                 break
             at = above
         folder = os.path.dirname(absolute)  # noqa: PTH120
@@ -129,20 +131,20 @@ class Disk:
             self._roots[folder] = root
         return root
 
-    def _beside(self, absolute: str) -> Root:
+    def _find_folder_root(self, absolute: str) -> Root:
         """Return the root of a path that nobody named, such as a file beside or above what was: its folder at least."""
         folder = absolute if os.path.isdir(absolute) and not os.path.islink(absolute) else os.path.dirname(absolute)  # noqa: PTH112, PTH114, PTH120
-        return self._named(folder)
+        return self._register_root(folder)
 
-    def _named(self, path: Path | str) -> Root:
+    def _register_root(self, path: Path | str) -> Root:
         """Return the root of a path that was named, to which what lies below it belongs from now on."""
         absolute = os.path.abspath(path)  # noqa: PTH100
         folder = os.path.dirname(absolute)  # noqa: PTH120
         if folder not in self._repositories:
             self._repositories[folder] = repository_of(folder)
         is_top = os.path.lexists(f"{absolute}/{REPOSITORY}")
-        made = around(path, None if is_top else self._repositories[folder])
-        return self._roots.setdefault(made.top, made)
+        root = find_root(path, None if is_top else self._repositories[folder])
+        return self._roots.setdefault(root.top, root)
 
     def _led(self, path: Path) -> Entry:
         """Return where a link leads to."""

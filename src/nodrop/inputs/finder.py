@@ -35,7 +35,7 @@ _OF_BUILD = re.compile(r"\.[^/]*\.nodrop-(?:old|new)")
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
 
 
-def stated_beside(disk: Disk, path: Path) -> Path | None:
+def find_fabric_file(disk: Disk, path: Path) -> Path | None:
     """Return the fabric.yaml beside a path, or in the folder above."""
     here = path if disk.is_folder(path) else path.parent
     above = here.parent if here.name not in ("", "..") else here / ".."
@@ -80,7 +80,7 @@ class Finder:
         else:
             self._named_file(inputs, path)
 
-    def held(self, inputs: Inputs, raw: bytes) -> None:
+    def add_standard_input(self, inputs: Inputs, raw: bytes) -> None:
         """Look at the text of standard input."""
         text = Text(display="<stdin>", held=raw)
         head = decoded(raw[:HEAD_BYTES])
@@ -96,8 +96,8 @@ class Finder:
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
     def _nothing_in(self, folder: Path) -> Note:
-        every = [(one, name) for one in self._platforms for name in platforms.reader(one).FILES]
-        canonical = sorted({name for one, name in every if _canonical(one, Path(name)) == name})
+        every = [(platform, name) for platform in self._platforms for name in platforms.reader(platform).FILES]
+        canonical = sorted({name for platform, name in every if _canonical(platform, Path(name)) == name})
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
         return Note(kind="nothing", message=message, file=str(folder))
 
@@ -110,7 +110,7 @@ class Finder:
 
     def _platform_of_json(self) -> str:
         """Return the platform whose files are JSON, the first where there are several or none."""
-        files = {one: platforms.reader(one).FILES for one in self._platforms}
+        files = {platform: platforms.reader(platform).FILES for platform in self._platforms}
         return next((one for one, names in files.items() if any(map(_is_json, names))), self._platforms[0])
 
     def _is_new(self, path: Path | str) -> bool:
@@ -137,7 +137,7 @@ class Finder:
         elif path.name in (files := platforms.reader(platform).FILES):
             both = (*files, *platforms.reader(platform).BESIDE)
             self._device(
-                inputs, path.parent, sorted(one for one in both if self._disk.is_file(path.parent / one)), platform
+                inputs, path.parent, sorted(file for file in both if self._disk.is_file(path.parent / file)), platform
             )
         else:
             self._other_file(inputs, path, platform, head)
@@ -166,12 +166,12 @@ class Finder:
     def _below(self, folder: Path, platform: str) -> list[str]:
         """Return the files in folders below that of a device that belong to it, by their paths from there."""
         for below, ending in platforms.reader(platform).BELOW:
-            here = folder / below
-            found = self._disk.entries(here) if self._disk.is_folder(here) else ()
-            files = [here / one.name for one in found if one.kind == "file" and one.name.endswith(ending)]
-            if own := [file for file in files if self._excluded is None or not self._excluded(file)]:
-                self._taken.update(own)
-                return [str(file.relative_to(folder)) for file in own]
+            path = folder / below
+            entries = self._disk.entries(path) if self._disk.is_folder(path) else ()
+            files = [path / entry.name for entry in entries if entry.kind == "file" and entry.name.endswith(ending)]
+            if own_paths := [file for file in files if self._excluded is None or not self._excluded(file)]:
+                self._taken.update(own_paths)
+                return [str(file.relative_to(folder)) for file in own_paths]
         return []
 
     def _other_file(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
@@ -185,21 +185,21 @@ class Finder:
         pending = [(top, inputs, "")]
         states: dict[Path, tuple[str, Text]] = {}
         while pending:
-            here, into, why = pending.pop()
-            folders, files = self._listed(into, here, top)
-            if here in states:
-                files = self._stages(into, here, files, *states.pop(here))
-            if PATCHES in files and here != top and self._disk.head(here / PATCHES).startswith(_OF_PATCHES):
-                why = f"in a folder of patches ({here})"
-                self._ignore(into, here / PATCHES, "the description of patches")
+            path, into, why = pending.pop()
+            folders, files = self._list_entries(into, path, top)
+            if path in states:
+                files = self._stages(into, path, files, *states.pop(path))
+            if PATCHES in files and path != top and self._disk.head(path / PATCHES).startswith(_OF_PATCHES):
+                why = f"in a folder of patches ({path})"
+                self._ignore(into, path / PATCHES, "the description of patches")
                 files.remove(PATCHES)
             if why:
                 for name in files:
-                    self._leave(into, here / name, Unread(why))
+                    self._leave(into, path / name, Unread(why))
             else:
-                state = self._files(into, here, files)
+                state = self._files(into, path, files)
                 if state is not None:
-                    states[here / APPLY] = state
+                    states[path / APPLY] = state
             pending += reversed(
                 [
                     (folder, into if why or below else self._whose(folder, into), why or below)
@@ -212,24 +212,24 @@ class Finder:
         fabric = folder / stated.FILE
         if not states(self._disk, fabric):
             return around
-        own = Inputs(stated=[self._disk.text(fabric)])
-        around.nested.append(own)
-        return own
+        own_inputs = Inputs(stated=[self._disk.text(fabric)])
+        around.nested.append(own_inputs)
+        return own_inputs
 
-    def _listed(self, inputs: Inputs, here: Path, top: Path) -> tuple[list[tuple[Path, str]], list[str]]:
+    def _list_entries(self, inputs: Inputs, folder: Path, top: Path) -> tuple[list[tuple[Path, str]], list[str]]:
         """Return the folders to search, each with the reason why nothing in it is read, and the names of files.
 
         What is ignored, excluded or no link to a file is added to the inputs.
         """
         try:
-            entries = self._disk.entries(here)
+            entries = self._disk.entries(folder)
         except OSError as error:
-            inputs.problems.append(Problem(path=str(here), found=reason(error), expected="a readable folder"))
+            inputs.problems.append(Problem(path=str(folder), found=reason(error), expected="a readable folder"))
             return [], []
         folders: list[tuple[Path, str]] = []
         files: list[str] = []
         for entry in entries:
-            path = here / entry.name
+            path = folder / entry.name
             if self._excluded is not None and self._excluded(path):
                 self._ignore(inputs, path, "excluded by the configuration file", is_excluded=True)
             elif entry.kind == "folder":
@@ -265,22 +265,22 @@ class Finder:
 
     def _is_looked_at(self, path: Path) -> bool:
         """Whether the name of a file says that it is a configuration."""
-        readers = [platforms.reader(one) for one in self._platforms]
+        readers = [platforms.reader(platform) for platform in self._platforms]
         if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
             return True
         own = {*_YAML, ".json"}.union(*(reader.SUFFIXES for reader in readers))
         of_host = self._forced is None and host_files.may_be(path.suffix)
         return path.suffix != "" and (of_host or path.suffix in own)
 
-    def _stages(self, inputs: Inputs, here: Path, files: list[str], platform: str, state: Text) -> list[str]:
+    def _stages(self, inputs: Inputs, path: Path, files: list[str], platform: str, state: Text) -> list[str]:
         """Add the stages of a device that lie in a folder, and return the names of the other files there."""
         forms = staged.FORMS if (staged := platforms.staged(platform)) else ()
-        texts = tuple(self._disk.text(here / name) for name in files if name.endswith(forms))
+        texts = tuple(self._disk.text(path / name) for name in files if name.endswith(forms))
         if texts:
             inputs.stages.append(Stages(platform=platform, state=state, texts=texts))
         return [name for name in files if not name.endswith(forms)]
 
-    def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> tuple[str, Text] | None:
+    def _files(self, inputs: Inputs, path: Path, files: Sequence[str]) -> tuple[str, Text] | None:
         """Classify the files of a folder, and return platform and state of its device, if that may have stages."""
         state: tuple[str, Text] | None = None
         taken: set[str] = set()
@@ -290,12 +290,12 @@ class Finder:
             if any(name in reader.FILES for name in free):
                 canonical = [name for name in free if name in (*reader.FILES, *reader.BESIDE)]
                 taken |= set(canonical)
-                self._device(inputs, here, canonical, platform)
+                self._device(inputs, path, canonical, platform)
                 if platforms.staged(platform) is not None:
-                    state = platform, self._disk.text(here / reader.FILES[0])
+                    state = platform, self._disk.text(path / reader.FILES[0])
         for name in files:
-            if name not in taken and here / name not in self._taken:
-                self._file(inputs, here / name, of_device=bool(taken))
+            if name not in taken and path / name not in self._taken:
+                self._file(inputs, path / name, of_device=bool(taken))
         return state
 
     def _file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
@@ -320,7 +320,7 @@ class Finder:
         elif path.suffix.lower() == ".service" and is_unit(text):
             self._ignore(inputs, path, "a unit of systemd")
         else:
-            unread = self._closed(path) or self._unread_by_content(path.name, head)
+            unread = self._find_open_failure(path) or self._unread_by_content(path.name, head)
             self._leave(inputs, path, unread._replace(is_device=unread.is_device and not of_device))
 
     def _in_folder(self, path: Path, text: bytes) -> str | None:
@@ -328,12 +328,12 @@ class Finder:
         is_json = path.suffix.lower() == ".json" and self._disk.is_file(path)
         return self._forced if self._forced is not None and is_json else self._detected(path.name, text)
 
-    def _closed(self, path: Path) -> Unread | None:
+    def _find_open_failure(self, path: Path) -> Unread | None:
         """Return why a file cannot be opened; None where it can."""
         if not self._disk.is_file(path):
             return Unread("a link that leads nowhere, or no regular file")
         try:
-            with self._disk.text(path).opened():
+            with self._disk.text(path).open_stream():
                 return None
         except InputProblems as error:
             return Unread(error.problems[0].found, is_device=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import read_limited, regular
-from nodrop.formats.root import Root, around
+from nodrop.formats.places import read_regular_file, regular
+from nodrop.formats.root import Root, find_root
 from nodrop.inputs.known import Ignored
 from nodrop.model.reading import Note
 from nodrop.paths import fault
@@ -26,20 +26,20 @@ class Text:
     root: Root | None = field(default=None, compare=False, repr=False)
     """What no link leads out of when the file is opened; without one, it is opened as it is named."""
 
-    def read(self, max_bytes: int) -> bytes:
+    def read_bytes(self, max_bytes: int) -> bytes:
         """Return the bytes; InputProblems says why they are not to be had."""
-        return self.held if self.path is None else read_limited(self.path, self.display, max_bytes, self.root)
+        return self.held if self.path is None else read_regular_file(self.path, self.display, max_bytes, self.root)
 
-    def opened(self) -> AbstractContextManager[tuple[BinaryIO, int]]:
+    def open_stream(self) -> AbstractContextManager[tuple[BinaryIO, int]]:
         """Return what gives the text, open, and its size in bytes; InputProblems as of `read`."""
         if self.path is None:
             return nullcontext((BytesIO(self.held), len(self.held)))
         return regular(self.path, self.display, root=self.root)
 
 
-def named(path: str) -> Text:
+def find_named_file(path: str) -> Text:
     """Return the file that a user named; InputProblems says why there is none."""
-    root = around(path) if path else None
+    root = find_root(path) if path else None
     if (wrong := fault(path, root)) is not None:
         raise InputProblems([wrong])
     return Text(display=path, path=Path(path), root=root)
@@ -81,7 +81,7 @@ class Inputs:
 
     def fabrics(self) -> list["Inputs"]:
         """Return the inputs that make up one fabric each; none where there is nothing but intents."""
-        inner = [one for nested in self.nested for one in nested.fabrics()]
+        inner = [fabric for nested in self.nested for fabric in nested.fabrics()]
         return [self, *inner] if self.bundles or self.hosts or self.problems or self.notes else inner
 
     @property
@@ -98,14 +98,14 @@ class Inputs:
     def only(self) -> "Inputs":
         """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
         fabrics = self.fabrics()
-        if sum(bool(one.bundles) for one in fabrics) > 1:
+        if sum(bool(inputs.bundles) for inputs in fabrics) > 1:
             found = "one of several fabrics"
-            beside = (text.display for one in fabrics for text in one.stated)
+            beside = (text.display for inputs in fabrics for text in inputs.stated)
             raise InputProblems(Problem(path=path, found=found, hint="read each by itself") for path in beside)
-        whole = Inputs()
-        for one in fabrics:
-            whole.take(one)
-        return whole
+        whole_inputs = Inputs()
+        for fabric in fabrics:
+            whole_inputs.take(fabric)
+        return whole_inputs
 
     def every(self) -> Iterator["Inputs"]:
         """Yield these inputs and those of all folders below that have a fabric.yaml."""

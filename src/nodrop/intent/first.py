@@ -32,7 +32,7 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     held, (into, uplink) = traits(platform), headroom_ways(box)[0]
     panels = box.usable(into, uplink)
     half = len(panels) // 2
-    speed = max(one for one in nic(NIC).lanes if one <= uplink)
+    speed = max(lane for lane in nic(NIC).lanes if lane <= uplink)
     split = into * uplink // speed
     down, up = _halves(box, panels[: 2 * half], (split, speed), (into, uplink))
     servers = half * split
@@ -67,8 +67,8 @@ def _sharing(box: Switch, ports: Iterable[tuple[int, int, int, int]]) -> str:
     """
     needed, mtu = 0, Intent.model_fields["mtu"].default
     for panels, split, speed, length in ports:
-        own = table_headroom(box, box.sonic.hwsku, speed_mbps=speed, length_m=length, mtu_bytes=mtu)
-        needed += panels * split * own.xoff_bytes if own else 0
+        own_table_headroom = table_headroom(box, box.sonic.hwsku, speed_mbps=speed, length_m=length, mtu_bytes=mtu)
+        needed += panels * split * own_table_headroom.xoff_bytes if own_table_headroom else 0
     ratio = least_sharing(asic(box.asic), box.buffer_bytes, needed) if box.buffer_bytes else 1
     return f"buffers: {{shared_headroom: {ratio}}}  # all ports' headroom at once is too much\n" if ratio > 1 else ""
 
@@ -77,16 +77,16 @@ def _halves(
     box: Switch, panels: tuple[int, ...], down: tuple[int, int], up: tuple[int, int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the ports towards servers and those towards spines: halves that a HWSKU has so, where one has them."""
-    first, second = panels[: len(panels) // 2], panels[len(panels) // 2 :]
-    for servers, spines in ((first, second), (second, first)):
+    first_panels, second_panels = panels[: len(panels) // 2], panels[len(panels) // 2 :]
+    for servers, spines in ((first_panels, second_panels), (second_panels, first_panels)):
         ports = dict.fromkeys(servers, down) | dict.fromkeys(spines, up)
         if any(layout.has(ports) for layout in box.sonic.layouts):
             return servers, spines
-    return first, second
+    return first_panels, second_panels
 
 
 def _medium(speed_mbps: int, length_m: int) -> str:
     """Return the medium of a speed that reaches a length and the least beyond it: DR optics, else an active cable."""
-    fitting = [one for one in media().values() if speed_mbps in one.speeds and one.max_length_m >= length_m]
-    optical = [one for one in fitting if one.name.startswith("DR")]
-    return min(optical or fitting, key=lambda one: (one.passive, one.max_length_m, one.name)).name
+    fitting = [medium for medium in media().values() if speed_mbps in medium.speeds and medium.max_length_m >= length_m]
+    optical = [medium for medium in fitting if medium.name.startswith("DR")]
+    return min(optical or fitting, key=lambda medium: (medium.passive, medium.max_length_m, medium.name)).name

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import on_one_line, read_limited
+from nodrop.formats.places import on_one_line, read_regular_file
 from nodrop.formats.yaml import Document, parse
 from nodrop.intent.schema import Intent
 from nodrop.limits import MAX_DETAILED, MAX_REMARKS, MAX_TEXT_BYTES
@@ -20,7 +20,7 @@ MAX_BYTES = MAX_TEXT_BYTES
 
 LATER_VALUES: Mapping[str, Sequence[str]] = {
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
-    "platform": tuple(name for name in platforms.names() if name not in platforms.written()),
+    "platform": tuple(name for name in platforms.names() if name not in platforms.writable_names()),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("dlb",),
 }
@@ -43,7 +43,7 @@ _Words = tuple[str, str, str]
 def load(path: Path, display: str | None = None) -> Intent:
     """Read the intent at `path`; InputProblems holds every fault of its text and schema."""
     shown = display or str(path)
-    return loads(read_limited(path, shown, MAX_BYTES), shown)
+    return loads(read_regular_file(path, shown, MAX_BYTES), shown)
 
 
 def loads(raw: bytes, path: str) -> Intent:
@@ -77,18 +77,18 @@ def problems_of(document: Document, error: ValidationError, schema: type[BaseMod
 def _first(data: Any, schema: type[BaseModel]) -> list[Any]:
     """Return the faults of the first values of a document, where the details of all would take too much memory."""
     try:
-        schema.model_validate(_cut(data, iter(range(MAX_DETAILED))))
+        schema.model_validate(_truncate_data(data, iter(range(MAX_DETAILED))))
     except ValidationError as error:
         return [one for one in error.errors(include_url=False) if one["type"] != "missing"]  # it may have been cut off
     return []
 
 
-def _cut(data: Any, left: Iterator[int]) -> Any:
+def _truncate_data(data: Any, left: Iterator[int]) -> Any:
     """Return the first values of a document in their order, as many as `left` yields."""
     if isinstance(data, dict):
-        return {key: _cut(value, left) for key, value in data.items() if next(left, None) is not None}
+        return {key: _truncate_data(value, left) for key, value in data.items() if next(left, None) is not None}
     if isinstance(data, list):
-        return [_cut(value, left) for value in data if next(left, None) is not None]
+        return [_truncate_data(value, left) for value in data if next(left, None) is not None]
     return data
 
 

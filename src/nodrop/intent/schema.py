@@ -336,14 +336,14 @@ class Intent(Part):
         """Remember the text that the intent came from, so that later faults can name its lines."""
         self._document, self._entries = document, Entries(document.text)
 
-    def changed(self, **values: Any) -> "Intent":
+    def with_values(self, **values: Any) -> "Intent":
         """Return a copy with other values of some keys, of which nothing is kept yet."""
         copy = self.model_copy(update=values)
         copy._kept = {}
         return copy
 
     @property
-    def kept(self) -> dict[str, Any]:
+    def cache(self) -> dict[str, Any]:
         """What others work out once for this intent, by the name of who does."""
         return self._kept
 

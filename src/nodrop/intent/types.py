@@ -68,8 +68,10 @@ def _text(read: Callable[[str], object], pattern: str, *, numeric: str | None = 
     return Scalar(lambda value: read(value if isinstance(value, str) else ""), schema)
 
 
-def _within(read: Callable[[str], float], low: float, high: float, what: str, unit: str = "") -> Callable[[str], float]:
-    def bounded(text: str) -> float:
+def _make_bounded_reader(
+    read: Callable[[str], float], low: float, high: float, what: str, unit: str = ""
+) -> Callable[[str], float]:
+    def read_in_range(text: str) -> float:
         try:
             value = read(text)
             if low <= value <= high:
@@ -78,71 +80,75 @@ def _within(read: Callable[[str], float], low: float, high: float, what: str, un
             pass
         raise Misread(f"{what} from {low}{unit} to {high}{unit}")
 
-    return bounded
+    return read_in_range
 
 
 def whole(low: int, high: int) -> Scalar:
     """Return the type of a whole number within bounds."""
-    read = _within(units.integer, low, high, "a whole number")
+    read = _make_bounded_reader(units.integer, low, high, "a whole number")
     return _text(read, units.INTEGER, numeric="integer", minimum=low, maximum=high)
 
 
 def number(low: float, high: float) -> Scalar:
     """Return the type of a number within bounds."""
-    read = _within(units.number, low, high, "a number")
+    read = _make_bounded_reader(units.number, low, high, "a number")
     return _text(read, units.NUMBER, numeric="number", minimum=low, maximum=high)
 
 
 def whole_or(low: int, high: int, *words: str) -> Scalar:
     """Return the type of a whole number within bounds, or one of these words."""
-    bounded = _within(units.integer, low, high, f"{', '.join(words)} or a whole number")
+    bounded = _make_bounded_reader(units.integer, low, high, f"{', '.join(words)} or a whole number")
 
-    def read(value: Any) -> object:
+    def read_word_or_number(value: Any) -> object:
         return value if value in words else bounded(value if isinstance(value, str) else "")
 
-    return Scalar(read, {"anyOf": [{"enum": [*words]}, {"type": "integer", "minimum": low, "maximum": high}]})
+    return Scalar(
+        read_word_or_number, {"anyOf": [{"enum": [*words]}, {"type": "integer", "minimum": low, "maximum": high}]}
+    )
 
 
 def percentage(low: int, high: int) -> Scalar:
     """Return the type of a percentage within bounds."""
-    return _text(_within(units.percent, low, high, "a percentage", "%"), units.PERCENT)
+    return _text(_make_bounded_reader(units.percent, low, high, "a percentage", "%"), units.PERCENT)
 
 
 def cable(low: int, high: int) -> Scalar:
     """Return the type of a length within bounds."""
-    return _text(_within(units.length_m, low, high, "a length", "m"), units.LENGTH)
+    return _text(_make_bounded_reader(units.length_m, low, high, "a length", "m"), units.LENGTH)
 
 
 def one_of(*texts: str, read: Callable[[str], object] = str) -> Scalar:
     """Return the type of one of these words; editors may take `1` for a number, which is the same here."""
 
-    def chosen(value: Any) -> object:
+    def read_choice(value: Any) -> object:
         if value not in texts:
             raise Misread(" or ".join((", ".join(texts[:-1]), texts[-1])) if texts[1:] else texts[0])
         return read(value)
 
-    return Scalar(chosen, {"enum": [*texts, *(number for text in texts if (number := whole_number(text)) is not None)]})
+    return Scalar(
+        read_choice, {"enum": [*texts, *(number for text in texts if (number := whole_number(text)) is not None)]}
+    )
 
 
 def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str | None = None) -> Scalar:
     """Return the type of a set of numbers: `1-16, 20`, a list of such, or `word`; `empty` allows an empty list."""
 
-    def read(value: Any) -> tuple[int, ...] | str:
+    def read_numbers(value: Any) -> tuple[int, ...] | str:
         if word is not None and value == word:
             return word
         if empty and value == []:
             return ()
         parts = value if isinstance(value, list) else [value]
-        found = units.ids(", ".join(part if isinstance(part, str) else "?" for part in parts))
-        outside = tuple(one for one in found if one < low or (high is not None and one > high))
+        ids = units.ids(", ".join(part if isinstance(part, str) else "?" for part in parts))
+        outside = tuple(one for one in ids if one < low or (high is not None and one > high))
         if outside:
             raise Misread(f"numbers from {low}" + ("" if high is None else f" to {high}"), units.show_ids(outside))
-        return found
+        return ids
 
     bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
     one = {"type": ["integer", "string"], "pattern": f"^({units.IDS})$"} | bounds
     several = {"type": "array", "items": one, "minItems": 0 if empty else 1}
-    return Scalar(read, {"anyOf": [one, several, *([{"const": word}] if word else [])]})
+    return Scalar(read_numbers, {"anyOf": [one, several, *([{"const": word}] if word else [])]})
 
 
 def _name(text: str) -> str:
@@ -153,7 +159,7 @@ def _name(text: str) -> str:
     return text
 
 
-def _plain(text: str) -> str:
+def _read_printable_text(text: str) -> str:
     if not text or _CONTROL.search(text):
         raise Misread("text without control characters")
     return text
@@ -200,10 +206,10 @@ def _collector(text: str) -> tuple[str, int]:
 
 
 def _asn_rule(text: str) -> tuple[int, bool]:
-    found = re.fullmatch(r"([0-9]{1,10})(\+?)", text)
-    if not found or not 1 <= int(found[1]) <= MAX_ASN:
+    match = re.fullmatch(r"([0-9]{1,10})(\+?)", text)
+    if not match or not 1 <= int(match[1]) <= MAX_ASN:
         raise Misread("an AS number, or one with + to which each device's id is added")
-    return int(found[1]), bool(found[2])
+    return int(match[1]), bool(match[2])
 
 
 Raw = tuple[tuple[tuple[str, ...], str | tuple[str, ...] | None], ...]
@@ -214,7 +220,7 @@ def raw(depth: int | None = None) -> Scalar:
     """Return the type of a tree of mappings that is passed on as it stands, `depth` levels at most."""
     expected = "mappings of names to texts, lists of texts or {}" + (f", {depth} levels at most" if depth else "")
 
-    def read(value: Any) -> Raw:
+    def read_tree(value: Any) -> Raw:
         if not isinstance(value, dict):
             raise Misread(expected)
         return tuple(leaves(value, ())) if value else ()
@@ -228,7 +234,7 @@ def raw(depth: int | None = None) -> Scalar:
         else:
             yield path, None if value == {} else _raw_text(value, expected)
 
-    return Scalar(read, {"type": "object"})
+    return Scalar(read_tree, {"type": "object"})
 
 
 _DEEPEST = 24
@@ -249,7 +255,7 @@ def _line(text: str) -> str:
 
 Line = Annotated[str, _text(_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
 Name = Annotated[str, _text(_name, NAME_PATTERN)]
-Text = Annotated[str, _text(_plain, "[^\\x00-\\x1f\\x7f]+")]
+Text = Annotated[str, _text(_read_printable_text, "[^\\x00-\\x1f\\x7f]+")]
 Bool = StrictBool
 Integer = Annotated[int, _text(units.integer, units.INTEGER, numeric="integer")]
 Speed = Annotated[int, _text(units.speed_mbps, units.SPEED)]

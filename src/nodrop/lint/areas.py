@@ -32,7 +32,7 @@ def areas() -> tuple[str, ...]:
 @cache
 def areas_of(aspect: str) -> frozenset[str]:
     """Return the areas whose rules check an aspect of the QoS of a port; KeyError if there are none."""
-    found = frozenset(area.name for area in _areas() if aspect in area.aspects)
-    if not found:
+    names = frozenset(area.name for area in _areas() if aspect in area.aspects)
+    if not names:
         raise KeyError(aspect)
-    return found
+    return names

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import read_limited, shown
+from nodrop.formats.places import quote_text, read_regular_file
 from nodrop.formats.shapes import mapping
 from nodrop.formats.yaml import Document, parse
 from nodrop.lint.finding import Finding
@@ -55,7 +55,7 @@ class Baseline:
     entries: Mapping[Key, Entry] = field(default_factory=dict)
 
     def fingerprints(self) -> frozenset[str]:
-        """The fingerprints, whatever the facts."""
+        """Return the fingerprints, whatever the facts."""
         return frozenset(fingerprint for fingerprint, _ in self.entries)
 
 
@@ -71,7 +71,7 @@ def keys(finding: Finding) -> Iterator[Key]:
     yield from ((fingerprint, facts) for fingerprint in (finding.fingerprint, *finding.former))
 
 
-def known(baseline: Baseline, finding: Finding) -> Key | None:
+def find_baseline_key(baseline: Baseline, finding: Finding) -> Key | None:
     """Return the key by which a baseline knows a finding; None where it does not."""
     return next((key for key in keys(finding) if key in baseline.entries), None)
 
@@ -83,7 +83,7 @@ def settle(findings: Sequence[Finding], baseline: Baseline) -> tuple[list[Findin
     for number, finding in enumerate(findings):
         if finding.fingerprint not in fingerprints and fingerprints.isdisjoint(finding.former):
             continue
-        if (key := known(baseline, finding)) is None:
+        if (key := find_baseline_key(baseline, finding)) is None:
             continue
         met[key] += 1
         if finding.suppressed is None:
@@ -96,15 +96,15 @@ def surplus(hidden: Iterable[Finding], baseline: Baseline, met: Mapping[Key, int
     many = {key for key, count in met.items() if count > baseline.entries[key].times}
     if not many:
         return set()
-    return {id(one) for one in hidden if one.baselined and known(baseline, one) in many}
+    return {id(finding) for finding in hidden if finding.baselined and find_baseline_key(baseline, finding) in many}
 
 
 def gone(baseline: Baseline, met: Iterable[Key], ran: Sequence[Ran], names: Mapping[str, str]) -> dict[Key, Entry]:
     """Return the entries that no finding has any more, where their rules were run and could decide."""
     there = set(met)
     devices = {device for one in ran for device in one.devices}
-    left = {key: entry for key, entry in baseline.entries.items() if key not in there}
-    return {key: entry for key, entry in left.items() if _decided(entry, ran, names, devices)}
+    remaining_entries = {key: entry for key, entry in baseline.entries.items() if key not in there}
+    return {key: entry for key, entry in remaining_entries.items() if _decided(entry, ran, names, devices)}
 
 
 def _decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str], devices: set[str]) -> bool:
@@ -125,15 +125,15 @@ def updated(
     """
     entries: dict[Key, Entry] = {}
     formerly: set[str] = set()
-    for one in findings:
-        key = (one.fingerprint, digest(one))
-        entry = entries.get(key) or Entry(rule=one.rule, subject=text(one.subject), times=0)
+    for finding in findings:
+        key = (finding.fingerprint, digest(finding))
+        entry = entries.get(key) or Entry(rule=finding.rule, subject=text(finding.subject), times=0)
         entries[key] = replace(entry, times=entry.times + 1)
-        formerly.update(one.former)
+        formerly.update(finding.former)
     now = {fingerprint for fingerprint, _ in entries}
-    told = before.fingerprints()
-    new = sum(key not in before.entries and key[0] not in told for key in entries)
-    other = sum(key not in before.entries and key[0] in told for key in entries)
+    fingerprints = before.fingerprints()
+    new = sum(key not in before.entries and key[0] not in fingerprints for key in entries)
+    other = sum(key not in before.entries and key[0] in fingerprints for key in entries)
     for key, entry in before.entries.items():
         if key in entries:
             if not prune:
@@ -153,13 +153,13 @@ def spell(baseline: Baseline) -> str:
     for rule, subjects in sorted(rules.items()):
         lines.append(f"  {rule}:\n")
         for subject, marks in sorted(subjects.items(), key=lambda item: (sort_key(parsed(item[0])), item[0])):
-            said = marks[0] if len(marks) == 1 else f"[{', '.join(sorted(marks))}]"
-            lines.append(f"    {_quoted(subject)}: {said}\n")
+            mark = marks[0] if len(marks) == 1 else f"[{', '.join(sorted(marks))}]"
+            lines.append(f"    {_quoted(subject)}: {mark}\n")
     return "".join(lines)
 
 
 def _quoted(subject: str) -> str:
-    """A subject as a key of YAML; of one that parsers would give up on, as much as they read."""
+    """Return a subject as a key of YAML; of one that parsers would give up on, as much as they read."""
     if _PLAIN.fullmatch(subject) and len(subject) <= _LONGEST:
         return subject
     said, room = "", _LONGEST
@@ -175,7 +175,7 @@ def _quoted(subject: str) -> str:
 def load(path: Path, display: str | None = None) -> Baseline:
     """Read a baseline; InputProblems names the line of everything in it that `spell` would not have written."""
     shown = display or str(path)
-    return loads(read_limited(path, shown, MAX_BYTES), shown)
+    return loads(read_regular_file(path, shown, MAX_BYTES), shown)
 
 
 def loads(raw: bytes, display: str) -> Baseline:
@@ -196,9 +196,9 @@ class _Loader:
         if not {"version", "findings"} <= data.keys():
             self._stop((), "no baseline", expected)
         if extra := sorted(map(str, data.keys() - {"version", "findings"})):
-            self._stop((extra[0],), f"the key {shown(extra[0])}", expected)
+            self._stop((extra[0],), f"the key {quote_text(extra[0])}", expected)
         if data["version"] != VERSION:
-            self._stop(("version",), f"version {shown(str(data['version']))}", VERSION)
+            self._stop(("version",), f"version {quote_text(str(data['version']))}", VERSION)
         found: dict[Key, Entry] = {}
         for rule, subjects in self._mapping(("findings",), data["findings"]):
             for subject, marks in self._mapping(("findings", rule), subjects):
@@ -218,11 +218,11 @@ class _Loader:
 
     def _marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[Key, int]]:
         for one in value if isinstance(value, list) else [value]:
-            found = _MARK.fullmatch(one) if isinstance(one, str) else None
-            if found is None:
+            match = _MARK.fullmatch(one) if isinstance(one, str) else None
+            if match is None:
                 self._note(at, "no fingerprint with a digest", "32 and 16 hexadecimal digits")
             else:
-                yield (found[1], found[2]), int(found[3] or 1)
+                yield (match[1], match[2]), int(match[3] or 1)
 
     def _note(self, at: tuple[str, ...], found: str, expected: str) -> None:
         line, column = self.document.place(at)

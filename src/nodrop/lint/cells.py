@@ -54,12 +54,12 @@ class Cells:
         self._cells: dict[object, list[Sequence[int]]] = {}
 
     def cases(self, scope: Scope, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
-        """What there is to judge in a scope for a rule that reads these columns, and what cannot be, one by one."""
+        """Return the cases of a scope for a rule that reads these columns, and the items that cannot be checked."""
         if scope.items not in self._items:
             self._items[scope.items] = scope.items(self._index)
         items, gaps = self._items[scope.items]
         if (scope.items, chosen) not in self._cells:
-            self._cells[scope.items, chosen] = split(items, items.places, chosen)
+            self._cells[scope.items, chosen] = group_places(items, items.places, chosen)
         cells = self._cells[scope.items, chosen]
         yield from gaps
         if scope.rows:
@@ -69,30 +69,30 @@ class Cells:
 
 
 def alike(case: Case, chosen: tuple[Column, ...]) -> Iterator[Case]:
-    """A case in parts whose members are equal in these columns too."""
-    for cell in split(case.items, case.places, chosen):
+    """Return a case in parts whose members are equal in these columns too."""
+    for cell in group_places(case.items, case.places, chosen):
         yield Case(case.items[cell[0]] + case.row, case.items, cell, case.row)
 
 
 def columns(scope: Scope, reads: Iterable[Path]) -> tuple[Column, ...]:
-    """What has to be equal for items to be alike; of rows, that is the identity of the QoS that they lie in."""
-    parts, found = list(scope.parts), set[Column]()
-    own = "interface" if scope.rows else scope.name
+    """Return the key by which items are grouped; of rows, the identity of their QoS."""
+    parts, found_columns = list(scope.parts), set[Column]()
+    own_name = "interface" if scope.rows else scope.name
     for name, *attributes in reads:
         if name not in parts or (scope.rows and name == parts[-1]):
             continue
         owner = scope.parts[name]
         for field in (attributes and sources(owner, attributes[0])) or ("",):
-            if not field and name == own:
+            if not field and name == own_name:
                 return EACH
-            found.add(Column(parts.index(name), field, bool(field) and fields(owner)[field].plain))
+            found_columns.add(Column(parts.index(name), field, bool(field) and fields(owner)[field].is_scalar))
     if scope.rows:
-        found.add(Column(parts.index("interface"), "qos", by_value=False))
-    return tuple(sorted(found))
+        found_columns.add(Column(parts.index("interface"), "qos", by_value=False))
+    return tuple(sorted(found_columns))
 
 
-def split(items: Items, places: Sequence[int], chosen: Sequence[Column]) -> list[Sequence[int]]:
-    """The places in groups that are equal in the chosen columns, in the order of their first members."""
+def group_places(items: Items, places: Sequence[int], chosen: Sequence[Column]) -> list[Sequence[int]]:
+    """Return the places in groups that are equal in the chosen columns, in the order of their first members."""
     if not chosen or len(places) < 2:
         return [places] if places else []
     if chosen == EACH:
@@ -116,7 +116,7 @@ def _keys(items: Items, places: Sequence[int], column: Column) -> Iterable[Hasha
 
 
 def _rows(attribute: str, items: Items, cells: Iterable[Sequence[int]]) -> Iterator[Case | Gap]:
-    """The rows of each cell's QoS, which all its ports share."""
+    """Return the rows of each cell's QoS, which all its ports share."""
     for cell in cells:
         item = items[cell[0]]
         qos = item[1].qos

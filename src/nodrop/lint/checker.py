@@ -48,7 +48,7 @@ class Checker:
         self.nodes = 0
 
     def check(self, node: jinja.Node, surely: frozenset[Node], depth: int = 1) -> Node:
-        """The typed node; `surely` are those known not to be None where this one is evaluated."""
+        """Return the typed node; `surely` are those known not to be None where this one is evaluated."""
         self.nodes += 1
         if depth > MAX_DEPTH:
             raise self.written.fault("expressions in expressions", f"at most {MAX_DEPTH} levels")
@@ -91,19 +91,19 @@ class Checker:
                     raise self.written.fault("an argument with a name or a star", "arguments one after the other")
                 word = self._word(node)
                 subject = [] if isinstance(node, jinja.Call) else [node.node]
-                return self._call(word, [below(each) for each in (*subject, *node.args) if each is not None], surely)
+                return self._call(word, [below(expr) for expr in (*subject, *node.args) if expr is not None], surely)
         kind = type(node)
         raise self.written.fault(_REFUSED.get(kind, f"`{kind.__name__.lower()}`"), "something that rules may say")
 
     def check_printable(self, node: jinja.Node, surely: frozenset[Node]) -> Node:
-        """The typed node of a message, which must have a spelling."""
-        found = self.check(node, surely)
-        inside = found.type.element or Type()
-        if any(owner is not End for owner in found.type.owners + inside.owners) or inside.element is not None:
+        """Return the typed node of a message: a number, a text or a list of them."""
+        found_node = self.check(node, surely)
+        inside = found_node.type.element or Type()
+        if any(owner is not End for owner in found_node.type.owners + inside.owners) or inside.element is not None:
             raise self.written.fault(
-                f"`{text(found)}` in a message", "a number, a text or a list of them", at=text(found)
+                f"`{text(found_node)}` in a message", "a number, a text or a list of them", at=text(found_node)
             )
-        return found
+        return found_node
 
     def _constant(self, value: object) -> Constant:
         if isinstance(value, int | float) and (abs(value) > MAX_NUMBER or not isfinite(value)):
@@ -118,10 +118,10 @@ class Checker:
             raise self.written.fault(f"no name `{name}` here", hint=nearest(name, self.names), at=name)
         return Name(name, self.names[name])
 
-    def _attribute(self, of: Node, name: str) -> Attribute:
-        owners, before = of.type.owners, f"{text(of)}."
-        if not owners or of.type.kinds != set(map(label, owners)):
-            described = of.type.describe()
+    def _attribute(self, node: Node, name: str) -> Attribute:
+        owners, before = node.type.owners, f"{text(node)}."
+        if not owners or node.type.kinds != set(map(label, owners)):
+            described = node.type.describe()
             raise self.written.fault(
                 f"`.{name}` of {described}", "an attribute of the model", at=before + name, after=before
             )
@@ -129,25 +129,25 @@ class Checker:
             if name not in attributes(owner):
                 hint = _nearest_attribute(name, attributes(owner))
                 raise self.written.fault(f"{label(owner)} has no `{name}`", hint=hint, at=before + name, after=before)
-        return Attribute(of, name, reduce(join, (attributes(owner)[name] for owner in owners)))
+        return Attribute(node, name, reduce(join, (attributes(owner)[name] for owner in owners)))
 
-    def _compare(self, first: Node, rest: list[tuple[Comparison, Node]], surely: frozenset[Node]) -> Node:
-        left = first
+    def _compare(self, first_node: Node, rest: list[tuple[Comparison, Node]], surely: frozenset[Node]) -> Node:
+        left = first_node
         for sign, right in rest:
-            other = right.type
+            other_kind = right.type
             if sign in ("in", "not in"):
-                other = self._list(right, surely, sign).type.element or Type()
+                other_kind = self._list(right, surely, sign).type.element or Type()
             elif sign not in ("==", "!="):
                 self._number(left, surely, sign)
                 self._number(right, surely, sign)
-            if not _may_equal(left.type, other):
+            if not _may_equal(left.type, other_kind):
                 raise self.written.fault(
                     f"{left.type.describe()} `{sign}` {right.type.describe()}", "things alike", at=text(left)
                 )
-            self._require_words(left, other)
+            self._require_words(left, other_kind)
             self._require_words(right, left.type)
             left = right
-        return nodes.Compare(first, tuple(rest))
+        return nodes.Compare(first_node, tuple(rest))
 
     def _number(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
         if not node.type.number:
@@ -181,8 +181,8 @@ class Checker:
         name = getattr(node.node, "name", "") if isinstance(node, jinja.Call) else node.name
         if isinstance(node, jinja.Call) and not isinstance(node.node, jinja.Name):
             raise self.written.fault("a call of something that is no name", "a function of the vocabulary")
-        if found := vocabulary().get((kind, name)):
-            return found
+        if word := vocabulary().get((kind, name)):
+            return word
         others = [sort for sort, known in vocabulary() if known == name]
         hint = nearest(name, (known for sort, known in vocabulary() if sort == kind))
         raise self.written.fault(f"no {kind} `{name}`", hint=f"it is a {others[0]}" if others else hint, at=name)
@@ -226,15 +226,15 @@ def accepts(wanted: Type, given: Type) -> bool:
     return not given.anything and given.kinds <= wanted.kinds
 
 
-def _nearest_attribute(name: str, known: Mapping[str, Type]) -> str:
-    """The attribute that was meant: one of the owner's, else one a step further down."""
+def _nearest_attribute(name: str, known_types: Mapping[str, Type]) -> str:
+    """Return the attribute that was meant: one of the owner's, else one a step further down."""
     further = sorted(
         f"{step}.{inner}"
-        for step, kind in known.items()
+        for step, kind in known_types.items()
         for owner in kind.owners
         for inner in attributes(owner)
         if meant(name, [inner])
     )
-    if further and not meant(name, known):
+    if further and not meant(name, known_types):
         return f"did you mean `{further[0]}`?"
-    return nearest(name, known)
+    return nearest(name, known_types)

@@ -52,8 +52,8 @@ def declare(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading
         return reading, ()
     day = today()
     by_word: dict[str, list[tuple[int, DeclaredLine]]] = {}
-    for number, one in enumerate(declared):
-        by_word.setdefault(one.pattern[0], []).append((number, one))
+    for number, declared_line in enumerate(declared):
+        by_word.setdefault(declared_line.pattern[0], []).append((number, declared_line))
     hits = [0] * len(declared)
     notes = []
     for note in reading.notes:
@@ -72,9 +72,9 @@ def wrong_of_lines(declared: Iterable[DeclaredLine], hits: Iterable[int], ran: S
     """Yield what is wrong with declarations, of which each covers so many lines."""
     day = today()
     devices = [device for one in ran for device in one.devices]
-    for one, count in zip(declared, hits, strict=True):
-        if one.ended(day):
+    for declared_line, count in zip(declared, hits, strict=True):
+        if declared_line.ended(day):
             back = "its lines are unknown again" if count else "it covers nothing any more"
-            yield one.remark(EXPIRED, until=str(one.until), back=back)
-        elif not count and any(matches((one.at,), (device,)) for device in devices):
-            yield one.remark(UNUSED, hint="")
+            yield declared_line.remark(EXPIRED, until=str(declared_line.until), back=back)
+        elif not count and any(matches((declared_line.at,), (device,)) for device in devices):
+            yield declared_line.remark(UNUSED, hint="")

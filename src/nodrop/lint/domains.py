@@ -70,17 +70,17 @@ class Domain:
     below: bool = False
     truths: frozenset[bool] = frozenset({True, False})
 
-    def bounded(self, sign: Comparison, limit: float) -> "Domain":
-        """What is left where it is a number that compares so with a limit."""
-        now = replace(self, absent=False)
+    def restrict_to_range(self, sign: Comparison, limit: float) -> "Domain":
+        """Return the domain of the numbers that compare so with a limit."""
+        domain = replace(self, absent=False)
         if sign in (">", ">=") and limit >= self.low:
-            return replace(now, low=limit, above=sign == ">" or (self.above and limit == self.low))
+            return replace(domain, low=limit, above=sign == ">" or (self.above and limit == self.low))
         if sign in ("<", "<=") and limit <= self.high:
-            return replace(now, high=limit, below=sign == "<" or (self.below and limit == self.high))
-        return now
+            return replace(domain, high=limit, below=sign == "<" or (self.below and limit == self.high))
+        return domain
 
-    def limited(self, values: frozenset[object]) -> "Domain":
-        """What is left where it is one of the values."""
+    def restrict_to_values(self, values: frozenset[object]) -> "Domain":
+        """Return the domain restricted to the values."""
         return replace(self, among=values if self.among is None else self.among & values)
 
     def possible(self, node: Node) -> bool:
@@ -143,52 +143,54 @@ class Facts:
     possible: bool = True
 
     def among(self, node: Node, values: frozenset[object]) -> "Facts":
-        """What is known where a part is one of the values."""
-        return self._with(node, self.domains.get(node, Domain()).limited(values))
+        """Return the facts that follow where a part is one of the values."""
+        return self._with(node, self.domains.get(node, Domain()).restrict_to_values(values))
 
     def with_(self, node: Node, *, holds: bool) -> "Facts":
-        """What is known where a single condition counts as true, or as false."""
+        """Return the facts that follow where a single condition counts as true, or as false."""
         match node:
             case IsNone(node=inside):
-                told = self.domains.get(inside, Domain())
-                return self._with(inside, replace(told, present=False) if holds else replace(told, absent=False))
+                domain = self.domains.get(inside, Domain())
+                return self._with(inside, replace(domain, present=False) if holds else replace(domain, absent=False))
             case Compare(first=left, rest=((sign, right),)):
-                return self._compared(left, sign if holds else _OPPOSITE[sign], right)
-        if (value := folded(node)) is not None:
+                return self._add_comparison(left, sign if holds else _OPPOSITE[sign], right)
+        if (value := fold_to_constant(node)) is not None:
             return replace(self, possible=self.possible and bool(value.value) == holds)
-        told = self.domains.get(node, Domain())
-        return self._with(node, replace(told, truths=told.truths & {holds}))
+        domain = self.domains.get(node, Domain())
+        return self._with(node, replace(domain, truths=domain.truths & {holds}))
 
-    def _compared(self, left: Node, sign: Comparison, right: Node) -> "Facts":
+    def _add_comparison(self, left: Node, sign: Comparison, right: Node) -> "Facts":
         if sign in ("in", "not in"):
-            return self._listed(left, sign, right)
-        one, other = folded(left), folded(right)
-        if one is not None and other is not None:
-            return replace(self, possible=self.possible and _holds(one.value, sign, other.value))
-        if one is not None:
-            return self._compared(right, _MIRRORED[sign], left)
-        if other is not None:
-            return self._with(left, _limited(self.domains.get(left, Domain()), sign, other.value))
+            return self._add_membership(left, sign, right)
+        constant, other_constant = fold_to_constant(left), fold_to_constant(right)
+        if constant is not None and other_constant is not None:
+            return replace(self, possible=self.possible and _holds(constant.value, sign, other_constant.value))
+        if constant is not None:
+            return self._add_comparison(right, _MIRRORED[sign], left)
+        if other_constant is not None:
+            return self._with(left, _restrict_domain(self.domains.get(left, Domain()), sign, other_constant.value))
         if text(right) < text(left):
             left, sign, right = right, _MIRRORED[sign], left
         before = self.orders.get((left, right), frozenset("=") if left == right else frozenset("<=>?"))
         after = before & _ORDERS[sign]
         facts = self
         if sign not in ("==", "!="):
-            for each in (left, right):
-                facts = facts._with(each, replace(facts.domains.get(each, Domain()), absent=False))
+            for node in (left, right):
+                facts = facts._with(node, replace(facts.domains.get(node, Domain()), absent=False))
         orders = {**facts.orders, (left, right): after}
         return replace(facts, orders=orders, possible=facts.possible and bool(after))
 
-    def _listed(self, left: Node, sign: Comparison, right: Node) -> "Facts":
-        values = [folded(item) for item in right.items] if isinstance(right, Items) else [None]
+    def _add_membership(self, left: Node, sign: Comparison, right: Node) -> "Facts":
+        values = [fold_to_constant(item) for item in right.items] if isinstance(right, Items) else [None]
         known = frozenset(value.value for value in values if value is not None)
         if len(known) < len(values) and (None in values or not isinstance(right, Items)):
             listed = Compare(left, (("in", right),))
-            told = self.domains.get(listed, Domain())
-            return self._with(listed, replace(told, truths=told.truths & {sign == "in"}))
-        told = self.domains.get(left, Domain())
-        return self._with(left, told.limited(known) if sign == "in" else replace(told, never=told.never | known))
+            domain = self.domains.get(listed, Domain())
+            return self._with(listed, replace(domain, truths=domain.truths & {sign == "in"}))
+        domain = self.domains.get(left, Domain())
+        return self._with(
+            left, domain.restrict_to_values(known) if sign == "in" else replace(domain, never=domain.never | known)
+        )
 
     def _with(self, node: Node, domain: Domain) -> "Facts":
         """With what is known of a part; where that is not None, neither is what it is an attribute of."""
@@ -201,14 +203,14 @@ class Facts:
         return replace(self, domains=domains, possible=possible)
 
 
-def _limited(domain: Domain, sign: Comparison, value: object) -> Domain:
-    """What is left of a domain where it compares so with a constant."""
+def _restrict_domain(domain: Domain, sign: Comparison, value: object) -> Domain:
+    """Return the domain restricted by a comparison with a constant."""
     if sign == "==":
-        return domain.limited(frozenset({value}))
+        return domain.restrict_to_values(frozenset({value}))
     if sign == "!=":
         return replace(domain, never=domain.never | {value})
     assert isinstance(value, int | float)
-    return domain.bounded(sign, value)
+    return domain.restrict_to_range(sign, value)
 
 
 def _holds(left: object, sign: Comparison, right: object) -> bool:
@@ -219,21 +221,21 @@ def _holds(left: object, sign: Comparison, right: object) -> bool:
     return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[sign]
 
 
-def folded(node: Node) -> Constant | None:
-    """The constant that a node comes to whatever the fabric; None where that depends on it."""
+def fold_to_constant(node: Node) -> Constant | None:
+    """Return the constant value of a node for every fabric; None where that depends on it."""
     match node:
         case Constant():
             return node
         case Negative(node=inside):
-            value = folded(inside)
+            value = fold_to_constant(inside)
             if value is not None and isinstance(value.value, int | float):
                 return Constant(-value.value, node.type)
         case Arithmetic(sign=sign, left=left, right=right):
-            one, other = folded(left), folded(right)
-            if one is None or other is None:
+            constant, other_constant = fold_to_constant(left), fold_to_constant(right)
+            if constant is None or other_constant is None:
                 return None
-            if isinstance(one.value, int | float) and isinstance(other.value, int | float):
-                if sign == "/" and other.value == 0:
+            if isinstance(constant.value, int | float) and isinstance(other_constant.value, int | float):
+                if sign == "/" and other_constant.value == 0:
                     return None
-                return Constant(_SIGNS[sign](one.value, other.value), node.type)
+                return Constant(_SIGNS[sign](constant.value, other_constant.value), node.type)
     return None

@@ -52,7 +52,7 @@ class Missing(UnknownFact):
 def judge(
     names: Sequence[str], constants: Sequence[str], when: Node | None, claim: Node
 ) -> Callable[..., list[Outcome]]:
-    """The function that judges items, tuples in the order of `names`; it takes them, the constants and the index."""
+    """Return the function that checks items, tuples in the order of `names`; it takes constants and index too."""
     source = _Source()
     condition = " and ".join(f"({part})" for part in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
     return source.compiled(
@@ -71,7 +71,7 @@ def judge(
 
 
 def value(names: Iterable[str], node: Node) -> Callable[..., Any]:
-    """The function that gives the value of one expression; it takes the names in order and the index."""
+    """Return the function that gives the value of one expression; it takes the names in order and the index."""
     source = _Source()
     body = source.of(node)
     return source.compiled("value", [f"def value({_parameters(names)}index):", f"    return {body}"])
@@ -92,20 +92,20 @@ class _Source:
             "UNKNOWN": UNKNOWN,
             "Exception": Exception,
             "bool": bool,
-            "known": _known,
+            "known": _raise_missing,
             "property_of": _property_of,
         }
     )
 
     def compiled(self, name: str, lines: list[str]) -> Callable[..., Any]:
-        """The function `name` that the lines define."""
+        """Return the function `name` that the lines define."""
         code = compile("\n".join(lines), f"<rule: {name}>", "exec", dont_inherit=True)
         exec(code, self.outside)  # noqa: S102 -- the source is ours, made of whitelisted nodes
         made: Callable[..., Any] = self.outside[name]  # type: ignore[assignment]
         return made
 
     def of(self, node: Node, *, lenient: bool = False) -> str:
-        """The node as a Python expression in brackets; where `lenient`, UNKNOWN is passed on and not raised."""
+        """Return the node as a Python expression in brackets; where `lenient`, UNKNOWN is passed on and not raised."""
         match node:
             case Constant():
                 return f"({node.value!r})"
@@ -122,8 +122,8 @@ class _Source:
             case Logic():
                 return f"({self.of(node.left)} {node.word} {self.of(node.right)})"
             case Compare():
-                rest = " ".join(f"{sign} {self.of(right)}" for sign, right in node.rest)
-                return f"({self.of(node.first)} {rest})"
+                remainder = " ".join(f"{sign} {self.of(right)}" for sign, right in node.rest)
+                return f"({self.of(node.first)} {remainder})"
             case Arithmetic():
                 return f"({self.of(node.left)} {node.sign} {self.of(node.right)})"
             case IsNone():
@@ -132,27 +132,30 @@ class _Source:
                 return self.call(node, lenient=lenient)
 
     def attribute(self, node: Attribute, *, lenient: bool) -> str:
-        """An attribute; of None it is None, and UNKNOWN is raised where it is met."""
+        """Return an attribute; of None it is None, and UNKNOWN is raised where it is met."""
         owner = self.of(node.of, lenient=lenient)
         stops = [*(["None"] if may_be_none(node.of) else []), *(["UNKNOWN"] if lenient else [])]
         guard = ""
         if stops:
-            kept = self.temporary()
-            tests = [f"({kept} := {owner}) is {stops[0]}", *(f"{kept} is {stop}" for stop in stops[1:])]
-            owner, guard = kept, f"{kept} if {' or '.join(tests)} else "
+            kept_temporary = self.temporary()
+            tests = [
+                f"({kept_temporary} := {owner}) is {stops[0]}",
+                *(f"{kept_temporary} is {stop}" for stop in stops[1:]),
+            ]
+            owner, guard = kept_temporary, f"{kept_temporary} if {' or '.join(tests)} else "
         read = f"{owner}.{node.name}"
         if isinstance(node.of.type.owners[0], Record):
             read = f"{owner}[{node.name!r}]"
-        elif node.derived:
+        elif node.reads_property:
             read = f"property_of({owner}, {node.name!r}, {text(node)!r}, {lenient})"
         if node.type.unknown and not lenient:
             read = self.raising(read, text(node))
         return f"({guard}{read})"
 
     def call(self, node: Call, *, lenient: bool) -> str:
-        """A word with its arguments; a parameter that may be UNKNOWN is given it."""
+        """Return a word with its arguments; a parameter that may be UNKNOWN is given it."""
         name = f"w{len(self.outside)}"
-        self.outside[name] = _asked(node.word.function, text(node), lenient=lenient)
+        self.outside[name] = _wrap_word(node.word.function, text(node), lenient=lenient)
         given = [
             self.of(argument, lenient=kind.unknown)
             for argument, (_, kind) in zip(node.arguments, node.word.parameters, strict=False)
@@ -161,35 +164,35 @@ class _Source:
         return self.raising(called, text(node)) if node.type.unknown and not lenient else called
 
     def raising(self, read: str, path: str) -> str:
-        """What was read, unless it is UNKNOWN."""
-        kept = self.temporary()
-        return f"({kept} if ({kept} := {read}) is not UNKNOWN else known({path!r}))"
+        """Return the value that was read; raise if it is UNKNOWN."""
+        kept_temporary = self.temporary()
+        return f"({kept_temporary} if ({kept_temporary} := {read}) is not UNKNOWN else known({path!r}))"
 
     def temporary(self) -> str:
-        """A name that nothing else has."""
+        """Return a name that nothing else has."""
         self.temporaries += 1
         return f"t{self.temporaries}"
 
 
-def _known(path: str) -> NoReturn:
+def _raise_missing(path: str) -> NoReturn:
     raise Missing(path) from None
 
 
 def _property_of(owner: object, name: str, path: str, lenient: bool) -> object:
-    """A property, which meets UNKNOWN without knowing its own path."""
+    """Return a property, which meets UNKNOWN without knowing its own path."""
     try:
         return getattr(owner, name)
     except UnknownFact:
-        return UNKNOWN if lenient else _known(path)
+        return UNKNOWN if lenient else _raise_missing(path)
 
 
-def _asked(function: Callable[..., object], written: str, *, lenient: bool) -> Callable[..., object]:
-    """A word that names what is missing: what it says itself, else the call as it is written."""
+def _wrap_word(function: Callable[..., object], written: str, *, lenient: bool) -> Callable[..., object]:
+    """Return a word that names the missing fact: its own text, else the call as it is written."""
 
     def ask(*arguments: object, **index: object) -> object:
         try:
             return function(*arguments, **index)
         except UnknownFact as unknown:
-            return UNKNOWN if lenient else _known(str(unknown) or written)
+            return UNKNOWN if lenient else _raise_missing(str(unknown) or written)
 
     return ask

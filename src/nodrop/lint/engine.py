@@ -29,7 +29,7 @@ from nodrop.lint.unknowns import Unknowns, of_lines
 from nodrop.lint.vocabulary import TOLD, Told
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading, Remark
-from nodrop.model.spelling import read
+from nodrop.model.spelling import parse_value
 from nodrop.model.states import UnknownFact
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural, sort_key
 from nodrop.model.subject import text as spelt
@@ -69,7 +69,7 @@ def judge(
     counts: Counter[str] = Counter() if evaluations is None else evaluations
     index = index or Index(reading.fabric)
 
-    def asked(session: _Session, those: Sequence[Rule], still: Set[str] = frozenset()) -> _Session:
+    def run_session(session: _Session, those: Sequence[Rule], still: Set[str] = frozenset()) -> _Session:
         for rule in sorted(those, key=lambda rule: rule.last):
             if rule.name in still:
                 continue
@@ -85,23 +85,23 @@ def judge(
 
     if not reading.possible:
         session = _Session(reading, counts, index, near.index if near else None)
-        verdict = asked(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
+        verdict = run_session(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
         return replace(verdict, unknown=(*verdict.unknown, *of_lines(reading.notes)))
     # Of a remark, most rules say the same in each mode: a file of 5 MB may have 150,000 remarks.
     same = {rule.name for rule in chosen if rule.of_remarks_alone and rule.modes >= reading.modes}
-    alike = asked(_Session(reading, counts, index), [rule for rule in chosen if rule.name in same])
+    alike = run_session(_Session(reading, counts, index), [rule for rule in chosen if rule.name in same])
 
-    def judge_in(one: Reading, own: Index) -> Verdict:
+    def judge_in(one: Reading, own_index: Index) -> Verdict:
         those = [rule for rule in chosen if rule.name not in same and one.fabric.mode in rule.modes]
-        return asked(_Session(one, counts, own, told=alike.told), those).verdict(len(chosen))
+        return run_session(_Session(one, counts, own_index, told=alike.told), those).verdict(len(chosen))
 
-    found = in_each_mode(reading, index, judge_in)
-    unknown = (*found.unknown, *of_lines(reading.notes))
+    found_verdict = in_each_mode(reading, index, judge_in)
+    unknown = (*found_verdict.unknown, *of_lines(reading.notes))
     return replace(
-        found,
-        unknown=tuple(sorted(unknown, key=lambda each: (each.rule, each.missing))),
-        findings=tuple(sorted((*alike.findings, *found.findings), key=_order)),
-        problems=tuple(dict.fromkeys((*alike.problems, *found.problems))),
+        found_verdict,
+        unknown=tuple(sorted(unknown, key=lambda unknown_verdict: (unknown_verdict.rule, unknown_verdict.missing))),
+        findings=tuple(sorted((*alike.findings, *found_verdict.findings), key=_order)),
+        problems=tuple(dict.fromkeys((*alike.problems, *found_verdict.problems))),
     )
 
 
@@ -130,10 +130,10 @@ class _Session:
     @cached_property
     def remarks(self) -> Mapping[str, Sequence[Remark]]:
         """The remarks of readers by kind."""
-        found: dict[str, list[Remark]] = {}
+        found_remarks: dict[str, list[Remark]] = {}
         for remark in self.reading.remarks:
-            found.setdefault(remark.kind, []).append(remark)
-        return found
+            found_remarks.setdefault(remark.kind, []).append(remark)
+        return found_remarks
 
     def verdict(self, rules: int) -> Verdict:
         """Return what so many rules said; of lines that no reader knows, nothing."""
@@ -159,10 +159,10 @@ class _Session:
         )
         before = len(self.findings)
         self._ask(rule, teller)
-        found = self.findings[before:]
-        if rule.as_siblings and found:
-            sick = found if teller.index is self.index else self._everywhere(rule, teller)
-            self.findings[before:] = with_siblings(rule, found, self.index, sick)
+        findings = self.findings[before:]
+        if rule.as_siblings and findings:
+            sick = findings if teller.index is self.index else self._everywhere(rule, teller)
+            self.findings[before:] = with_siblings(rule, findings, self.index, sick)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
             place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
             self.told.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
@@ -178,22 +178,22 @@ class _Session:
     def _everywhere(self, rule: Rule, teller: Teller) -> list[Finding]:
         """Return what a rule finds in the whole fabric, of which nothing is noted."""
         noted = self.findings, self.unknowns, self.problems
-        found: list[Finding] = []
-        self.findings, self.unknowns, self.problems = found, Unknowns(), []
+        findings: list[Finding] = []
+        self.findings, self.unknowns, self.problems = findings, Unknowns(), []
         try:
             self._ask(rule, replace(teller, index=self.index))
         finally:
             self.findings, self.unknowns, self.problems = noted
-        return found
+        return findings
 
     def _items(self, rule: Rule, teller: Teller) -> None:
-        found = self._sifted(rule, teller) if rule.sieve else self._cases(rule, teller, rule.judged)
-        for case, outcome in self._judged(rule, rule.judge, teller, found):
+        found = self._sifted(rule, teller) if rule.sieve else self._cases(rule, teller, rule.verdict_columns)
+        for case, outcome in self._evaluate_cases(rule, rule.judge, teller, found):
             self._outcome(rule, teller, case, outcome)
 
     def _sifted(self, rule: Rule, teller: Teller) -> Iterator[Case]:
         """Yield the items for which the beginning of `when` holds, each for itself."""
-        for case, outcome in self._judged(rule, rule.sift, teller, self._cases(rule, teller, rule.sieved)):
+        for case, outcome in self._evaluate_cases(rule, rule.sift, teller, self._cases(rule, teller, rule.sieved)):
             if outcome is True:
                 yield from alike(case, EACH)
             else:
@@ -202,7 +202,7 @@ class _Session:
     def _cases(self, rule: Rule, teller: Teller, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
         return self.cells[id(teller.index)].cases(rule.scope, chosen)
 
-    def _judged(
+    def _evaluate_cases(
         self, rule: Rule, judge: Callable[..., list[Outcome]], teller: Teller, found: Iterator[Case | Gap]
     ) -> Iterator[tuple[Case, Outcome]]:
         """Cases with what a function of the rule says of them, a batch at a time; gaps are noted."""
@@ -285,11 +285,11 @@ def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hi
     given = {
         name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
     }
-    found: Iterable[Hit | Unsettled] = analyses.module(rule.analysis).find(index, **given)
+    found_hits: Iterable[Hit | Unsettled] = analyses.module(rule.analysis).find(index, **given)
     if not rule.last or rule.near:
-        return found
+        return found_hits
     key = f"hits of {rule.name}"
-    return index.keep(key, lambda: list(found))
+    return index.keep(key, lambda: list(found_hits))
 
 
 def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:
@@ -315,13 +315,13 @@ def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
 def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
     """Return the options of a rule, given ones over the defaults; InputProblems names one that it does not have."""
     given = _by_name(options, rule, {})
-    known = {option.name: option for option in rule.options}
-    values = {name: option.default for name, option in known.items()}
+    known_options = {option.name: option for option in rule.options}
+    values = {name: option.default for name, option in known_options.items()}
     for name, value in given.items():
         try:
-            if name not in known:
-                raise ValueError(f"no option `{name}` ({nearest(name, known) or 'it has none'})")
-            values[name] = read(known[name].type, value)
+            if name not in known_options:
+                raise ValueError(f"no option `{name}` ({nearest(name, known_options) or 'it has none'})")
+            values[name] = parse_value(known_options[name].type, value)
         except ValueError as error:
             found, _, expected = str(error).partition("; expected ")
             problem = Problem(path="options", where=f"{rule.name}.{name}", found=found, expected=expected)

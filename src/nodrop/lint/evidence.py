@@ -33,8 +33,10 @@ class Evidence:
         for subject, reason in reading.derived.items():
             self._derived.setdefault(subject[0], {})[subject] = reason
         self._assumed: dict[str, str] = {}
-        for one in reading.assumed:
-            self._assumed.setdefault(_topic(one.fact), f"{one.fact} = {one.value} is assumed: {one.because}")
+        for assumption in reading.assumed:
+            self._assumed.setdefault(
+                _topic(assumption.fact), f"{assumption.fact} = {assumption.value} is assumed: {assumption.because}"
+            )
 
     def doubt(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> str:
         """Return why what rests on these topics and subjects, and on anything `under` those, is likely at most."""

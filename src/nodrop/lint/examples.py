@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from nodrop.analyses import OBSERVATIONS
 from nodrop.analyses._beside import KEPT, Beside
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
@@ -88,57 +88,65 @@ def views_of(
     """Return what an example is checked over, as `run_example` makes it; ValueError: a change fits nothing."""
     if example.artifact is not None:
         return list(artifact(example.artifact, example.intent or {})) if artifact else []
-    fabric = _changed(base(example.intent or {}), example.model or {})
-    made = list(views(fabric))
+    fabric = _set_values(base(example.intent or {}), example.model or {})
+    new_views = list(views(fabric))
     if example.beside is not None:
-        others = views(_changed(base(example.beside["intent"]), example.beside["model"]))
-        return [_with_beside(view, other, example.beside) for view, other in zip(made, others, strict=True)]
+        other_views = views(_set_values(base(example.beside["intent"]), example.beside["model"]))
+        return [
+            _add_other_fabric(view, other_view, example.beside)
+            for view, other_view in zip(new_views, other_views, strict=True)
+        ]
     if example.seen is None:
-        return made
-    others = views(_changed(fabric, example.seen["model"]))
-    return [view._replace(observed=_seen(other, example.seen)) for view, other in zip(made, others, strict=True)]
+        return new_views
+    other_views = views(_set_values(fabric, example.seen["model"]))
+    return [
+        view._replace(observed=_build_observation(other_view, example.seen))
+        for view, other_view in zip(new_views, other_views, strict=True)
+    ]
 
 
-def _with_beside(view: View, other: View, said: Mapping[str, Any]) -> View:
+def _add_other_fabric(view: View, other_view: View, said: Mapping[str, Any]) -> View:
     """Return a view with the other fabric beside it, if both have something in common, and the stated cables."""
-    cables = tuple(_cable(ends, (view, other)) for ends in said["cables"])
+    cables = tuple(_cable(ends, (view, other_view)) for ends in said["cables"])
     fabric = replace(view.reading.fabric, links=(*view.reading.fabric.links, *cables))
-    found = sharing([identifiers_of(other.reading.fabric), identifiers_of(fabric)], one_site=said["one_site"])
-    index, joined = Index(other.reading.fabric), found.joined[0] == found.joined[1]
+    found = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=said["one_site"])
+    index, joined = Index(other_view.reading.fabric), found.joined[0] == found.joined[1]
     near = Beside(name=index.fabric.name, index=index, one_site=said["one_site"], joined=joined)
     return View(
         view.platform,
         replace(view.reading, fabric=fabric),
-        lambda subject: other.spell(view.spell(subject)),
+        lambda subject: other_view.spell(view.spell(subject)),
         beside=(near,) if found.pairs else (),
     )
 
 
 def _cable(ends: Iterable[str], views: Iterable[View]) -> Link:
     """Return a cable between ports that are named as in the examples."""
-    own = {
+    own_end = {
         view.spell((device.name, port.name)): End(device.name, port.name)
         for view in views
         for device in view.reading.fabric.devices
         for port in device.interfaces
     }
-    a, b = sorted(own.get(tuple(end.split(":", 1)), End(*end.split(":", 1))) for end in ends)
+    a, b = sorted(own_end.get(tuple(end.split(":", 1)), End(*end.split(":", 1))) for end in ends)
     return Link(a=a, b=b)
 
 
-def _seen(view: View, otherwise: Mapping[str, Any]) -> Observation:
+def _build_observation(view: View, otherwise: Mapping[str, Any]) -> Observation:
     """Return what a validator sees that sees this fabric, but for the values and lines that an example has."""
-    own = _observed(view.reading)
+    own_observation = _observed(view.reading)
     values = {
         check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
-        for check, rows in own.seen.items()
+        for check, rows in own_observation.seen.items()
     }
     flows = tuple(Flow(**flow, port="", to="", lost=True) for flow in otherwise["lost"])
-    return replace(own, seen=values, refused=tuple(Refused(**line) for line in otherwise["refused"]), flows=flows)
+    return replace(
+        own_observation, seen=values, refused=tuple(Refused(**line) for line in otherwise["refused"]), flows=flows
+    )
 
 
 def _observed(reading: Reading) -> Observation:
-    return replace(computed(Index(reading.fabric)), by="a validator")
+    return replace(compute_observation(Index(reading.fabric)), by="a validator")
 
 
 def differences(rule: Rule, example: Example, view: View, verdict: Verdict | None = None) -> Iterator[str]:
@@ -146,7 +154,7 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 
     `verdict` is what it says, where that is known already.
     """
-    verdict = verdict or said(rule, view.reading, view.observed, view.beside)
+    verdict = verdict or run_rule(rule, view.reading, view.observed, view.beside)
     yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
@@ -160,7 +168,9 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
         yield f"unknown for want of {unknown.missing}"
 
 
-def said(rule: Rule, reading: Reading, observed: Observation | None = None, beside: Sequence[Beside] = ()) -> Verdict:
+def run_rule(
+    rule: Rule, reading: Reading, observed: Observation | None = None, beside: Sequence[Beside] = ()
+) -> Verdict:
     """Return what a rule says of a reading; the shipped ones are checked before one that reads others' findings.
 
     One about what validators saw uses `observed`, or else what nodrop computes. One that compares fabrics uses those
@@ -177,13 +187,17 @@ def said(rule: Rule, reading: Reading, observed: Observation | None = None, besi
         index.kept[KEPT] = beside
         return judge(reading, [rule], strictness="auditor", index=index)
     beside_it = of_routing(shipped()) if rule.failures else of_files(shipped())
-    others = [other for other in beside_it if other.name != rule.name and not other.last] if rule.last else []
-    verdict = judge(reading, [*others, rule], strictness="auditor")
+    other_rules = (
+        [other_rule for other_rule in beside_it if other_rule.name != rule.name and not other_rule.last]
+        if rule.last
+        else []
+    )
+    verdict = judge(reading, [*other_rules, rule], strictness="auditor")
     return replace(
         verdict,
         findings=tuple(finding for finding in verdict.findings if finding.rule == rule.name),
         unknown=tuple(unknown for unknown in verdict.unknown if unknown.rule == rule.name),
-        rules=verdict.rules - sum(reading.fabric.mode in other.modes for other in others),
+        rules=verdict.rules - sum(reading.fabric.mode in other_rule.modes for other_rule in other_rules),
     )
 
 
@@ -197,7 +211,7 @@ def _of_suppressions(rule: Rule, reading: Reading) -> Verdict:
     return judge(replace(reading, remarks=remarks), [rule], strictness="auditor")
 
 
-def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
+def _set_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
     for subject, value in model.items():
         fabric = set_value(fabric, parse(subject), value)
     return fabric
@@ -209,7 +223,7 @@ def _faults(
     view: View,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:
-    verdict = said(rule, view.reading, view.observed, view.beside)
+    verdict = run_rule(rule, view.reading, view.observed, view.beside)
     yield from differences(rule, example, view, verdict)
     for finding in locate(verdict.findings, view.reading) if locate else ():
         if finding.located is None or finding.located.span is None:

@@ -30,15 +30,15 @@ _BRACES = ("{%", "%}", "{#", "#}", "{{", "}}")
 
 
 def parse(written: Written, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()) -> Node:
-    """The typed tree of an expression over `names`, where the nodes in `surely` are known not to be None."""
-    if found := next((brace for brace in _BRACES if brace in written.text), ""):
-        raise written.fault(f"`{found}`", "an expression without braces around or in it", at=found)
+    """Return the typed tree of an expression over `names`, where the nodes in `surely` are known not to be None."""
+    if found_brace := next((brace for brace in _BRACES if brace in written.text), ""):
+        raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
     (node,) = _pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
     return Checker(written, names).check(node, surely)
 
 
 def parse_path(written: Written, names: Mapping[str, Type], scope: str) -> Attribute | Name:
-    """A path of the model: one that begins with a name, or what follows the scope's name (`qos.pfc_priorities`)."""
+    """Return a path of the model: from a name, or from the item of the scope (`qos.pfc_priorities`)."""
     if written.text.partition(".")[0] not in names:
         written = written.below(scope)
     node = parse(written, names)
@@ -50,9 +50,9 @@ def parse_path(written: Written, names: Mapping[str, Type], scope: str) -> Attri
 def parse_message(
     written: Written, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()
 ) -> tuple[str | Node, ...]:
-    """The pieces of a message: its text, and the expressions in `{{ }}` between."""
-    if found := next((brace for brace in _BRACES[:4] if brace in written.text), ""):
-        raise written.fault(f"`{found}`", "text, and expressions in `{{ }}`", at=found)
+    """Return the pieces of a message: its text, and the expressions in `{{ }}` between."""
+    if found_brace := next((brace for brace in _BRACES[:4] if brace in written.text), ""):
+        raise written.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
     checker, found_pieces = Checker(written, names), _pieces(written, written.text, MAX_MESSAGE)
     return tuple(
         piece.data if isinstance(piece, jinja.TemplateData) else checker.check_printable(piece, surely)
@@ -61,7 +61,7 @@ def parse_message(
 
 
 def _pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
-    """What Jinja2's parser makes of the text: expressions, and the text between them."""
+    """Parse a text with Jinja2's parser into expressions and the text between them."""
     if len(written.text) > longest:
         raise written.fault(f"{len(written.text):,} characters", f"at most {longest:,}")
     if not written.text.isprintable():

@@ -57,20 +57,20 @@ class Mutant:
 
 def mutants(rule: Rule) -> list[Mutant]:
     """Return all mutants of a rule, each once: true for an operand of `or` is true for the whole."""
-    made: list[Mutant] = []
+    new_mutants: list[Mutant] = []
     for key, condition in (("when", rule.when), ("assert", rule.claim)):
         if condition is None:
             continue
-        seen, changes = {folded(condition)}, Counter[str]()
+        seen, changes = {simplify_condition(condition)}, Counter[str]()
         for old, new, changed in _places(condition, whole=True):
-            if (short := folded(changed)) not in seen:
+            if (short := simplify_condition(changed)) not in seen:
                 seen.add(short)
                 change = f"{key}: {bare(old)} -> {bare(new)}"
                 changes[change] += 1
                 nth = f" ({changes[change]})" if changes[change] > 1 else ""
                 field = {"when": changed} if key == "when" else {"claim": changed}
-                made.append(Mutant(change + nth, replace(rule, **field)))  # type: ignore[arg-type]
-    return made
+                new_mutants.append(Mutant(change + nth, replace(rule, **field)))  # type: ignore[arg-type]
+    return new_mutants
 
 
 def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, Node]]:
@@ -126,16 +126,16 @@ def _neighbours(node: Node) -> Iterator[Node]:
             pass
 
 
-def folded(node: Node) -> Node:
+def simplify_condition(node: Node) -> Node:
     """Return a condition without the constants in it that decide nothing, or decide all."""
     match node:
         case Not():
-            inner = folded(node.node)
+            inner = simplify_condition(node.node)
             if isinstance(inner, Not):
                 return inner.node
             return FALSE if inner == TRUE else TRUE if inner == FALSE else Not(inner)
         case Logic():
-            left, right = folded(node.left), folded(node.right)
+            left, right = simplify_condition(node.left), simplify_condition(node.right)
             idle, deciding = (TRUE, FALSE) if node.word == "and" else (FALSE, TRUE)
             if deciding in (left, right):
                 return deciding
@@ -150,10 +150,12 @@ def survivors(rule: Rule, platforms: Iterable[str], views: Callable[[Example, st
     `views` gives an example as a platform says it, nothing where that cannot. An example that fails for the rule itself
     notices nothing.
     """
-    left = mutants(rule)
-    for example in rule.examples if left else ():
+    remaining_mutants = mutants(rule)
+    for example in rule.examples if remaining_mutants else ():
         for platform in platforms:
             for view in views(example, platform):
                 if not any(differences(rule, example, view)):
-                    left = [mutant for mutant in left if not any(differences(mutant.rule, example, view))]
-    return left
+                    remaining_mutants = [
+                        mutant for mutant in remaining_mutants if not any(differences(mutant.rule, example, view))
+                    ]
+    return remaining_mutants

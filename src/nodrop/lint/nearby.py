@@ -18,10 +18,10 @@ from nodrop.model.subject import FABRIC
 
 _CABLES = 2
 """How many cables away a switch is looked at; a host is a station on the way."""
-_STATED = tuple(one.name for one in fields(Fabric) if one.name not in ("name", "devices", "links"))
+_STATED = tuple(field.name for field in fields(Fabric) if field.name not in ("name", "devices", "links"))
 """The fields of a fabric that a rule may use for every switch."""
 _T = TypeVar("_T")
-_OF_DEVICE, _OF_PORT = (tuple(one.name for one in fields(kind)) for kind in (Device, Interface))
+_OF_DEVICE, _OF_PORT = (tuple(field.name for field in fields(kind)) for kind in (Device, Interface))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,18 @@ def nearby(
     Both share the objects of what has not changed (`fabric.assemble.Shared`). `hits` gives what the analysis of a rule
     says of a whole fabric: where the rule then asks what others have found there (`Rule.last`), that is looked at too.
     """
-    old, new = (one.fabric for one in readings)
+    old, new = (reading.fabric for reading in readings)
     if readings[0].assumed != readings[1].assumed or any(getattr(old, one) != getattr(new, one) for one in _STATED):
         return None
     links = _either(old.links, new.links)
     devices = _either(old.devices, new.devices)
-    touched = {one.name for one in devices[1]} | {end.node for link in links[1] for end in (link.a, link.b)}
+    touched = {device.name for device in devices[1]} | {end.node for link in links[1] for end in (link.a, link.b)}
     asking = [rule for rule in rules if rule.last and rule.analysis and not rule.near]
-    asked = {name for rule in asking for index in indices for hit in hits(rule, index) for name in _named(hit)}
+    asked = {
+        name for rule in asking for index in indices for hit in hits(rule, index) for name in _switches_of_hit(hit)
+    }
     every = [*links[0], *links[1]]
-    seen = _around(touched, every, _CABLES) | _around(asked, every, 1)
+    seen = _add_neighbors(touched, every, _CABLES) | _add_neighbors(asked, every, 1)
     known = indices[0].devices.keys() | indices[1].devices.keys()
     alike = not links[1] and readings[0].allowed == readings[1].allowed
     moved = _moved(old, new) if alike else None
@@ -65,12 +67,12 @@ def nearby(
 def _moved(old: Fabric, new: Fabric) -> frozenset[str] | None:
     """Return which attributes of switches and ports differ; None where they are not the same switches and ports."""
     found: set[str] = set()
-    for one, other in zip(old.devices, new.devices, strict=False):
-        if one is not other:
-            if [port.name for port in one.interfaces] != [port.name for port in other.interfaces]:
+    for device, other_device in zip(old.devices, new.devices, strict=False):
+        if device is not other_device:
+            if [port.name for port in device.interfaces] != [port.name for port in other_device.interfaces]:
                 return None
-            found |= _different(one, other, _OF_DEVICE) - {"interfaces"}
-            for pair in zip(one.interfaces, other.interfaces, strict=True):
+            found |= _different(device, other_device, _OF_DEVICE) - {"interfaces"}
+            for pair in zip(device.interfaces, other_device.interfaces, strict=True):
                 found |= _different(*pair, _OF_PORT)
     return None if len(old.devices) != len(new.devices) or "name" in found else frozenset(found)
 
@@ -93,17 +95,20 @@ def _either(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[_T], list[_T]]:
     return [before[key] for key in both], [side[key] for side in (before, after) for key in side.keys() - both]
 
 
-def _around(names: set[str], links: Iterable[Link], cables: int) -> set[str]:
+def _add_neighbors(names: set[str], links: Iterable[Link], cables: int) -> set[str]:
     """Return names with those that so many cables lead to."""
-    found = set(names)
+    neighbors = set(names)
     for _ in range(cables if names else 0):
-        found |= {
-            end.node for link in links if link.a.node in found or link.b.node in found for end in (link.a, link.b)
+        neighbors |= {
+            end.node
+            for link in links
+            if link.a.node in neighbors or link.b.node in neighbors
+            for end in (link.a, link.b)
         }
-    return found
+    return neighbors
 
 
-def _named(hit: object) -> Iterator[str]:
+def _switches_of_hit(hit: object) -> Iterator[str]:
     """Yield the switches that a hit speaks of."""
     subjects = [getattr(hit, "subject", ()), *(subject for subject, _ in getattr(hit, "related", ()))]
     yield from (subject[0] for subject in subjects if subject and subject[0] != FABRIC)
@@ -113,13 +118,13 @@ def _part(fabric: Fabric, names: set[str], known: set[str]) -> Fabric:
     """Return switches of a fabric with the cables between them, and those to what is no switch."""
 
     def inside(link: Link) -> bool:
-        one, other = link.a.node, link.b.node
-        if one in names:
-            return other in names or other not in known
-        return other in names and one not in known
+        node, other_node = link.a.node, link.b.node
+        if node in names:
+            return other_node in names or other_node not in known
+        return other_node in names and node not in known
 
     return replace(
         fabric,
-        devices=tuple(one for one in fabric.devices if one.name in names),
+        devices=tuple(device for device in fabric.devices if device.name in names),
         links=tuple(link for link in fabric.links if inside(link)),
     )

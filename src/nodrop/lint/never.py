@@ -36,7 +36,7 @@ class Contradiction:
 
 
 def contradiction(rule: Rule) -> Contradiction | None:
-    """What keeps a rule from ever finding anything; None where it may."""
+    """Return the reason why a rule can never find anything; None where it may."""
     stated = {"fabric.mode": frozenset[object](rule.modes)}
     when = (Goal(rule.when, True),) if rule.when is not None else ()
     claim = (Goal(rule.claim, False),) if rule.claim is not None else ()
@@ -50,23 +50,28 @@ def _may_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) 
     facts = Facts()
     for goal in goals:
         for node in walk(goal.node):
-            if (found := path(node)) is not None and (words := stated.get(".".join(found))) is not None:
+            if (paths := path(node)) is not None and (words := stated.get(".".join(paths))) is not None:
                 facts = facts.among(node, words)
     cases = [(goals, facts)]
     for _ in range(MAX_CASES):
         if not cases:
             return False
-        left, facts = cases.pop()
+        remaining_goals, facts = cases.pop()
         if not facts.possible:
             continue
-        if not left:
+        if not remaining_goals:
             return True
-        cases += reversed([(more + left[1:], further) for more, further in _taken_apart(left[0], facts)])
+        cases += reversed(
+            [
+                (further_goals + remaining_goals[1:], further)
+                for further_goals, further in _split_goal(remaining_goals[0], facts)
+            ]
+        )
     return True
 
 
-def _taken_apart(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Facts]]:
-    """The cases in which a goal is reached: what is then still to be reached, and what is known."""
+def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Facts]]:
+    """Return the cases in which a goal is reached: what is then still to be reached, and what is known."""
     match goal.node:
         case Not(node=inside):
             yield (Goal(inside, not goal.holds),), facts
@@ -91,9 +96,9 @@ def _taken_apart(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], F
 
 def _least(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> tuple[Goal, ...]:
     """As few parts of the goals as still contradict each other."""
-    parts = tuple(part for goal in goals for part in _conjuncts(goal))
+    parts = tuple(conjunct for goal in goals for conjunct in _conjuncts(goal))
     for part in parts:
-        without = tuple(each for each in parts if each is not part)
+        without = tuple(goal for goal in parts if goal is not part)
         if not _may_hold(without, stated):
             parts = without
     return parts

@@ -41,7 +41,7 @@ class Attribute:
     type: Type
 
     @property
-    def derived(self) -> bool:
+    def reads_property(self) -> bool:
         """Whether it is a property, which may meet UNKNOWN while it is worked out."""
         return any(is_property(owner, self.name) for owner in self.of.type.owners)
 
@@ -128,7 +128,7 @@ Node = Constant | Name | Attribute | Items | Not | Negative | Logic | Compare | 
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The nodes right below, in the order in which they are looked at."""
+    """Return the nodes right below, in the order in which they are evaluated."""
     match node:
         case Constant() | Name():
             return ()
@@ -147,14 +147,14 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it."""
+    """Return the node and all below it."""
     yield node
     for child in children(node):
         yield from walk(child)
 
 
 def text(node: Node) -> str:
-    """The node as one would write it."""
+    """Render the node as an expression."""
     match node:
         case Constant(value=value):
             return str(value).lower() if value is None or isinstance(value, bool) else repr(value)
@@ -183,13 +183,13 @@ def text(node: Node) -> str:
 
 
 def bare(node: Node) -> str:
-    """The node as one would write it where it stands alone, without the outermost brackets."""
+    """Render the node alone, without the outermost brackets."""
     written = text(node)
     return written[1:-1] if isinstance(node, Compare | Logic | Arithmetic) else written
 
 
 def path(node: Node) -> Path | None:
-    """The path that a name with attributes is: ("interface", "qos", "trust"); None for any other node."""
+    """Return the path that a name with attributes is: ("interface", "qos", "trust"); None for any other node."""
     if isinstance(node, Name):
         return (node.name,)
     if isinstance(node, Attribute) and (before := path(node.of)) is not None:
@@ -198,15 +198,15 @@ def path(node: Node) -> Path | None:
 
 
 def reads(node: Node) -> frozenset[Path]:
-    """The paths that the node looks at, the longest ones only; a property stands beside the fields behind it."""
-    found = path(node)
-    if found is None:
+    """Return the paths that the node reads, the longest ones only; a property and the fields behind it."""
+    paths = path(node)
+    if paths is None:
         return frozenset().union(*map(reads, children(node)))
-    return frozenset({found}) | stored(node)
+    return frozenset({paths}) | stored(node)
 
 
 def stored(node: Node) -> frozenset[Path]:
-    """The paths of the fields that a path reads, where a step of it is a property."""
+    """Return the paths of the fields that a path reads, where a step of it is a property."""
     if not isinstance(node, Attribute):
         return frozenset()
     fields = frozenset().union(*(sources(owner, node.name) for owner in node.of.type.owners))
@@ -215,7 +215,7 @@ def stored(node: Node) -> frozenset[Path]:
 
 
 def leaves(node: Node) -> Iterator[Attribute | Call]:
-    """The facts that the node rests on: attributes of the model, and what functions answer."""
+    """Return the facts that the node rests on: attributes of the model, and what functions answer."""
     if isinstance(node, Attribute) or (isinstance(node, Call) and node.word.kind == "function"):
         yield node
     else:
@@ -224,9 +224,9 @@ def leaves(node: Node) -> Iterator[Attribute | Call]:
 
 
 def given_whole(node: Node) -> frozenset[Path]:
-    """The paths whose values a word is given whole, so that it may look at anything below them."""
+    """Return the paths whose values a word is given whole, so that it may read anything below them."""
     calls = [each for each in walk(node) if isinstance(each, Call)]
-    whole = [argument for call in calls for argument in call.arguments if not argument.type.plain]
+    whole = [argument for call in calls for argument in call.arguments if not argument.type.is_scalar]
     return frozenset().union(*map(reads, whole))
 
 
@@ -246,7 +246,7 @@ def may_be_none(node: Node, surely: frozenset[Node] = frozenset()) -> bool:
 
 
 def present(node: Node, *, holds: bool) -> frozenset[Node]:
-    """The nodes that are surely not None where `node` counts as true, or (`holds=False`) as false."""
+    """Return the nodes that are surely not None where `node` counts as true, or (`holds=False`) as false."""
     match node:
         case Not():
             return present(node.node, holds=not holds)
@@ -256,14 +256,14 @@ def present(node: Node, *, holds: bool) -> frozenset[Node]:
         case IsNone():
             return frozenset() if holds else _with_owners(node.node)
         case Compare(rest=((sign, right),)):
-            return _compared(node.first, sign, right, holds=holds)
+            return _find_present_nodes(node.first, sign, right, holds=holds)
         case Compare():
             return frozenset()
         case _:
             return _with_owners(node) if holds else frozenset()
 
 
-def _compared(left: Node, sign: Comparison, right: Node, *, holds: bool) -> frozenset[Node]:
+def _find_present_nodes(left: Node, sign: Comparison, right: Node, *, holds: bool) -> frozenset[Node]:
     holds = holds != (sign in ("!=", "not in"))
     both = _with_owners(left) | _with_owners(right)
     if sign in ("==", "!="):
@@ -277,5 +277,5 @@ def _compared(left: Node, sign: Comparison, right: Node, *, holds: bool) -> froz
 
 
 def _with_owners(node: Node) -> frozenset[Node]:
-    """The node, and what it is an attribute of: where an attribute is not None, its owner is not."""
+    """Return the node, and what it is an attribute of: where an attribute is not None, its owner is not."""
     return frozenset({node}) | (_with_owners(node.of) if isinstance(node, Attribute) else frozenset())

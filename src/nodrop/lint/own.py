@@ -18,19 +18,19 @@ from nodrop.lint.never import contradiction
 from nodrop.lint.nodes import reads
 from nodrop.lint.rule import FromOption, Rule
 from nodrop.lint.rule_loader import type_of_value
-from nodrop.lint.rules import Held, is_rule_file, load_rules, named, origin, place, rule_files, shipped
+from nodrop.lint.rules import Held, is_rule_file, load_rules, locate_names, origin, place, rule_files, shipped
 from nodrop.model.types import nearest, type_of
 
 Keys = tuple[str | int, ...]
 
 
 def with_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
-    """The shipped rules and those of the folders, sorted by name; InputProblems as `load_own` raises it."""
+    """Return the shipped rules and those of the folders, sorted by name; InputProblems as `load_own` raises it."""
     return tuple(sorted((*shipped(), *load_own(folders, held)), key=lambda rule: rule.name)) if folders else shipped()
 
 
 def load_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
-    """The rules of a site's folders, sorted by name, with the texts that are `held` instead of files.
+    """Return the rules of a site's folders, sorted by name, with the texts that are `held` instead of files.
 
     InputProblems holds the faults of all their files, each with its line: of the file itself, and where a rule is
     called as another is, can never speak, or asks for what nobody tells it.
@@ -73,16 +73,16 @@ def _fault(rule: Rule, keys: Keys, found: str, expected: str = "", hint: str = "
 
 
 def _clashes(rule: Rule) -> Iterator[Problem]:
-    """A name, former names included, means one rule; one that is shipped is never put out by another."""
-    for keys, name in named(rule):
-        if (other := _shipped_names().get(name)) is not None:
-            former = "" if other.name == name else f", which is now called `{other.name}`"
+    """Check that a name, former names included, means one rule; none replaces a shipped rule."""
+    for keys, name in locate_names(rule):
+        if (other_rule := _shipped_names().get(name)) is not None:
+            former = "" if other_rule.name == name else f", which is now called `{other_rule.name}`"
             yield _fault(
                 rule,
                 keys,
-                f"a rule `{name}`, as the shipped {origin(other)}{former}",
+                f"a rule `{name}`, as the shipped {origin(other_rule)}{former}",
                 "a name of its own",
-                f"to be without the shipped one, leave it out: `--ignore {other.name}`",
+                f"to be without the shipped one, leave it out: `--ignore {other_rule.name}`",
             )
 
 
@@ -92,28 +92,29 @@ def _shipped_names() -> Mapping[str, Rule]:
 
 
 def _idle(rule: Rule) -> Iterator[Problem]:
-    """A rule that finds nothing in any fabric has no effect, and nobody would notice."""
-    found = contradiction(rule)
-    if found is None:
+    """Refuse a rule that finds nothing in any fabric: it has no effect."""
+    found_contradiction = contradiction(rule)
+    if found_contradiction is None:
         return
-    together = " and ".join(f"`{part}`" for part in found.parts)
-    mode = any("fabric.mode" in part for part in found.parts)
+    together = " and ".join(f"`{part}`" for part in found_contradiction.parts)
+    mode = any("fabric.mode" in part for part in found_contradiction.parts)
     yield _fault(
         rule,
-        (found.key,),
-        f"the rule can never speak: {together} {'hold together nowhere' if len(found.parts) > 1 else 'never holds'}",
+        (found_contradiction.key,),
+        f"the rule can never speak: {together} "
+        f"{'hold together nowhere' if len(found_contradiction.parts) > 1 else 'never holds'}",
         f"what a fabric can have{', in the modes ' + ', '.join(sorted(rule.modes)) if mode else ''}",
     )
 
 
 def _unheard(rule: Rule) -> Iterator[Problem]:
-    """A remark that no reader makes, and facts that its remarks or hits do not bring."""
+    """Refuse a remark that no reader makes, and facts that its remarks or hits do not bring."""
     if not (rule.remark or rule.analysis):
         return
     known: dict[str, set[str]] = {}
-    for other in shipped():
-        if named := other.remark if rule.remark else other.analysis:
-            known.setdefault(named, set()).update(name for name, _ in other.facts)
+    for other_rule in shipped():
+        if named_remark := other_rule.remark if rule.remark else other_rule.analysis:
+            known.setdefault(named_remark, set()).update(name for name, _ in other_rule.facts)
     if rule.remark and rule.remark not in known:
         yield _fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, known))
         return
@@ -134,27 +135,36 @@ def _misled(rule: Rule) -> Iterator[Problem]:
     find: Callable[..., object] = analyses.module(rule.analysis).find
     hints, parameters = get_type_hints(find), list(inspect.signature(find).parameters.values())[1:]
     options = {option.name: option.type for option in rule.options}
-    for each in parameters:
-        if each.name not in rule.arguments:
-            if each.default is each.empty:
-                yield _fault(rule, ("with",), f"`{rule.analysis}` without `{each.name}`", f"the key with.{each.name}")
+    for parameter in parameters:
+        if parameter.name not in rule.arguments:
+            if parameter.default is parameter.empty:
+                yield _fault(
+                    rule, ("with",), f"`{rule.analysis}` without `{parameter.name}`", f"the key with.{parameter.name}"
+                )
             continue
-        value = rule.arguments[each.name]
+        value = rule.arguments[parameter.name]
         try:
-            wanted = type_of(hints[each.name])
-            given = options[value.name] if isinstance(value, FromOption) else type_of_value(value)
+            wanted = type_of(hints[parameter.name])
+            given_option = options[value.name] if isinstance(value, FromOption) else type_of_value(value)
         except TypeError:
             continue
-        known = {other.arguments.get(each.name) for other in shipped() if other.analysis == rule.analysis}
-        if not accepts(wanted, given):
-            yield _fault(rule, ("with", each.name), given.describe(), wanted.describe())
-        elif isinstance(value, str) and value not in known:
-            yield _fault(rule, ("with", each.name), f"`{value}`", hint=nearest(value, filter(None, map(str, known))))
+        known_arguments = {
+            other_rule.arguments.get(parameter.name) for other_rule in shipped() if other_rule.analysis == rule.analysis
+        }
+        if not accepts(wanted, given_option):
+            yield _fault(rule, ("with", parameter.name), given_option.describe(), wanted.describe())
+        elif isinstance(value, str) and value not in known_arguments:
+            yield _fault(
+                rule,
+                ("with", parameter.name),
+                f"`{value}`",
+                hint=nearest(value, filter(None, map(str, known_arguments))),
+            )
 
 
 def _unused(rule: Rule) -> Iterator[Problem]:
-    """An option that nothing reads: whoever sets it believes that it does something."""
-    nodes = (*rule.conditions, *rule.shown, *(value for _, value in rule.changes))
+    """Refuse an option that nothing reads."""
+    nodes = (*rule.conditions, *rule.message_nodes, *(value for _, value in rule.changes))
     read = {path[1] for node in nodes for path in reads(node) if path[0] == "options" and len(path) > 1}
     read |= {value.name for value in rule.arguments.values() if isinstance(value, FromOption)}
     for option in rule.options:

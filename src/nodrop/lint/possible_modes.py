@@ -12,7 +12,7 @@ from nodrop.lint.unknowns import Unknowns
 from nodrop.model.index import Index
 from nodrop.model.reading import PossibleMode, Reading
 from nodrop.model.subject import FABRIC, cable_ends
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 JudgeIn = Callable[[Reading, Index], Verdict]
 
@@ -20,27 +20,31 @@ JudgeIn = Callable[[Reading, Index], Verdict]
 def in_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
     """Return the verdict on a reading with several possible modes; `judge_in` returns that of one mode."""
     verdicts = []
-    for one in reading.possible:
-        fabric = changed(reading.fabric, mode=one.mode, classes=one.classes)
-        own = Index(fabric, index)
-        own.kept.update(index.kept)
-        verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own))
+    for possible_mode in reading.possible:
+        fabric = replace_fields(reading.fabric, mode=possible_mode.mode, classes=possible_mode.classes)
+        own_index = Index(fabric, index)
+        own_index.kept.update(index.kept)
+        verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own_index))
     findings, open_verdicts = _findings(reading.possible, [one.findings for one in verdicts])
-    first = verdicts[0]
-    unknown = {(one.rule, one.missing): one for one in open_verdicts}
+    first_verdict = verdicts[0]
+    unknown = {(open_verdict.rule, open_verdict.missing): open_verdict for open_verdict in open_verdicts}
     for verdict in verdicts:
         for missed in verdict.unknown:
             unknown[missed.rule, missed.missing] = _larger(unknown.get((missed.rule, missed.missing), missed), missed)
     return replace(
-        first,
+        first_verdict,
         findings=tuple(findings),
         unknown=tuple(unknown[key] for key in sorted(unknown)),
         problems=tuple(dict.fromkeys(problem for verdict in verdicts for problem in verdict.problems)),
     )
 
 
-def _larger(one: UnknownVerdict, other: UnknownVerdict) -> UnknownVerdict:
-    return other if other.subjects_count > one.subjects_count else one
+def _larger(unknown_verdict: UnknownVerdict, other_unknown_verdict: UnknownVerdict) -> UnknownVerdict:
+    return (
+        other_unknown_verdict
+        if other_unknown_verdict.subjects_count > unknown_verdict.subjects_count
+        else unknown_verdict
+    )
 
 
 def _findings(
@@ -48,8 +52,8 @@ def _findings(
 ) -> tuple[list[Finding], tuple[UnknownVerdict, ...]]:
     """Return the findings that hold, and what a mode would decide."""
     modes_of: dict[str, set[int]] = {}
-    for at, one in enumerate(possible):
-        for device in one.devices:
+    for at, possible_mode in enumerate(possible):
+        for device in possible_mode.devices:
             modes_of.setdefault(device, set()).add(at)
     # Several findings of one part may have one fingerprint.
     seen: dict[tuple[str, str], dict[int, list[Finding]]] = {}
@@ -59,13 +63,13 @@ def _findings(
     sure: list[Finding] = []
     unknowns = Unknowns()
     for by_mode in seen.values():
-        first = next(iter(by_mode.values()))[0]
-        own = _devices(first, modes_of)
-        ways = {frozenset(modes_of[device]) for device in own or modes_of}
-        if _holds(ways, by_mode.keys(), everywhere=bool(own)):
+        first_finding = next(iter(by_mode.values()))[0]
+        own_devices = _devices(first_finding, modes_of)
+        ways = {frozenset(modes_of[device]) for device in own_devices or modes_of}
+        if _holds(ways, by_mode.keys(), everywhere=bool(own_devices)):
             sure += next(by_mode[at] for at in sorted(by_mode) if any(at in way for way in ways))
         elif any(way & by_mode.keys() for way in ways):
-            unknowns.add(first.rule, "fabric.mode", own)
+            unknowns.add(first_finding.rule, "fabric.mode", own_devices)
     return sure, unknowns.verdicts()
 
 

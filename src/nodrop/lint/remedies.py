@@ -34,7 +34,7 @@ _OF_THE_CABLE = frozenset({"cable_length_m"})
 Parted = tuple[Subject, object, object]
 
 
-def parted(old: object, new: object) -> Iterator[Parted]:
+def split_change(old: object, new: object) -> Iterator[Parted]:
     """Yield what is to change, part by part: its path, the old and the new value; nothing of unknown parts.
 
     A part that is there on one side only is a change as a whole, and so is a list but for maps and rows.
@@ -45,12 +45,12 @@ def parted(old: object, new: object) -> Iterator[Parted]:
         yield (), old, new
     elif is_dataclass(old):
         for name in old.__dataclass_fields__:
-            for below, a, b in parted(getattr(old, name), getattr(new, name)):
+            for below, a, b in split_change(getattr(old, name), getattr(new, name)):
                 yield (name, *below), a, b
     elif isinstance(old, tuple) and isinstance(new, tuple) and _by_key(old, new):
-        rows, others = ({key_of(each, at): each for at, each in enumerate(side)} for side in (old, new))
+        rows, others = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old, new))
         for key in dict.fromkeys((*rows, *others)):
-            for below, a, b in parted(rows.get(key), others.get(key)):
+            for below, a, b in split_change(rows.get(key), others.get(key)):
                 yield (key, *below), a, b
     elif old != new:
         yield (), old, new
@@ -69,7 +69,7 @@ def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
 def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
     """Yield the changes that make a part of the fabric `new`; what is not there is None, and is added."""
     old = _at(index, subject)
-    for below, was, wanted in parted(None if old is ABSENT else old, new):
+    for below, was, wanted in split_change(None if old is ABSENT else old, new):
         yield Change(subject=(*subject, *below), old=was, new=wanted)
 
 
@@ -84,7 +84,7 @@ def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: S
             yield finding
             continue
         places = dict.fromkeys(siblings.reached(_place(finding, path)) for path in rule.as_siblings)
-        changes = tuple(each for place in places for each in siblings.changes(place))
+        changes = tuple(change for place in places for change in siblings.changes(place))
         yield replace(finding, fix=replace(finding.fix, safe=rule.fix_safe, changes=changes)) if changes else finding
 
 
@@ -116,8 +116,8 @@ class _Siblings:
         self._index = index
         self._sick = {
             subject
-            for each in findings
-            for subject in (each.subject[:2], each.at[:2], *_ends(each.subject))
+            for finding in findings
+            for subject in (finding.subject[:2], finding.at[:2], *_ends(finding.subject))
             if subject[0] != FABRIC
         }
         self._sick_devices = {subject[0] for subject in self._sick}
@@ -146,8 +146,8 @@ class _Siblings:
             steps = (place[1][1:], *place[2:])
             key = (*root_of(self._index, device), "device"), steps
             if key not in self._votes:
-                others = (each for each in self._like(device) if each.name not in self._sick_devices)
-                self._votes[key] = _most(islice(others, ASKED), steps)
+                other_devices = (each for each in self._like(device) if each.name not in self._sick_devices)
+                self._votes[key] = _most(islice(other_devices, ASKED), steps)
             return self._votes[key]
         port = self._index.interface(device.name, place[1])
         if port is None:
@@ -178,9 +178,9 @@ class _Siblings:
 def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:
     """Return what most of the parts have at the end of `steps`; UNKNOWN if nothing is most frequent."""
     votes: Counter[object] = Counter()
-    for part in parts:
+    for node in parts:
         with suppress(UnknownFact):
-            found = find_part(part, steps)
+            found = find_part(node, steps)
             if found is not ABSENT and not isinstance(found, Unknown):
                 votes[found] += 1
     first = votes.most_common(2)

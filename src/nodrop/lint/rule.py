@@ -182,8 +182,13 @@ class Rule:
         """Whether what it says of a switch follows from that, what is cabled to it, and what the owner states."""
         if self.claim is None:
             return self.looks_near
-        known = (each[:2] for node in (*self.conditions, *self.shown) for each in reads(node))
-        words = (call.word for node in (*self.conditions, *self.shown) for call in walk(node) if isinstance(call, Call))
+        known = (each[:2] for node in (*self.conditions, *self.message_nodes) for each in reads(node))
+        words = (
+            call.word
+            for node in (*self.conditions, *self.message_nodes)
+            for call in walk(node)
+            if isinstance(call, Call)
+        )
         return (
             Device in self.scope.parts.values()
             and not any(each in (("fabric", "devices"), ("fabric", "links")) for each in known)
@@ -199,7 +204,7 @@ class Rule:
     def of_remarks_alone(self) -> bool:
         """Whether what it says of a remark follows from that, and not from the fabric, of which the mode is a part."""
         stated = (node for node in (self.stated, *(unless for _, unless in self.assumed)) if node is not None)
-        every = [each for node in (*self.conditions, *self.shown, *stated) for each in walk(node)]
+        every = [each for node in (*self.conditions, *self.message_nodes, *stated) for each in walk(node)]
         return bool(self.remark) and not any(
             (isinstance(each, Name) and each.name == "fabric") or (isinstance(each, Call) and each.word.indexed)
             for each in every
@@ -217,7 +222,7 @@ class Rule:
         return self.rests_on | self.scope.topics | stated | frozenset().union(*words)
 
     @cached_property
-    def shown(self) -> tuple[Node, ...]:
+    def message_nodes(self) -> tuple[Node, ...]:
         """The expressions of the message."""
         return tuple(piece for piece in self.message if not isinstance(piece, str))
 
@@ -228,24 +233,24 @@ class Rule:
         return named and not any(isinstance(each, Call) and each.word.kind == "function" for each in walk(node))
 
     @cached_property
-    def judged(self) -> tuple[Column, ...]:
+    def verdict_columns(self) -> tuple[Column, ...]:
         """What has to be equal for two items to be judged alike."""
         return columns(self.scope, self.reads)
 
     @cached_property
     def sieve(self) -> Node | None:
         """The beginning of `when` that items may share, where the rest looks at each by itself; it goes first."""
-        node = self.when if self._apart(self.judged) else None
-        while node is not None and self._apart(columns(self.scope, reads(node))):
+        node = self.when if self._is_unique_by(self.verdict_columns) else None
+        while node is not None and self._is_unique_by(columns(self.scope, reads(node))):
             node = node.left if isinstance(node, Logic) and node.word == "and" else None
         return node
 
-    def _apart(self, chosen: tuple[Column, ...]) -> bool:
+    def _is_unique_by(self, chosen: tuple[Column, ...]) -> bool:
         """Whether no two items are equal in these columns: they are looked at as a whole, or by switch and name."""
         parts = list(self.scope.parts)
-        own = "interface" if self.scope.rows else self.scope.name
+        own_name = "interface" if self.scope.rows else self.scope.name
         named = {(parts[column.part], column.field) for column in chosen if column.part >= 0}
-        return chosen == EACH or named >= {("device", "name"), (own, "name")}
+        return chosen == EACH or named >= {("device", "name"), (own_name, "name")}
 
     @cached_property
     def sieved(self) -> tuple[Column, ...]:
@@ -253,16 +258,16 @@ class Rule:
         return columns(self.scope, reads(self.sieve)) if self.sieve else EACH
 
     @cached_property
-    def told(self) -> tuple[Column, ...]:
+    def finding_columns(self) -> tuple[Column, ...]:
         """What has to be equal, besides, for two items to be told alike, their names aside."""
-        nodes: list[Node] = [*self.shown, *chain.from_iterable(self.changes)]
+        nodes: list[Node] = [*self.message_nodes, *chain.from_iterable(self.changes)]
         return columns(self.scope, frozenset().union(*(reads(node) for node in nodes if not self.only_names(node))))
 
     @cached_property
     def leaves(self) -> tuple[Attribute | Call, ...]:
         """The facts that the verdict and the message rest on, each once, in the order in which they are written."""
-        found = dict.fromkeys(leaf for node in (*self.conditions, *self.shown) for leaf in leaves(node))
-        return tuple(found)
+        found_leaves = dict.fromkeys(leaf for node in (*self.conditions, *self.message_nodes) for leaf in leaves(node))
+        return tuple(found_leaves)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -94,7 +94,9 @@ def _files(artifact: Any) -> Any:
         if not isinstance(files, dict):
             raise ValueError(f"{platform} without files; expected a mapping of files")
         for name, edits in files.items():
-            alone = isinstance(edits, str) and platform in platforms.names() and platform not in platforms.written()
+            alone = (
+                isinstance(edits, str) and platform in platforms.names() and platform not in platforms.writable_names()
+            )
             if not alone and not (isinstance(edits, list) and all(map(_is_edit, edits))):
                 raise ValueError(f"another change of {name}; expected text, or a list of {{replace: text, with: text}}")
     return artifact
@@ -262,14 +264,14 @@ def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
     if kind == "value_error":
         found, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
         return found.rstrip("; ") or "another count", expected, ""
-    found = _shown(detail["input"])
+    found = _describe_value(detail["input"])
     if kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", "")
         return found, expected, meant(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
     return found, _EXPECTED.get(kind, detail["msg"].lower()), ""
 
 
-def _shown(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, dict | list | tuple):
         return ("a mapping" if isinstance(value, dict) else "a list") if value else "nothing in it"
     return "nothing" if value in (None, "") else f"`{str(value)[:60]}`"

@@ -85,13 +85,13 @@ class _Loader:
         surely |= present(when, holds=True) if when else frozenset()
         claim = self.expression(("assert",), file.claim, names, surely)
         surely |= present(claim, holds=False) if claim else frozenset()
-        made = Rule(
+        new_rule = Rule(
             name=name,
             area=area,
             path=self.path,
             severity=file.severity,
             severity_if_stated=file.severity_if_stated,
-            stated=self.stated(names),
+            stated=self.parse_declared_condition(names),
             severity_if_assumed=file.severity_if_assumed,
             assumed=tuple(
                 (topic, self.expression(("assumed", topic), unless, names, surely))
@@ -135,14 +135,14 @@ class _Loader:
         )
         if self.problems:
             raise InputProblems(self.problems)
-        return made
+        return new_rule
 
-    def stated(self, names: Names) -> Node | None:
+    def parse_declared_condition(self, names: Names) -> Node | None:
         """Return the condition under which the owner states the fault; it goes with a severity for that case."""
         condition, severity = self.file.stated, self.file.severity_if_stated
         for key, text, other in (("stated", condition, severity), ("severity_if_stated", severity, condition)):
             if text is not None and other is None:
-                self.problems += self.written((key,), text).fault("one key of two", _TOGETHER).problems
+                self.problems += self.locate_text((key,), text).fault("one key of two", _TOGETHER).problems
         return self.expression(("stated",), condition, names)
 
     @contextmanager
@@ -155,7 +155,7 @@ class _Loader:
                 if not self.unguarded:
                     raise
 
-    def written(self, keys: Keys, text: str, *, of: Literal["key", "value"] = "value") -> Written:
+    def locate_text(self, keys: Keys, text: str, *, of: Literal["key", "value"] = "value") -> Written:
         """Return a text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
         line, column = self.document.place(keys, of=of)
         where = ".".join(map(str, keys))
@@ -167,10 +167,10 @@ class _Loader:
 
     def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> Names:
         """Return what expressions may name; analyses and remarks bring facts, not an item of the scope."""
-        known = Record("options", tuple((option.name, option.type) for option in options))
+        known_record = Record("options", tuple((option.name, option.type) for option in options))
         if self.file.claim is None:
-            return names_of({}, known, Record("facts", facts))
-        return names_of(SCOPES[self.file.scope].parts, known)
+            return names_of({}, known_record, Record("facts", facts))
+        return names_of(SCOPES[self.file.scope].parts, known_record)
 
     def expression(
         self, keys: Keys, text: str | None, names: Names, surely: frozenset[Node] = frozenset()
@@ -179,7 +179,7 @@ class _Loader:
         if text is None:
             return None
         with self.collecting():
-            return expression.parse(self.written(keys, text), names, surely)
+            return expression.parse(self.locate_text(keys, text), names, surely)
         self.unguarded = True
         return None
 
@@ -187,28 +187,28 @@ class _Loader:
         """Return the part to point at."""
         with collecting(self.problems):
             if self.file.at is not None:
-                return expression.parse_path(self.written(("at",), self.file.at), names, self.file.scope)
+                return expression.parse_path(self.locate_text(("at",), self.file.at), names, self.file.scope)
         return None
 
     def message(self, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
         """Return the pieces of the message."""
         with self.collecting():
-            return expression.parse_message(self.written(("message",), self.file.message.strip()), names, surely)
+            return expression.parse_message(self.locate_text(("message",), self.file.message.strip()), names, surely)
         return ()
 
     def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:
         """Return the fields that a fix sets, and to what."""
         for key, text in self.file.set.items():
             with self.collecting():
-                keys, written = ("set", key), self.written(("set", key), key, of="key")
+                keys, written = ("set", key), self.locate_text(("set", key), key, of="key")
                 target = expression.parse_path(written, names, self.file.scope)
                 if (
                     not isinstance(target, Attribute)
-                    or target.derived
+                    or target.reads_property
                     or (path(target) or ())[0] in ("fabric", "options")
                 ):
                     raise written.fault(f"`{key}`", "a field of an item")
-                written = self.written(keys, text)
+                written = self.locate_text(keys, text)
                 value = expression.parse(written, names, surely)
                 if not accepts(target.type, value.type) or (may_be_none(value, surely) and not target.type.none):
                     raise written.fault(f"`{key}` set to {value.type.describe()}", target.type.describe())
@@ -217,14 +217,17 @@ class _Loader:
     def as_siblings(self, names: Names) -> Iterator[tuple[str, ...]]:
         """Return the paths that a fix sets as siblings have them; of an analysis, below the part that it points at."""
         analysis = self.file.claim is None
-        known = names_of(SCOPES["interface"].parts) if analysis else names
+        known_types = names_of(SCOPES["interface"].parts) if analysis else names
         for position, text in enumerate(self.file.as_siblings):
-            written = self.written(("as_siblings", position), text)
+            written = self.locate_text(("as_siblings", position), text)
             with self.collecting():
                 if analysis and text == "at":
                     yield ()
                     continue
-                target = path(expression.parse_path(written, known, "interface" if analysis else self.file.scope)) or ()
+                target = (
+                    path(expression.parse_path(written, known_types, "interface" if analysis else self.file.scope))
+                    or ()
+                )
                 if target[0] not in _WITH_SIBLINGS or len(target) < 2:
                     raise written.fault(f"`{text}`", "a field of a device, a port or a row of it")
                 yield target
@@ -237,7 +240,7 @@ class _Loader:
             try:
                 kind = type_of_value(default)
             except TypeError:
-                written = self.written(("options", name, "default"), "")
+                written = self.locate_text(("options", name, "default"), "")
                 expected = "a number, a text, true or false, or a list of them"
                 self.problems += written.fault("no plain value", expected).problems
             else:
@@ -248,9 +251,9 @@ class _Loader:
         """Return the platforms that cannot show the fault; one that nodrop does not write has no examples to miss."""
         for name in self.file.unseen:
             with collecting(self.problems):
-                if name not in platforms.written():
-                    hint = nearest(name, platforms.written())
-                    raise self.written(("unseen", name), name, of="key").fault(f"no platform `{name}`", hint=hint)
+                if name not in platforms.writable_names():
+                    hint = nearest(name, platforms.writable_names())
+                    raise self.locate_text(("unseen", name), name, of="key").fault(f"no platform `{name}`", hint=hint)
         return self.file.unseen
 
     def analysis(self) -> ModuleType | None:
@@ -258,7 +261,7 @@ class _Loader:
         name = self.file.analysis
         with collecting(self.problems):
             if name is not None and name not in analyses.names():
-                raise self.written(("analysis",), name).fault(
+                raise self.locate_text(("analysis",), name).fault(
                     f"no analysis `{name}`", hint=nearest(name, analyses.names())
                 )
             return None if name is None else analyses.module(name)
@@ -267,14 +270,14 @@ class _Loader:
     def arguments(self, options: Sequence[Option], module: ModuleType | None) -> Mapping[str, object]:
         """Return what the analysis is given; the text `options.name` stands for the option's value."""
         parameters = list(inspect.signature(module.find).parameters)[1:] if module else []
-        made: dict[str, object] = {}
+        new_arguments: dict[str, object] = {}
         for key, value in self.file.arguments.items():
             with collecting(self.problems):
                 if module is not None and key not in parameters:
-                    written = self.written(("with", key), key, of="key")
+                    written = self.locate_text(("with", key), key, of="key")
                     raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
-                made[key] = self.argument(key, value, [option.name for option in options])
-        return made
+                new_arguments[key] = self.argument(key, value, [option.name for option in options])
+        return new_arguments
 
     def gives_changes(self, module: ModuleType | None) -> bool:
         """Whether the analysis says what would end what it finds, always or with these arguments."""
@@ -285,14 +288,14 @@ class _Loader:
 
     def argument(self, key: str, value: object, options: Sequence[str]) -> object:
         """One argument, with the option that it names."""
-        named = _OPTION.fullmatch(value) if isinstance(value, str) else None
-        if named is None:
+        named_match = _OPTION.fullmatch(value) if isinstance(value, str) else None
+        if named_match is None:
             return _typed(value)
-        if named[1] not in options:
-            raise self.written(("with", key), named[0]).fault(
-                f"no option `{named[1]}`", hint=nearest(named[1], options)
+        if named_match[1] not in options:
+            raise self.locate_text(("with", key), named_match[0]).fault(
+                f"no option `{named_match[1]}`", hint=nearest(named_match[1], options)
             )
-        return FromOption(named[1])
+        return FromOption(named_match[1])
 
 
 def _looks_at(module: ModuleType | None) -> frozenset[str]:
@@ -304,7 +307,7 @@ def _looks_at(module: ModuleType | None) -> frozenset[str]:
 @cache
 def _routing_fields() -> frozenset[str]:
     """Return the attributes of switches and ports that sessions and routes depend on."""
-    rows = ((kind, one.name) for kind in (Device, Interface) for one in fields(kind))
+    rows = ((kind, field.name) for kind in (Device, Interface) for field in fields(kind))
     return frozenset(name for kind, name in rows if own(kind, name).routing)
 
 
@@ -312,15 +315,15 @@ def _examples(file: ExamplesFile) -> tuple[Example, ...]:
     return tuple(
         Example(
             name=f"{kind}[{at}]",
-            at=each.at,
-            intent=each.intent,
-            model=each.model,
-            artifact=each.artifact,
-            beside=None if each.beside is None else each.beside.model_dump(),
-            seen=None if each.seen is None else each.seen.model_dump(),
+            at=example.at,
+            intent=example.intent,
+            model=example.model,
+            artifact=example.artifact,
+            beside=None if example.beside is None else example.beside.model_dump(),
+            seen=None if example.seen is None else example.seen.model_dump(),
         )
         for kind, examples in (("bad", file.bad), ("good", file.good))
-        for at, each in enumerate(examples)
+        for at, example in enumerate(examples)
     )
 
 

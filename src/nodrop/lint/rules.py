@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import read_limited
+from nodrop.formats.places import read_regular_file
 from nodrop.formats.root import Root
 from nodrop.formats.yaml import parse
 from nodrop.lint.areas import areas
@@ -39,7 +39,7 @@ def load_rules(folders: Sequence[Path], held: Held | None = None, files: Sequenc
         root = Root(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
         for path, text in _files(folder, (held or {}).get(folder), problems):
             with collecting(problems):
-                raw = read_limited(path, str(path), MAX_BYTES, root) if text is None else text
+                raw = read_regular_file(path, str(path), MAX_BYTES, root) if text is None else text
                 rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
                 rules.append(rule if text is None else replace(rule, held=text))
     for path in files:
@@ -48,7 +48,7 @@ def load_rules(folders: Sequence[Path], held: Held | None = None, files: Sequenc
             problems.append(problem)
             continue
         with collecting(problems):
-            raw = read_limited(path, str(path), MAX_BYTES)
+            raw = read_regular_file(path, str(path), MAX_BYTES)
             rules.append(loads_rule(raw, str(path), name=path.stem, area=area.name))
     problems += _same_names(rules)
     if problems:
@@ -104,16 +104,16 @@ def _misplaced(path: Path, below: Path, folder: str) -> Problem | None:
 
 def _same_names(rules: Sequence[Rule]) -> Iterator[Problem]:
     """Yield a problem for each name, former names included, that two rules have."""
-    first: dict[str, Rule] = {}
+    first_rules: dict[str, Rule] = {}
     for rule in rules:
-        for keys, name in named(rule):
-            if first.setdefault(name, rule) is not rule:
+        for keys, name in locate_names(rule):
+            if first_rules.setdefault(name, rule) is not rule:
                 line, column = place(rule, keys)
-                found, hint = f"a second rule `{name}`", f"first in {origin(first[name])}"
+                found, hint = f"a second rule `{name}`", f"first in {origin(first_rules[name])}"
                 yield Problem(path=rule.path, line=line, column=column, found=found, hint=hint)
 
 
-def named(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def locate_names(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """All names of a rule, each once, with the keys where it stands: its own is that of its file."""
     yield (), rule.name
     yield from ((("aliases", at), name) for at, name in enumerate(rule.aliases) if name != rule.name)
@@ -121,7 +121,7 @@ def named(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 def place(rule: Rule, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
     """Line and column of a key of a rule's file, or of its value; InputProblems where the file is gone."""
-    raw = read_limited(Path(rule.path), rule.path, MAX_BYTES) if rule.held is None else rule.held
+    raw = read_regular_file(Path(rule.path), rule.path, MAX_BYTES) if rule.held is None else rule.held
     return parse(raw, rule.path, max_bytes=MAX_BYTES).place(keys, of=of)
 
 
@@ -135,8 +135,10 @@ def of_routing(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, 
 
     Those about what other validators have `observed` are among them where one was asked.
     """
-    kept = (rule for rule in rules if rule.routed or rule.area == "routing" or rule.beside or rule.remark in KINDS)
-    return tuple(rule for rule in kept if observed or not rule.observed)
+    kept_rules = (
+        rule for rule in rules if rule.routed or rule.area == "routing" or rule.beside or rule.remark in KINDS
+    )
+    return tuple(rule for rule in kept_rules if observed or not rule.observed)
 
 
 def is_shipped(path: str) -> bool:

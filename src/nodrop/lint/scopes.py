@@ -69,14 +69,14 @@ class Scope:
     """What its items are stated by, so that findings are likely at most where that was assumed."""
 
     def __reduce__(self) -> tuple[Callable[[str], "Scope"], tuple[str]]:
-        return (_named, (self.name,))
+        return (_scope_by_name, (self.name,))
 
     def subject(self, item: Item) -> Subject:
-        """The subject of an item."""
+        """Return the subject of an item."""
         return self.subjects[self.name](item) if self.parts else (FABRIC,)
 
     def place(self, item: Item, path: Path) -> Subject:
-        """The subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`."""
+        """Return the subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`."""
         name, *attributes = path
         if name == "fabric":
             return (FABRIC, *attributes)
@@ -86,15 +86,15 @@ class Scope:
         return (*base, *attributes)
 
     def devices(self, items: Items, places: Iterable[int]) -> set[str]:
-        """The names of the devices that the items at these places belong to."""
+        """Return the names of the devices that the items at these places belong to."""
         columns = [items.columns[part] for part, kind in enumerate(self.parts.values()) if kind is Device]
         return {column[place].name for column in columns for place in places}
 
 
 def names_of(parts: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:
-    """The names of an expression and their types: the parts of an item, the fabric, and the records of a rule."""
-    known = {name: type_of(kind) for name, kind in parts.items()}
-    return known | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
+    """Return the names of an expression and their types: parts of an item, the fabric, and the records of a rule."""
+    known_types = {name: type_of(kind) for name, kind in parts.items()}
+    return known_types | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
 
 
 def _fabric(_index: Index) -> Found:
@@ -110,21 +110,23 @@ def _interfaces(index: Index) -> Found:
 
 
 def _rows_of_devices(attribute: str) -> Callable[[Index], Found]:
-    def found(index: Index) -> Found:
+    def find_rows(index: Index) -> Found:
         devices = index.fabric.devices
         rows = [getattr(device, attribute) for device in devices]
         gaps = [
             Gap(f"device.{attribute}", device.name)
-            for device, known in zip(devices, rows, strict=True)
-            if isinstance(known, Unknown)
+            for device, known_row in zip(devices, rows, strict=True)
+            if isinstance(known_row, Unknown)
         ]
-        return _rows_of(devices, [() if isinstance(known, Unknown) else known for known in rows]), gaps
+        return _rows_of(devices, [() if isinstance(known_row, Unknown) else known_row for known_row in rows]), gaps
 
-    return found
+    return find_rows
 
 
 def _rows_of(devices: Sequence[Device], rows: Sequence[tuple[Any, ...]]) -> Items:
-    owners = chain.from_iterable(repeat(device, len(known)) for device, known in zip(devices, rows, strict=True))
+    owners = chain.from_iterable(
+        repeat(device, len(known_rows)) for device, known_rows in zip(devices, rows, strict=True)
+    )
     return Items(list(owners), list(chain.from_iterable(rows)))
 
 
@@ -141,9 +143,9 @@ def _links(index: Index) -> Found:
         if a is not None and b is not None:
             items.append((link, a, b, index.devices[link.a.node], index.devices[link.b.node]))
         elif link.a.node not in index.hosts and link.b.node not in index.hosts:
-            for here, there, port in ((link.a, link.b, b), (link.b, link.a, a)):
-                if port is None and here.node in index.devices:
-                    unread.setdefault(here.node, set()).add(there.node)
+            for end, far_end, port in ((link.a, link.b, b), (link.b, link.a, a)):
+                if port is None and end.node in index.devices:
+                    unread.setdefault(end.node, set()).add(far_end.node)
     gaps = [Gap(UNREAD_END, device, frozenset(others)) for device, others in unread.items()]
     return Items(*zip(*items, strict=True), count=len(items)), gaps
 
@@ -230,5 +232,5 @@ _ALL = (
 SCOPES: Mapping[str, Scope] = {scope.name: scope for scope in _ALL}
 
 
-def _named(name: str) -> Scope:
+def _scope_by_name(name: str) -> Scope:
     return SCOPES[name]

@@ -69,8 +69,8 @@ class Setting:
 
     def views(self, fabric: Fabric) -> Iterator[View]:
         """Yield the fabric as the platform says it; CannotSay where it cannot."""
-        own = names(fabric, self.platform)
-        settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own)
+        own_names = names(fabric, self.platform)
+        settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own_names)
         try:
             artifacts = [*nodrop.write(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
@@ -84,9 +84,9 @@ class Setting:
         `overlay` is laid over its intent before. Files of hosts alone are edited on each platform. In those that a
         build does not write, nothing is replaced.
         """
-        alone = [one for one in edits if one in platforms.names() and one not in platforms.written()]
+        alone = [edit for edit in edits if edit in platforms.names() and edit not in platforms.writable_names()]
         if alone and self.platform == EXAMPLES:
-            yield from (_alone(one, edits[one]) for one in alone)
+            yield from (_alone(platform, edits[platform]) for platform in alone)
             return
         if self.platform not in (edits.keys() - {HOSTS} or {self.platform}):
             raise CannotSay(f"the example edits files of {', '.join(edits)}")
@@ -94,9 +94,13 @@ class Setting:
         files = {**edits.get(self.platform, {})}
         files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
         artifacts = []
-        for one in (*nodrop.write(fabric), *nodrop.host_files(fabric)):
-            text = _edited(one.text, files.pop(f"{one.device}/{one.path}", ()), f"{one.device}/{one.path}")
-            artifacts.append(Artifact(device=one.device, path=one.path, text=text))
+        for host_file in (*nodrop.write(fabric), *nodrop.host_files(fabric)):
+            text = _edited(
+                host_file.text,
+                files.pop(f"{host_file.device}/{host_file.path}", ()),
+                f"{host_file.device}/{host_file.path}",
+            )
+            artifacts.append(Artifact(device=host_file.device, path=host_file.path, text=text))
         artifacts += (
             Artifact(device="", path=path.removeprefix("/"), text=_edited("", changes, path))
             for path, changes in files.items()
@@ -104,21 +108,21 @@ class Setting:
         )
         beside = [path for path in files if path.count("/") == 1 and not path.startswith("/")]
         for device, name in (path.split("/") for path in beside):
-            made = _edited("", files[f"{device}/{name}"], f"{device}/{name}")
-            artifacts.append(Artifact(device=device, path=name, text=made))
+            new_text = _edited("", files[f"{device}/{name}"], f"{device}/{name}")
+            artifacts.append(Artifact(device=device, path=name, text=new_text))
         yield self._view(nodrop.read_back(artifacts, fabric))
 
-    def check_carried(self, example: Example) -> None:
+    def check_support(self, example: Example) -> None:
         """Raise CannotSay where the example changes what the platform's files do not say."""
-        for path in platforms.not_carried(self.platform):
+        for path in platforms.unsupported_paths(self.platform):
             for written in example.model or {}:
                 if matches((*path.split("/"), "**"), _in_device(parse_subject(written))):
                     raise CannotSay(f"its files do not say {path}")
 
-    def said(self, example: Example) -> list[View]:
+    def render_example(self, example: Example) -> list[View]:
         """Return an example as this platform says it; nothing where it cannot."""
         try:
-            self.check_carried(example)
+            self.check_support(example)
             return views_of(example, self.base, self.views, self.artifact)
         except CannotSay:
             return []
@@ -148,7 +152,7 @@ def _alone(platform: str, files: Mapping[str, str]) -> View:
         (Source(name=path.partition("/")[2], display=path, held=text.encode()), text.encode())
         for path, text in files.items()
     ]
-    reading = platforms.reader(platform).read(next(iter(files)).partition("/")[0], bundle)
+    reading = platforms.reader(platform).read_device(next(iter(files)).partition("/")[0], bundle)
     return View(platform, assemble([reading], Declared()))
 
 
@@ -211,10 +215,12 @@ def _sessions(device: Device, table: Names) -> Bgp | None | Unknown:
     if not isinstance(bgp, Bgp) or isinstance(bgp.neighbors, Unknown):
         return bgp
     sessions = [
-        replace(one, interface=table.get((device.name, one.interface), one.interface)) if one.interface else one
-        for one in bgp.neighbors
+        replace(neighbor, interface=table.get((device.name, neighbor.interface), neighbor.interface))
+        if neighbor.interface
+        else neighbor
+        for neighbor in bgp.neighbors
     ]
-    return replace(bgp, neighbors=tuple(sorted(sessions, key=lambda one: natural(one.key))))
+    return replace(bgp, neighbors=tuple(sorted(sessions, key=lambda neighbor: natural(neighbor.key))))
 
 
 def _end(end: End, table: Names) -> End:

@@ -51,7 +51,7 @@ def skipped(
         stricter = STRICTNESSES.index(rule.strictness) > allowed or (rule.confidence == "possible" and not allowed)
         return f"above strictness {strictness}" if stricter else ""
 
-    return _grouped((reason(rule), rule.name) for rule in every)
+    return _group_by_reason((reason(rule), rule.name) for rule in every)
 
 
 def words_of(values: Sequence[str]) -> frozenset[str]:
@@ -70,10 +70,10 @@ def skipped_by_all(of: Iterable[tuple[Skipped, ...]]) -> tuple[Skipped, ...]:
     """Return the rules that ran in none of several fabrics, each with the reason in the first."""
     first, *others = ({name: one.reason for one in each for name in one.rules} for each in of)
     left = {name for name in first if all(name in other for other in others)}
-    return _grouped((why, name) for name, why in first.items() if name in left)
+    return _group_by_reason((why, name) for name, why in first.items() if name in left)
 
 
-def _grouped(rows: Iterable[tuple[str, str]]) -> tuple[Skipped, ...]:
+def _group_by_reason(rows: Iterable[tuple[str, str]]) -> tuple[Skipped, ...]:
     reasons: dict[str, list[str]] = {}
     for why, name in rows:
         if why:

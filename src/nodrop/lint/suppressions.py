@@ -103,12 +103,12 @@ class Suppression(Written):
     def remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
         subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC, "suppressions")
-        named = {"rule": self.rule, "where": self.where, **facts}
+        named_facts = {"rule": self.rule, "where": self.where, **facts}
         return Remark(
             kind=kind,
             subject=(*subject, self.rule, *([self.at] if self.at else [])),
             place=self.place,
-            facts=named,
+            facts=named_facts,
         )
 
 
@@ -116,17 +116,17 @@ def written_in(reading: Reading) -> Iterator[Suppression]:
     """Yield the suppressions in the files of a fabric."""
     for device, allows in reading.allowed.items():
         shown = {source.name: source.display for source in reading.sources.get(device, ())}
-        for one in allows:
+        for allow in allows:
             yield Suppression(
-                rule=one.rule,
+                rule=allow.rule,
                 at="",
-                reason=one.reason,
-                until=None if one.until is None else date.fromisoformat(one.until),
-                file=shown.get(one.file, one.file),
-                line=one.span.line,
-                column=one.span.column,
-                end_column=one.span.end_column,
-                lines=one.lines,
+                reason=allow.reason,
+                until=None if allow.until is None else date.fromisoformat(allow.until),
+                file=shown.get(allow.file, allow.file),
+                line=allow.span.line,
+                column=allow.span.column,
+                end_column=allow.span.end_column,
+                lines=allow.lines,
                 device=device,
             )
 
@@ -145,10 +145,10 @@ class Ran:
         """Return what `rules` were run on, but for those that crashed."""
         crashed = {problem.path for problem in verdict.problems}
         unsure: dict[str, frozenset[str]] = {}
-        for one in verdict.unknown:
-            devices, before = frozenset(one.devices), unsure.get(one.rule)
+        for unknown_verdict in verdict.unknown:
+            devices, before = frozenset(unknown_verdict.devices), unsure.get(unknown_verdict.rule)
             everywhere = not devices or before == frozenset()
-            unsure[one.rule] = frozenset() if everywhere else devices | (before or frozenset())
+            unsure[unknown_verdict.rule] = frozenset() if everywhere else devices | (before or frozenset())
         names = tuple(rule.name for rule in rules if rule.path not in crashed)
         opened = {rule: tuple(sorted(devices)) for rule, devices in unsure.items()}
         return cls(rules=names, devices=tuple(reading.sources), open=opened)
@@ -184,7 +184,7 @@ class Settled:
 
 def lasting(suppressions: Iterable[Suppression], today: date) -> tuple[str, str] | None:
     """Return from which day to which what suppressions do is the same; None where it always is."""
-    days = [one.until for one in suppressions if one.until is not None]
+    days = [suppression.until for suppression in suppressions if suppression.until is not None]
     last = min((day for day in days if day >= today), default=date.max)
     return (today.isoformat(), last.isoformat()) if days else None
 
@@ -202,11 +202,11 @@ def settle(
     findings of rules that comments name.
     """
     by_rule: dict[str, list[tuple[Suppression, Subject]]] = {}
-    for one in suppressions:
-        by_rule.setdefault(known.get(one.rule, ""), []).append((one, parse(one.at)))
+    for suppression in suppressions:
+        by_rule.setdefault(known.get(suppression.rule, ""), []).append((suppression, parse(suppression.at)))
     near: dict[tuple[str, str], list[tuple[Suppression, Subject]]] = {}
     hits = dict.fromkeys(suppressions, 0)
-    placed = _placed(findings, suppressions, known, places_of)
+    placed = _locate_findings(findings, suppressions, known, places_of)
     settled = list(findings)
     for number, finding in enumerate(findings):
         of_rule = by_rule.get(finding.rule)
@@ -224,22 +224,23 @@ def settle(
     return settled, hits
 
 
-def _placed(
+def _locate_findings(
     findings: Sequence[Finding], suppressions: Sequence[Suppression], known: Mapping[str, str], places_of: PlacesOf
 ) -> dict[int, tuple[Located, ...]]:
     """Return the places of the findings that a comment may cover, by their numbers."""
-    commented = {known.get(one.rule, "") for one in suppressions if one.lines is not None}
+    commented = {known.get(suppression.rule, "") for suppression in suppressions if suppression.lines is not None}
     numbers = [number for number, finding in enumerate(findings) if finding.rule in commented]
     places = places_of([findings[number] for number in numbers]) if numbers else ()
     return dict(zip(numbers, places, strict=True))
 
 
-def _covers(one: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
-    if one.lines is None:
+def _covers(suppression: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
+    if suppression.lines is None:
         return matches(pattern, finding.subject)
-    first, last = one.lines
+    first, last = suppression.lines
     return any(
-        place.span is not None and place.file == one.file and first <= place.span.line <= last for place in places
+        place.span is not None and place.file == suppression.file and first <= place.span.line <= last
+        for place in places
     )
 
 
@@ -262,17 +263,17 @@ def wrong(
 ) -> Iterator[Remark]:
     """Yield what is wrong with suppressions, of which each covers so many of the findings of what was judged."""
     findings = tuple(findings)
-    for one, count in zip(suppressions, hits, strict=True):
-        rule = known.get(one.rule)
+    for suppression, count in zip(suppressions, hits, strict=True):
+        rule = known.get(suppression.rule)
         if rule is None:
-            hint = nearest(one.rule, known)
-            yield one.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
-        elif one.ended(today):
-            yield one.remark(EXPIRED, until=str(one.until), back=_back(count))
+            hint = nearest(suppression.rule, known)
+            yield suppression.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
+        elif suppression.ended(today):
+            yield suppression.remark(EXPIRED, until=str(suppression.until), back=_back(count))
         elif not count:
-            pattern = (one.device,) if one.device else parse(one.at or "**")
+            pattern = (suppression.device,) if suppression.device else parse(suppression.at or "**")
             if any(each.decided(rule, pattern) for each in ran):
-                yield one.remark(UNUSED, hint=_wider(one, rule, findings))
+                yield suppression.remark(UNUSED, hint=_wider(suppression, rule, findings))
 
 
 def _back(count: int) -> str:
@@ -286,9 +287,11 @@ def nothing_but(remarks: Iterable[Remark]) -> Reading:
     return Reading(fabric=Fabric(name="fabric", mode="lossy", devices=()), remarks=tuple(remarks))
 
 
-def _wider(one: Suppression, rule: str, findings: Iterable[Finding]) -> str:
+def _wider(suppression: Suppression, rule: str, findings: Iterable[Finding]) -> str:
     """Return a hint for an unused suppression where the findings are below what it names."""
-    below = (*parse(one.at), "**")
-    if one.lines is not None or not any(each.rule == rule and matches(below, each.subject) for each in findings):
+    below = (*parse(suppression.at), "**")
+    if suppression.lines is not None or not any(
+        finding.rule == rule and matches(below, finding.subject) for finding in findings
+    ):
         return ""
     return f" ({text(below)} would cover what is below it)"

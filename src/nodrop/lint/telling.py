@@ -12,7 +12,7 @@ from nodrop.lint.cells import Case, alike
 from nodrop.lint.evidence import Evidence
 from nodrop.lint.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
 from nodrop.lint.nodes import Node, path, text
-from nodrop.lint.remedies import changed_to, parted
+from nodrop.lint.remedies import changed_to, split_change
 from nodrop.lint.rule import Rule
 from nodrop.lint.scopes import Item
 from nodrop.model.change import Change
@@ -39,7 +39,7 @@ class Teller:
 
     def of_case(self, case: Case) -> Iterator[Finding]:
         """Yield a finding for each item that a case stands for; what they share is computed once."""
-        for part in alike(case, self.rule.told):
+        for part in alike(case, self.rule.finding_columns):
             shared = self._shared(part.item)
             for item in part.members():
                 yield self._finding(item, shared)
@@ -49,20 +49,20 @@ class Teller:
         at = hit.at or hit.subject
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
         located = self._located(hit.subject[0], hit.place)
-        changes = tuple(each for subject, new in hit.changes for each in changed_to(self.index, subject, new))
-        return self._told(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
+        changes = tuple(change for subject, new in hit.changes for change in changed_to(self.index, subject, new))
+        return self._from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
 
     def of_remark(self, remark: Remark) -> Finding:
         """Return the finding of what a reader noticed, at its place."""
         located, names = self._located(remark.subject[0], remark.place), remark.names
-        return self._told(remark.subject, remark.subject, remark.facts, located=located, rows=names)
+        return self._from_facts(remark.subject, remark.subject, remark.facts, located=located, rows=names)
 
     def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
         return condition is None or bool(self._value(condition, (facts,)))
 
     @cached_property
-    def _spoken(self) -> "tuple[tuple[str, _Value | None], ...]":
+    def _message_pieces(self) -> "tuple[tuple[str, _Value | None], ...]":
         """The pieces of the message: each as it is written, and of an expression the function that gives its value."""
         rule = self.rule
         return tuple(
@@ -96,13 +96,16 @@ class Teller:
         """Return the facts that equal items share, computed for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
-            piece if isinstance(piece, str) or rule.only_names(piece) else shown(self._known(piece, item))
+            piece
+            if isinstance(piece, str) or rule.only_names(piece)
+            else render_value(self._value_or_unknown(piece, item))
             for piece in rule.message
         ]
         changes = [
-            (path(target) or (), self._known(target, item), self._known(new, item)) for target, new in rule.changes
+            (path(target) or (), self._value_or_unknown(target, item), self._value_or_unknown(new, item))
+            for target, new in rule.changes
         ]
-        facts = {text(leaf): self._known(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
+        facts = {text(leaf): self._value_or_unknown(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
         return _Shared(
             pieces=tuple(pieces),
             group=digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
@@ -110,7 +113,7 @@ class Teller:
             changes=tuple(
                 ((*where, *below), old, new)
                 for where, whole, wanted in changes
-                for below, old, new in parted(whole, wanted)
+                for below, old, new in split_change(whole, wanted)
             ),
         )
 
@@ -118,13 +121,16 @@ class Teller:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
         at = scope.place(item, rule.pointed) if rule.pointed else subject
-        pieces = (piece if isinstance(piece, str) else shown(self._known(piece, item)) for piece in shared.pieces)
+        pieces = (
+            piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, item))
+            for piece in shared.pieces
+        )
         resting, whole = rule.rests
         assumed = self._sole_assumption(item, at)
         doubt = assumed or self.evidence.doubt(
             rule.topics,
-            (scope.place(item, each) for each in sorted(resting) if each[0] != "options"),
-            (scope.place(item, each) for each in sorted(whole) if each[0] != "options"),
+            (scope.place(item, paths) for paths in sorted(resting) if paths[0] != "options"),
+            (scope.place(item, paths) for paths in sorted(whole) if paths[0] != "options"),
         )
         changes = tuple(
             Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
@@ -153,7 +159,7 @@ class Teller:
             return ()
         return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *rest)), message="the other end"),)
 
-    def _told(
+    def _from_facts(
         self,
         subject: Subject,
         at: Subject,
@@ -174,8 +180,8 @@ class Teller:
         rows = tuple(sorted(filter(None, rows), key=len, reverse=True)) if rows else ()
         pieces, cause = [], []
         naming: dict[str, str] = {}  # the parts of the subject, and what names each first
-        for written, value in self._spoken:
-            piece = written if value is None else self._said(value, names)
+        for written, value in self._message_pieces:
+            piece = written if value is None else self._render_piece(value, names)
             pieces.append(piece)
             if rows:
                 cause.append(unnamed(piece, rows))
@@ -205,19 +211,23 @@ class Teller:
             former=about.former,
         )
 
-    def _said(self, value: "_Value", names: Sequence[Any]) -> str:
+    def _render_piece(self, value: "_Value", names: Sequence[Any]) -> str:
         """Return what a piece of a message says; what is not known, as `_known` has it."""
         try:
-            return shown(value(*names, self.reading.fabric, self.options, index=self.index))
+            return render_value(value(*names, self.reading.fabric, self.options, index=self.index))
         except UnknownFact:
-            return shown(UNKNOWN)
+            return render_value(UNKNOWN)
 
     def _severity(self, names: Sequence[Any], assumed: str) -> Severity:
         """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
         rule = self.rule
         if self.severity != rule.severity:
             return self.severity
-        if rule.severity_if_stated is not None and rule.stated is not None and self._known(rule.stated, names) is True:
+        if (
+            rule.severity_if_stated is not None
+            and rule.stated is not None
+            and self._value_or_unknown(rule.stated, names) is True
+        ):
             return rule.severity_if_stated
         if rule.severity_if_assumed is not None and assumed:
             return rule.severity_if_assumed
@@ -227,7 +237,7 @@ class Teller:
         """Return the assumption that a finding rests on alone; "" if it is stated, or the files show it themselves."""
         for topic, unless in self.rule.assumed:
             assumed = self.evidence.assumption(topic, at)
-            if assumed and (unless is None or self._known(unless, names) is False):
+            if assumed and (unless is None or self._value_or_unknown(unless, names) is False):
                 return assumed
         return ""
 
@@ -243,7 +253,7 @@ class Teller:
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
 
-    def _known(self, node: Node, names: Sequence[Any]) -> object:
+    def _value_or_unknown(self, node: Node, names: Sequence[Any]) -> object:
         """Return the value of a node, UNKNOWN if it depends on that: a finding is reported without the detail."""
         try:
             return self._value(node, names)
@@ -284,7 +294,7 @@ class _About:
     names: frozenset[str]
 
 
-def shown(value: object) -> str:
+def render_value(value: object) -> str:
     """Return a value as a message shows it."""
     if type(value) is str:
         return value
@@ -295,7 +305,7 @@ def shown(value: object) -> str:
     if isinstance(value, float):
         return str(round(value, 3)).removesuffix(".0")
     if isinstance(value, tuple) and not isinstance(value, End):
-        return ", ".join(map(shown, value)) or "none"
+        return ", ".join(map(render_value, value)) or "none"
     return str(value)
 
 
@@ -306,7 +316,7 @@ def _fact(value: object) -> Iterator[Fact]:
     elif isinstance(value, Unknown | End) or (
         isinstance(value, tuple) and all(each is None or isinstance(each, str | int | float) for each in value)
     ):
-        yield shown(value)
+        yield render_value(value)
 
 
 def digest(*parts: str) -> str:

@@ -137,6 +137,6 @@ def advice(path: str) -> str:
 
 
 def _configurations(devices: set[str]) -> str:
-    first, more = sorted(devices, key=natural)[:3], len(devices) - 3
-    named = ", ".join(first) + (f" and {more} more" if more > 0 else "")
+    first_devices, more = sorted(devices, key=natural)[:3], len(devices) - 3
+    named = ", ".join(first_devices) + (f" and {more} more" if more > 0 else "")
     return f"the configuration{'s' if len(devices) > 1 else ''} of {named}"

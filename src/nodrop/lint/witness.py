@@ -35,7 +35,7 @@ class Step:
     decides: bool = False
 
     @property
-    def settled(self) -> bool:
+    def has_value(self) -> bool:
         """Whether it has a value."""
         return not (self.missing or self.crash)
 
@@ -50,11 +50,11 @@ class Witness:
     options: Mapping[str, object] = field(default_factory=dict)
 
     def step(self, node: Node) -> Step:
-        """An expression, taken apart at `and`, `or` and `not` as it is evaluated."""
+        """Return an expression, taken apart at `and`, `or` and `not` as it is evaluated."""
         match node:
             case Not(node=inside):
                 part = self.step(inside)
-                return _like(node, part, not part.value if part.settled else UNKNOWN, (part,))
+                return _like(node, part, not part.value if part.has_value else UNKNOWN, (part,))
             case Logic(word=word):
                 return self._logic(node, word)
         try:
@@ -67,18 +67,18 @@ class Witness:
 
     def _logic(self, node: Logic, word: str) -> Step:
         """All operands of a chain of one word, up to the one that decides."""
-        parts: list[Step] = []
+        steps: list[Step] = []
         operands = list(_operands(node, word))
         for at, operand in enumerate(operands):
-            part = self.step(operand)
-            parts.append(part)
-            if not part.settled or bool(part.value) == (word == "or") or at == len(operands) - 1:
+            step = self.step(operand)
+            steps.append(step)
+            if not step.has_value or bool(step.value) == (word == "or") or at == len(operands) - 1:
                 break
-        rest = [Step(node=operand, value=Unseen.NOT_REACHED) for operand in operands[len(parts) :]]
-        last = parts[-1]
-        every = last.settled and bool(last.value) != (word == "or")
-        shown = parts if every else [*parts[:-1], _deciding(last)]
-        return _like(node, last, last.value, (*shown, *rest))
+        remaining_steps = [Step(node=operand, value=Unseen.NOT_REACHED) for operand in operands[len(steps) :]]
+        last = steps[-1]
+        every = last.has_value and bool(last.value) != (word == "or")
+        shown = steps if every else [*steps[:-1], _deciding(last)]
+        return _like(node, last, last.value, (*shown, *remaining_steps))
 
 
 def _operands(node: Node, word: str) -> Iterator[Node]:
@@ -89,8 +89,8 @@ def _operands(node: Node, word: str) -> Iterator[Node]:
         yield node
 
 
-def _like(node: Node, part: Step, value: object, parts: tuple[Step, ...]) -> Step:
-    return Step(node=node, value=value, missing=part.missing, crash=part.crash, parts=parts)
+def _like(node: Node, step: Step, value: object, steps: tuple[Step, ...]) -> Step:
+    return Step(node=node, value=value, missing=step.missing, crash=step.crash, parts=steps)
 
 
 def _deciding(step: Step) -> Step:
@@ -108,14 +108,14 @@ class Meant:
 
 
 def meant(rule: Rule, at: Subject, index: Index) -> Meant:
-    """The items at a subject: the one that it names or lies in, else those that lie in it or end there.
+    """Return the items at a subject: the one that it names or lies in, else those in it or that end there.
 
     ValueError where the fabric has none, with the nearest that it has.
     """
-    found = list(Cells(index).cases(rule.scope, EACH))
-    gaps = tuple(each for each in found if isinstance(each, Gap) and at[0] in (each.device, FABRIC))
-    items = [item for case in found if isinstance(case, Case) for item in case.members()]
-    for fits in (_within, _about, _above):
+    cases = list(Cells(index).cases(rule.scope, EACH))
+    gaps = tuple(each for each in cases if isinstance(each, Gap) and at[0] in (each.device, FABRIC))
+    items = [item for case in cases if isinstance(case, Case) for item in case.members()]
+    for fits in (_is_in_item, _about, _above):
         if chosen := [item for item in items if fits(rule, item, at)]:
             return Meant(items=tuple(chosen), gaps=gaps)
     if gaps:
@@ -123,7 +123,7 @@ def meant(rule: Rule, at: Subject, index: Index) -> Meant:
     raise ValueError(absent(at, index, [rule.scope.subject(item) for item in items]))
 
 
-def _within(rule: Rule, item: Item, at: Subject) -> bool:
+def _is_in_item(rule: Rule, item: Item, at: Subject) -> bool:
     """Whether a subject is that of an item, or of a part of it."""
     subject = rule.scope.subject(item)
     return at[: len(subject)] == subject or (subject == (FABRIC,) and not rule.scope.parts)
@@ -142,7 +142,7 @@ def _above(rule: Rule, item: Item, at: Subject) -> bool:
 
 
 def absent(at: Subject, index: Index, subjects: Sequence[Subject]) -> str:
-    """What to say of a subject that the fabric has not: the nearest device, else the nearest of the subjects."""
+    """Describe a subject that the fabric does not have: the nearest device, else the nearest subject."""
     if at[0] != FABRIC and at[0] not in index.devices:
         return f"{spelt(at)}: there is no device `{at[0]}` ({nearest(at[0], index.devices)})"
     alike = [spelt(each) for each in subjects if each[0] == at[0]]

@@ -27,7 +27,7 @@ class Written:
     """How many characters of the text, from its beginning, go without saying in the file."""
 
     def fault(self, found: str, expected: str = "", *, hint: str = "", at: str = "", after: str = "") -> InputProblems:
-        """What is wrong, at the words `at` of the text, past their beginning `after`, else where the text begins."""
+        """Return the fault at the words `at` of the text, past their beginning `after`, else where the text begins."""
         found_at = self._offset(at) if at and self.literal else -1
         offset = max(found_at + len(after) - self.unwritten, 0) if found_at >= 0 else 0
         return InputProblems(
@@ -45,11 +45,11 @@ class Written:
         )
 
     def below(self, scope: str) -> "Written":
-        """The same words as a path that begins with `scope`, which is not written there."""
+        """Return the same words as a path that begins with `scope`, which is not written there."""
         return replace(self, text=f"{scope}.{self.text}", unwritten=len(scope) + 1)
 
     def _offset(self, words: str) -> int:
         before = r"(?<![\w.])" if re.match(r"\w", words) else ""
         after = r"(?!\w)" if re.search(r"\w$", words) else ""
-        found = re.search(before + re.escape(words) + after, self.text)
-        return found.start() if found else -1
+        match = re.search(before + re.escape(words) + after, self.text)
+        return match.start() if match else -1

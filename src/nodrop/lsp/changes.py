@@ -48,31 +48,31 @@ class Rewrite:
 
 def fixed(look: Look, findings: Sequence[Finding], held: Held) -> list[Rewrite]:
     """Return the files that the fixes of findings change; none where none can be made, or each brings anything new."""
-    keys = {key_of(one) for one in findings if one.fix is not None}
+    keys = {key_of(finding) for finding in findings if finding.fix is not None}
     if not keys:
         return []
     settings = replace(look.site.settings, whole=False)
 
-    def wanted(one: Finding) -> bool:
-        return key_of(one) in keys
+    def matches_keys(finding: Finding) -> bool:
+        return key_of(finding) in keys
 
     try:
         if look.inputs is not None:
-            files = Judge(rules=look.site.rules, settings=settings).opened(look.inputs)
-            settler = Settler(files, wanted)
+            files = Judge(rules=look.site.rules, settings=settings).open_documents(look.inputs)
+            settler = Settler(files, matches_keys)
             settler.settle()
-            found = list(rewritten_files(files, settler.world))
+            rewritten_intents = list(rewritten_files(files, settler.world))
         else:
             path = next(iter(look.marks))
-            intent = JudgeOfIntents(rules=look.site.rules, settings=settings).opened(
+            intent = JudgeOfIntents(rules=look.site.rules, settings=settings).open_documents(
                 Text(display=path, held=held[path])
             )
-            made = Settler(intent, wanted)
-            made.settle()
-            found = list(rewritten_intent(intent, made.world))
+            new_settler = Settler(intent, matches_keys)
+            new_settler.settle()
+            rewritten_intents = list(rewritten_intent(intent, new_settler.world))
     except InputProblems:
         return []
-    return [Rewrite(path=one.display, old=one.old.decode(), new=one.new.decode()) for one in found]
+    return [Rewrite(path=one.display, old=one.old.decode(), new=one.new.decode()) for one in rewritten_intents]
 
 
 def suppressed(finding: Finding, look: Look, path: Path, held: Held) -> Rewrite | None:
@@ -85,13 +85,13 @@ def suppressed(finding: Finding, look: Look, path: Path, held: Held) -> Rewrite 
     if old is None or not re.search(r"^suppress:", old, re.MULTILINE):
         before = old if old is None or not old or old.endswith("\n") else f"{old}\n"
         return Rewrite(path=str(where), old=old, new=f"{before or ''}suppress:\n- {entry}")
-    found = _ENTRY.search(old)
-    if found is None:
+    match = _ENTRY.search(old)
+    if match is None:
         return None
-    at = found.end("key") + old[found.end("key") :].index("\n") + 1
+    at = match.end("key") + old[match.end("key") :].index("\n") + 1
     lines = f"- {entry}".splitlines()
     return Rewrite(
-        path=str(where), old=old, new=old[:at] + "".join(f"{found['dash']}{one}\n" for one in lines) + old[at:]
+        path=str(where), old=old, new=old[:at] + "".join(f"{match['dash']}{line}\n" for line in lines) + old[at:]
     )
 
 
@@ -109,13 +109,13 @@ def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, h
     indent = row[: len(row) - len(row.lstrip())]
     new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {REASON}{end}{old[at:]}"
     after = desk.look(path, {**held, str(path): raw(new)})
-    there = set(_seen(after))
-    if finding.fingerprint in {key for key, _ in there} or there - set(_seen(look)):
+    there = set(_keys_of_marks(after))
+    if finding.fingerprint in {key for key, _ in there} or there - set(_keys_of_marks(look)):
         return None
     return Rewrite(path=str(path), old=old, new=new)
 
 
-def _seen(look: Look) -> Iterator[tuple[str, str]]:
+def _keys_of_marks(look: Look) -> Iterator[tuple[str, str]]:
     """Yield what was found, without its places: by fingerprint, or else by its words."""
     for marks in look.marks.values():
         for mark in marks:
@@ -124,14 +124,14 @@ def _seen(look: Look) -> Iterator[tuple[str, str]]:
 
 def _home(path: Path) -> Path:
     """Return the repository that a file lies in, else its folder."""
-    return next((one for one in path.parents if (one / _REPOSITORY).exists()), path.parent)
+    return next((parent for parent in path.parents if (parent / _REPOSITORY).exists()), path.parent)
 
 
 def _text(path: Path, held: Held) -> str | None:
     if str(path) in held:
         return held[str(path)].decode()
     try:
-        return Disk().text(path).read(MAX_BYTES).decode()
+        return Disk().text(path).read_bytes(MAX_BYTES).decode()
     except (InputProblems, UnicodeDecodeError):
         return None
 

@@ -54,15 +54,15 @@ class Spot:
 
 def word_end(line: str, start: int) -> int:
     """Return the column behind the word, quoted text or plain text that begins at a column, all from 0."""
-    found = _WORD.match(line, start)
-    return found.end() if found and found[0].strip() else len(line)
+    match = _WORD.match(line, start)
+    return match.end() if match and match[0].strip() else len(line)
 
 
 def spot(text: str, offset: int) -> Spot | None:
     """Return what is written at an offset; None inside a comment."""
     begin = max(0, offset - _FAR)
-    for found in _TOP.finditer(text, begin, offset):
-        begin = found.start()
+    for match in _TOP.finditer(text, begin, offset):
+        begin = match.start()
     scan = _Scan()
     head, _, last = text[begin:offset].rpartition("\n")
     for line in head.split("\n") if head else ():
@@ -109,21 +109,21 @@ class _Scan:
             self.dash(at)
             at += 1
             at += len(line[at:]) - len(line[at:].lstrip(" "))
-        found = _KEY.match(line, at)
-        if found is None:
+        match = _KEY.match(line, at)
+        if match is None:
             self.word, self.valued = "", False
             if line[at : at + 1] in ("{", "["):
                 self.flow(line[at:])
             return line[at:]
         self.enter(at, "map")
         assert self.top is not None
-        self.top.key = _plain(found[1])
-        rest = line[found.end() :].lstrip()
-        self.top.values[self.top.key] = _value(rest)
+        self.top.key = _strip_quotes(match[1])
+        remainder = line[match.end() :].lstrip()
+        self.top.values[self.top.key] = _value(remainder)
         self.word, self.valued = "", False
-        if rest[:1] in ("{", "["):
-            self.flow(rest)
-        return rest
+        if remainder[:1] in ("{", "["):
+            self.flow(remainder)
+        return remainder
 
     def dash(self, at: int) -> None:
         """Begin an entry of a list whose dashes stand in a column."""
@@ -146,8 +146,8 @@ class _Scan:
 
     def flow(self, text: str) -> None:
         """Take text inside of brackets, or that opens them."""
-        for found in _TOKEN.finditer(text):
-            mark = found[0]
+        for match in _TOKEN.finditer(text):
+            mark = match[0]
             if mark in ("{", "["):
                 self.frames.append(Frame("map" if mark == "{" else "seq", self._block_indent(), flow=True))
                 self.word, self.valued = "", False
@@ -163,10 +163,10 @@ class _Scan:
                     self.top.key = None
                 self.word, self.valued = "", False
             elif mark == ":" and self.top is not None and self.top.kind == "map" and not self.valued:
-                self.top.key = _plain(self.word)
+                self.top.key = _strip_quotes(self.word)
                 self.top.values[self.top.key] = ""
                 self.word, self.valued = "", True
-            elif _is_comment(text, found):
+            elif _is_comment(text, match):
                 self.commented = True
             elif self.word or not mark.isspace():
                 self.word += mark
@@ -174,7 +174,7 @@ class _Scan:
     def ended(self) -> None:
         """Note the value that ends here."""
         if self.top is not None and self.top.kind == "map" and self.top.key is not None and self.valued:
-            self.top.values[self.top.key] = _plain(self.word)
+            self.top.values[self.top.key] = _strip_quotes(self.word)
 
     def path(self, *, whole: bool) -> tuple[Step, ...]:
         """Return the steps to what is open; `whole`: to the value that is written, not the mapping around it."""
@@ -188,26 +188,26 @@ class _Scan:
 
     def spot(self, last: str, text: str, offset: int) -> Spot | None:
         """Return what is written at the end of the last line."""
-        rest = self.line(last)
-        if self.commented or _commented(rest):
+        remainder = self.line(last)
+        if self.commented or _commented(remainder):
             return None
         end = _REST.match(text, offset)
         ends = end.end() if end else offset
         if self.top is not None and self.top.flow:
             is_key = self.top.kind == "map" and not self.valued
-            return self._made(is_key, self.word.lstrip(), offset, ends, text)
-        found = _ENTRY.match(last)
-        if found is not None and (last[found.end() :] != "" or last.endswith(":")):
-            if not last[found.end() :]:
+            return self._build_spot(is_key, self.word.lstrip(), offset, ends, text)
+        match = _ENTRY.match(last)
+        if match is not None and (last[match.end() :] != "" or last.endswith(":")):
+            if not last[match.end() :]:
                 return None
-            return self._made(False, rest.lstrip(), offset, ends, text)
-        column = len(last) - len(rest)
-        if not rest.strip() and not last.strip("- "):
+            return self._build_spot(False, remainder.lstrip(), offset, ends, text)
+        column = len(last) - len(remainder)
+        if not remainder.strip() and not last.strip("- "):
             column = len(last)
         self.leave(column)
-        return self._made(True, rest.strip(), offset, ends, text)
+        return self._build_spot(True, remainder.strip(), offset, ends, text)
 
-    def _made(self, is_key: bool, word: str, offset: int, ends: int, text: str) -> Spot:
+    def _build_spot(self, is_key: bool, word: str, offset: int, ends: int, text: str) -> Spot:
         top = self.top
         inside = (
             is_key
@@ -218,11 +218,11 @@ class _Scan:
         )
         path = self.path(whole=not is_key or inside)
         beside = dict(top.values) if top is not None and top.kind == "map" and not inside else {}
-        mine = text[offset - len(word) : ends]
+        own_word = text[offset - len(word) : ends]
         if top is not None and not inside:
             self._behind(text, ends, beside)
         if re.match(r"\s*:(?:\s|$)", text[ends:]) or not is_key:
-            beside.pop(_plain(mine) if is_key else str(path[-1] if path else ""), None)
+            beside.pop(_strip_quotes(own_word) if is_key else str(path[-1] if path else ""), None)
         return Spot(path=path, is_key=is_key, word=word, start=offset - len(word), end=ends, beside=beside)
 
     def _column(self, text: str, offset: int, word: str) -> int:
@@ -244,20 +244,20 @@ class _Scan:
         beside |= {key: value for key, value in frame.values.items() if key not in known}
 
 
-def _plain(word: str) -> str:
+def _strip_quotes(word: str) -> str:
     """Return a key or value without its quotes."""
     word = word.strip()
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
 
 
 def _value(rest: str) -> str:
-    found = _WORD.match(rest)
-    return _plain(found[0]) if found and rest[:1] not in ("{", "[", "#") else ""
+    match = _WORD.match(rest)
+    return _strip_quotes(match[0]) if match and rest[:1] not in ("{", "[", "#") else ""
 
 
-def _commented(rest: str) -> bool:
-    return any(_is_comment(rest, found) for found in _TOKEN.finditer(rest))
+def _commented(remaining_text: str) -> bool:
+    return any(_is_comment(remaining_text, match) for match in _TOKEN.finditer(remaining_text))
 
 
-def _is_comment(text: str, found: re.Match[str]) -> bool:
-    return found[0].startswith("#") and (found.start() == 0 or text[found.start() - 1].isspace())
+def _is_comment(text: str, match: re.Match[str]) -> bool:
+    return match[0].startswith("#") and (match.start() == 0 or text[match.start() - 1].isspace())

@@ -23,7 +23,7 @@ from nodrop.lint.rule_loader import loads_rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lsp.kinds import Kind, kind_of
 from nodrop.model.reading import Reading
-from nodrop.report.outcome import Outcome, groups, told
+from nodrop.report.outcome import Outcome, format_problem, groups
 from nodrop.resources import home
 from nodrop.stated.profile import loads_profile
 
@@ -109,38 +109,42 @@ class Desk:
             return self._intent(path, text, site)
         marks: Marks = {str(path): []}
         if kind != "other":
-            marks[str(path)] = [_of_problem(one) for one in self._problems(kind, path, text, site) if _is_of(one, path)]
+            marks[str(path)] = [
+                _of_problem(problem) for problem in self._problems(kind, path, text, site) if _is_of(problem, path)
+            ]
         return Look(kind=kind, marks=marks, site=site)
 
     def site(self, path: Path, held: Held) -> Site:
         """Return how what lies at a path is judged; a configuration with faults counts as none."""
         try:
-            found = config.find((str(path),))
+            found_path = config.find((str(path),))
         except InputProblems as error:
-            return replace(self._known("", None, lambda: self._made(Config())), problems=error.problems)
-        where = None if found is None else Path(os.path.abspath(found))  # noqa: PTH100
+            return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
+        where = None if found_path is None else Path(os.path.abspath(found_path))  # noqa: PTH100
         if where is None:
-            return self._known("", None, lambda: self._made(Config()))
+            return self._get_site("", None, lambda: self._build_site(Config()))
         try:
             raw = Text(display=str(where), path=None if str(where) in held else where, held=held.get(str(where), b""))
-            text = raw.read(config.reading.MAX_BYTES)
-            made = config.loads(text, where)
+            text = raw.read_bytes(config.reading.MAX_BYTES)
+            load = config.loads(text, where)
         except InputProblems as error:
-            return replace(self._known("", None, lambda: self._made(Config())), problems=error.problems)
-        stamps = tuple(_stamp(one) for folder in made.rules for one in sorted(folder.rglob("*.yaml")))
-        return self._known(str(where), (text, stamps), lambda: self._made(made))
+            return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
+        stamps = tuple(_stamp(one) for folder in load.rules for one in sorted(folder.rglob("*.yaml")))
+        return self._get_site(str(where), (text, stamps), lambda: self._build_site(load))
 
-    def _known(self, name: str, key: object, make: Callable[[], Site]) -> Site:
+    def _get_site(self, name: str, key: object, make: Callable[[], Site]) -> Site:
         if name not in self._sites or self._sites[name][0] != key:
             self._sites[name] = (key, make())
         return self._sites[name][1]
 
-    def _made(self, made: Config) -> Site:
-        settings = Settings(config=made, strictness=made.strictness or self._strictness)
+    def _build_site(self, new_config: Config) -> Site:
+        settings = Settings(config=new_config, strictness=new_config.strictness or self._strictness)
         try:
-            return Site(settings=settings, rules=judging.chosen_rules(settings), every=judging.all_rules(made))
+            return Site(settings=settings, rules=judging.chosen_rules(settings), every=judging.all_rules(new_config))
         except InputProblems as error:
-            alone = Settings(config=replace(made, rules=(), severity={}, options={}), strictness=settings.strictness)
+            alone = Settings(
+                config=replace(new_config, rules=(), severity={}, options={}), strictness=settings.strictness
+            )
             return Site(settings=alone, rules=of_files(shipped()), every=shipped(), problems=error.problems)
 
     def _device(self, path: Path, held: Held, site: Site) -> Look:
@@ -148,8 +152,8 @@ class Desk:
         files = {text.display for bundle in (*inputs.bundles, *inputs.hosts) for _, text in bundle.files}
         marks: Marks = {file: [] for file in sorted({*files, str(path)})}
         try:
-            reading = judging.read(inputs, site.settings)
-            outcome = self._judged(reading, site)
+            reading = judging.read_source(inputs, site.settings)
+            outcome = self._check_reading(reading, site)
         except InputProblems as error:
             reading, outcome = None, Outcome(problems=error.problems)
         for finding in outcome.findings:
@@ -168,17 +172,17 @@ class Desk:
             intent = loads_intent(text, shown)
             reading = judging.profiled(judging.built(intent, shown, shown)[1], site.settings)
         except InputProblems as error:
-            marks = {shown: [_of_problem(one) for one in error.problems if _is_of(one, path)]}
+            marks = {shown: [_of_problem(problem) for problem in error.problems if _is_of(problem, path)]}
             return Look(kind="intent", marks=marks, site=site, log=_log(site))
-        outcome = self._judged(reading, site)
+        outcome = self._check_reading(reading, site)
         around = intent.entries.span(("fabric",)) if intent.entries is not None else None
-        found = [_of_group(group, shown, around) for group in groups(outcome.findings)]
-        found += [_of_problem(one, crashed=True) for one in outcome.problems]
-        return Look(kind="intent", marks={shown: found}, site=site, reading=reading, log=_log(site, outcome))
+        found_marks = [_of_group(group, shown, around) for group in groups(outcome.findings)]
+        found_marks += [_of_problem(problem, crashed=True) for problem in outcome.problems]
+        return Look(kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_log(site, outcome))
 
-    def _judged(self, reading: Reading, site: Site) -> Outcome:
+    def _check_reading(self, reading: Reading, site: Site) -> Outcome:
         self.judged += 1
-        return judging.judged(reading, site.rules, site.settings)
+        return judging.run_rules(reading, site.rules, site.settings)
 
     def _problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
         """Return what is wrong with a file that is no fabric."""
@@ -197,8 +201,8 @@ class Desk:
 
 def _check_config(text: bytes, path: Path) -> None:
     """Raise what is wrong with a configuration itself, and with what it says of rules."""
-    made = config.loads(text, path)
-    made.check(judging.all_rules(made))
+    load = config.loads(text, path)
+    load.check(judging.all_rules(load))
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:
@@ -212,14 +216,14 @@ def _is_of(problem: Problem, path: Path) -> bool:
 
 def _log(site: Site, outcome: Outcome | None = None) -> tuple[str, ...]:
     crashes = outcome.problems if outcome is not None and outcome.crashed else ()
-    return tuple(dict.fromkeys(str(one) for one in (*site.problems, *crashes)))
+    return tuple(dict.fromkeys(str(problem) for problem in (*site.problems, *crashes)))
 
 
 def _of_problem(problem: Problem, *, crashed: bool = False) -> Mark:
     if crashed:
         return Mark(severity="error", message=f"nodrop itself failed: {problem}", code=CRASH)
     point = None if problem.line is None else (problem.line, problem.column or 1)
-    return Mark(severity="error", message=told(problem), code=SYNTAX, point=point)
+    return Mark(severity="error", message=format_problem(problem), code=SYNTAX, point=point)
 
 
 def _of_finding(finding: Finding) -> Mark:
@@ -242,15 +246,15 @@ def _message(finding: Finding, others: int = 0) -> str:
 
 def _of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:
     """Return one mark for findings with one cause, at the key of the intent that decided the first of them."""
-    first, *others = group
-    decided = next((one for one in _located(first) if one[0].file == intent), None)
+    first_finding, *other_findings = group
+    decided = next((one for one in _located(first_finding) if one[0].file == intent), None)
     return Mark(
-        severity=first.severity,
-        message=_message(first, len(others)),
-        code=first.rule,
+        severity=first_finding.severity,
+        message=_message(first_finding, len(other_findings)),
+        code=first_finding.rule,
         span=decided[0].span if decided else around,
-        related=tuple(one for one in _located(first) if one[0].file == intent and one is not decided),
-        finding=first,
+        related=tuple(one for one in _located(first_finding) if one[0].file == intent and one is not decided),
+        finding=first_finding,
     )
 
 

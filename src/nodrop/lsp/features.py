@@ -36,10 +36,14 @@ _WORD = re.compile(r"[\w.%-]*")
 async def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
     """Explain the findings at a place, else the key there, else what a configuration says."""
     rules = _by_name(server.rules_at(path))
-    here = [one for one in server.shown.get(path, ()) if _holds(one.range, at)]
-    pages = [rule_page(rules[name]) for name in dict.fromkeys(str(one.code) for one in here) if name in rules]
+    diagnostics = [diagnostic for diagnostic in server.shown.get(path, ()) if _holds(diagnostic.range, at)]
+    pages = [
+        rule_page(rules[name])
+        for name in dict.fromkeys(str(diagnostic.code) for diagnostic in diagnostics)
+        if name in rules
+    ]
     if pages:
-        return types.Hover(_markdown("\n\n---\n\n".join(pages)), here[0].range)
+        return types.Hover(_markdown("\n\n---\n\n".join(pages)), diagnostics[0].range)
     kind = server.kind_of(path)
     if kind == "device":
         return await _value(server, path, at)
@@ -48,10 +52,10 @@ async def hover(server: "Server", path: str, at: types.Position) -> types.Hover 
 
 async def _value(server: "Server", path: str, at: types.Position) -> types.Hover | None:
     """Say what the line means, where the text is still the one that was judged."""
-    look, rows = server.looks.get(path), server.opened(path).rows
+    look, rows = server.looks.get(path), server.document_of(path).rows
     if look is None or look.reading is None or look.inputs is None:
         return None
-    held = next((text.held for one in look.inputs.bundles for _, text in one.files if text.display == path), b"")
+    held = next((text.held for bundle in look.inputs.bundles for _, text in bundle.files if text.display == path), b"")
     if held != raw(rows.text):
         return None
     before = rows.offset((at.line, at.character)) - rows.offset((at.line, 0))
@@ -67,14 +71,16 @@ async def _value(server: "Server", path: str, at: types.Position) -> types.Hover
 
 
 def _key(server: "Server", path: str, kind: Kind, at: types.Position) -> types.Hover | None:
-    rows = server.opened(path).rows
+    rows = server.document_of(path).rows
     offset = rows.offset((at.line, at.character))
     word = _WORD.match(rows.text, offset)
-    found = spot(rows.text, word.end() if word else offset)
-    about = None if found is None else explained(kind, found, server.rules_at(path))
-    if found is None or about is None:
+    found_spot = spot(rows.text, word.end() if word else offset)
+    about = None if found_spot is None else explained(kind, found_spot, server.rules_at(path))
+    if found_spot is None or about is None:
         return None
-    return types.Hover(_markdown(about), protocol_range((rows.position(found.start), rows.position(found.end))))
+    return types.Hover(
+        _markdown(about), protocol_range((rows.position(found_spot.start), rows.position(found_spot.end)))
+    )
 
 
 def complete(server: "Server", path: str, at: types.Position) -> types.CompletionList | None:
@@ -82,23 +88,23 @@ def complete(server: "Server", path: str, at: types.Position) -> types.Completio
     kind = server.kind_of(path)
     if not _is_yaml(kind, path):
         return None
-    rows = server.opened(path).rows
-    found = spot(rows.text, rows.offset((at.line, at.character)))
-    if found is None:
+    rows = server.document_of(path).rows
+    found_spot = spot(rows.text, rows.offset((at.line, at.character)))
+    if found_spot is None:
         return None
-    covered = protocol_range((rows.position(found.start), rows.position(found.end)))
-    colon = "" if re.match(r"\s*:(?:\s|$)", rows.text[found.end :]) else ": "
+    covered = protocol_range((rows.position(found_spot.start), rows.position(found_spot.end)))
+    colon = "" if re.match(r"\s*:(?:\s|$)", rows.text[found_spot.end :]) else ": "
     items = [
         types.CompletionItem(
-            label=one.word,
-            kind=types.CompletionItemKind.Property if one.is_key else types.CompletionItemKind.Value,
-            detail=one.short or None,
-            documentation=_markdown(one.about) if one.about else None,
-            text_edit=types.TextEdit(covered, f"{one.word}{colon}" if one.is_key else one.word),
-            filter_text=one.word,
+            label=offer.word,
+            kind=types.CompletionItemKind.Property if offer.is_key else types.CompletionItemKind.Value,
+            detail=offer.short or None,
+            documentation=_markdown(offer.about) if offer.about else None,
+            text_edit=types.TextEdit(covered, f"{offer.word}{colon}" if offer.is_key else offer.word),
+            filter_text=offer.word,
             sort_text=f"{number:04}",
         )
-        for number, one in enumerate(offers(kind, found, server.rules_at(path)))
+        for number, offer in enumerate(offers(kind, found_spot, server.rules_at(path)))
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
@@ -109,40 +115,46 @@ async def act(server: "Server", path: str, asked: types.CodeActionParams) -> lis
     only = asked.context.only
     if look is None or (only and types.CodeActionKind.QuickFix not in only):
         return []
-    here = [one for one in shown if _meets(one.range, asked.range)]
-    known = {mark.finding.fingerprint: mark.finding for mark in look.marks.get(path, ()) if mark.finding}
+    diagnostics = [one for one in shown if _meets(one.range, asked.range)]
+    known_findings = {mark.finding.fingerprint: mark.finding for mark in look.marks.get(path, ()) if mark.finding}
     actions: list[Action] = []
-    for told in here[:_MOST_FIXES]:
-        finding = known.get(told.data["fingerprint"]) if isinstance(told.data, dict) else None
+    for diagnostic in diagnostics[:_MOST_FIXES]:
+        finding = known_findings.get(diagnostic.data["fingerprint"]) if isinstance(diagnostic.data, dict) else None
         if finding is not None:
-            alike = [one for one in known.values() if one.rule == finding.rule and one.fix is not None]
-            actions += await _fixes(server, look, told, [finding])
-            actions += await _fixes(server, look, told, alike) if len(alike) > 1 else []
-            actions += await _others(server, path, look, told, finding)
-    named = [one.title for one in actions]
-    return [one for number, one in enumerate(actions) if one.title not in named[:number] or " all " not in one.title]
+            alike = [one for one in known_findings.values() if one.rule == finding.rule and one.fix is not None]
+            actions += await _fixes(server, look, diagnostic, [finding])
+            actions += await _fixes(server, look, diagnostic, alike) if len(alike) > 1 else []
+            actions += await _others(server, path, look, diagnostic, finding)
+    named_titles = [action.title for action in actions]
+    return [
+        action
+        for number, action in enumerate(actions)
+        if action.title not in named_titles[:number] or " all " not in action.title
+    ]
 
 
 async def _fixes(
-    server: "Server", look: Look, told: types.Diagnostic, findings: Sequence[Finding]
+    server: "Server", look: Look, diagnostic: types.Diagnostic, findings: Sequence[Finding]
 ) -> list[types.CodeAction]:
     """Return the action that fixes findings of one rule, where they can be fixed."""
     loop = asyncio.get_running_loop()
-    changed = await loop.run_in_executor(server.worker, fixed, look, findings, server.held)
+    changed = await loop.run_in_executor(server.worker, fixed, look, findings, server.open_texts)
     edit = _edit(server, changed) if changed else None
     if edit is None:
         return []
     many = f"all {len(findings)} of " if len(findings) > 1 else ""
-    safe = all(one.fix is not None and one.fix.safe for one in findings)
+    safe = all(finding.fix is not None and finding.fix.safe for finding in findings)
     title = f"Fix {many}{findings[0].rule}" + ("" if safe else " (unsafe: look at what it changes)")
     preferred = True if safe and not many else None
-    return [types.CodeAction(title, types.CodeActionKind.QuickFix, [told], is_preferred=preferred, edit=edit)]
+    return [types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], is_preferred=preferred, edit=edit)]
 
 
-async def _others(server: "Server", path: str, look: Look, told: types.Diagnostic, finding: Finding) -> list[Action]:
+async def _others(
+    server: "Server", path: str, look: Look, diagnostic: types.Diagnostic, finding: Finding
+) -> list[Action]:
     """Return what else can be done about a finding: suppress it, with a reason, or read of it."""
     actions: list[Action] = []
-    held, line = server.held, told.range.start.line
+    held, line = server.open_texts, diagnostic.range.start.line
     comment = await asyncio.get_running_loop().run_in_executor(
         server.worker, commented, server.desk, look, finding, Path(path), line, held
     )
@@ -150,7 +162,7 @@ async def _others(server: "Server", path: str, look: Look, told: types.Diagnosti
     for way, changed in ways:
         if changed is not None and (edit := _edit(server, [changed])) is not None:
             title = f"Suppress {finding.rule} here by {way}, with a reason"
-            actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [told], edit=edit))
+            actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], edit=edit))
     actions.append(types.Command(f"Explain {finding.rule}", EXPLAIN, arguments=[finding.rule]))
     return actions
 
@@ -158,26 +170,26 @@ async def _others(server: "Server", path: str, look: Look, told: types.Diagnosti
 def _edit(server: "Server", changed: Sequence[Rewrite]) -> types.WorkspaceEdit | None:
     """Return files as an editor has them changed; None where one is another now, or cannot be made."""
     edits: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
-    for one in changed:
-        uri = server.uri_of(one.path)
-        rows = server.rows_of(one.path) if one.old is not None else Rows("", server.encoding)
-        if rows is None or rows.text.removeprefix(BOM) != (one.old or "").removeprefix(BOM):
+    for rewrite in changed:
+        uri = server.uri_of(rewrite.path)
+        rows = server.rows_of(rewrite.path) if rewrite.old is not None else Rows("", server.encoding)
+        if rows is None or rows.text.removeprefix(BOM) != (rewrite.old or "").removeprefix(BOM):
             return None
-        if one.old is None:
+        if rewrite.old is None:
             if not server.makes_files:
                 return None
             edits.append(types.CreateFile(uri=uri, options=types.CreateFileOptions(ignore_if_exists=True)))
-        new = (BOM if rows.text.startswith(BOM) else "") + one.new.removeprefix(BOM)
+        new = (BOM if rows.text.startswith(BOM) else "") + rewrite.new.removeprefix(BOM)
         texts = [
             types.TextEdit(protocol_range((rows.position(piece.start), rows.position(piece.end))), piece.text)
             for piece in pieces(rows.text, new)
         ]
-        number = server.version_of(one.path)
+        number = server.version_of(rewrite.path)
         edits.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, number), [*texts]))
     if server.takes_versions:
         return types.WorkspaceEdit(document_changes=edits)
-    changes = {one.text_document.uri: one.edits for one in edits if isinstance(one, types.TextDocumentEdit)}
-    plain = {uri: [each for each in texts if isinstance(each, types.TextEdit)] for uri, texts in changes.items()}
+    changes = {edit.text_document.uri: edit.edits for edit in edits if isinstance(edit, types.TextDocumentEdit)}
+    plain = {uri: [text for text in texts if isinstance(text, types.TextEdit)] for uri, texts in changes.items()}
     return types.WorkspaceEdit(changes=plain)
 
 
@@ -185,21 +197,21 @@ def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
     """Return the keys of an intent, or of another file in YAML, two levels of them."""
     if not _is_yaml(server.kind_of(path), path):
         return []
-    rows = server.opened(path).rows
-    found: list[types.DocumentSymbol] = []
+    rows = server.document_of(path).rows
+    document_symbols: list[types.DocumentSymbol] = []
     titles = list(_TITLE.finditer(rows.text))
-    for number, one in enumerate(titles):
-        depth = len(one[1])
-        behind = (other.start() for other in titles[number + 1 :] if len(other[1]) <= depth)
+    for number, title in enumerate(titles):
+        depth = len(title[1])
+        behind = (other_title.start() for other_title in titles[number + 1 :] if len(other_title[1]) <= depth)
         end = next(behind, len(rows.text))
-        own = protocol_range((rows.position(one.start(2)), rows.position(one.end(2))))
-        whole = protocol_range((rows.position(one.start()), rows.position(max(one.end(), end))))
-        symbol = types.DocumentSymbol(one[2], types.SymbolKind.Key, whole, own, children=[])
+        selection = protocol_range((rows.position(title.start(2)), rows.position(title.end(2))))
+        whole_protocol_range = protocol_range((rows.position(title.start()), rows.position(max(title.end(), end))))
+        symbol = types.DocumentSymbol(title[2], types.SymbolKind.Key, whole_protocol_range, selection, children=[])
         if depth == 0:
-            found.append(symbol)
-        elif found and isinstance(found[-1].children, list):
-            found[-1].children.append(symbol)
-    return found
+            document_symbols.append(symbol)
+        elif document_symbols and isinstance(document_symbols[-1].children, list):
+            document_symbols[-1].children.append(symbol)
+    return document_symbols
 
 
 def kind_at(desk: Desk, path: Path, text: str, held: Held, look: Look | None) -> Kind:

@@ -42,25 +42,28 @@ class Offer:
 
 def offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
     """Return what may be written at a place, what is needed first; of keys, none that the mapping has."""
-    found = _known(kind, spot, rules)
+    catalog_offers = _find_catalog_offers(kind, spot, rules)
     nodes = list(_nodes(kind, spot.path))
     if spot.is_key:
-        found = [*found, *_keys(_schema(kind), nodes)]
-        found = [one for one in found if one.word not in spot.beside]
+        catalog_offers = [*catalog_offers, *_keys(_schema(kind), nodes)]
+        catalog_offers = [catalog_offer for catalog_offer in catalog_offers if catalog_offer.word not in spot.beside]
     else:
-        found = [*found, *(Offer(word=word) for node in nodes for word in _words(node))]
-    return sorted({one.word: one for one in reversed(found)}.values(), key=lambda one: not one.needed)
+        catalog_offers = [*catalog_offers, *(Offer(word=word) for node in nodes for word in _words(node))]
+    return sorted(
+        {catalog_offer.word: catalog_offer for catalog_offer in reversed(catalog_offers)}.values(),
+        key=lambda offer: not offer.needed,
+    )
 
 
 def explained(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> str | None:
     """Return what a key means, as Markdown, or the key of a value; None where nothing is known."""
     path = (*spot.path, spot.word) if spot.is_key else spot.path
-    known = {one.word: one for one in _known(kind, spot, rules)}
-    if spot.word in known and known[spot.word].about:
-        return known[spot.word].about
-    named = [step for step in path if isinstance(step, str)]
+    known_offers = {catalog_offer.word: catalog_offer for catalog_offer in _find_catalog_offers(kind, spot, rules)}
+    if spot.word in known_offers and known_offers[spot.word].about:
+        return known_offers[spot.word].about
+    named_paths = [step for step in path if isinstance(step, str)]
     about = next((text for node in _nodes(kind, path) if (text := _about(node))), None)
-    return None if about is None or not named else f"**{'.'.join(named)}**\n\n{about}"
+    return None if about is None or not named_paths else f"**{'.'.join(named_paths)}**\n\n{about}"
 
 
 @cache
@@ -77,23 +80,23 @@ def _nodes(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
     yield from nodes
 
 
-def _alternatives(whole: Schema, node: Any, depth: int = 0) -> Iterator[Schema]:
+def _alternatives(whole_schema: Schema, node: Any, depth: int = 0) -> Iterator[Schema]:
     """Yield a node, or each that it may be, with what was said around it."""
     if not isinstance(node, Mapping) or depth > 16:
         return
     around = {key: value for key, value in node.items() if key in ("description", "default")}
     if "$ref" in node:
-        target = whole["$defs"][node["$ref"].rpartition("/")[2]]
-        yield from (dict(one) | around for one in _alternatives(whole, target, depth + 1))
+        target = whole_schema["$defs"][node["$ref"].rpartition("/")[2]]
+        yield from (dict(one) | around for one in _alternatives(whole_schema, target, depth + 1))
         return
     several = [*node.get("anyOf", ()), *node.get("oneOf", ())]
     for each in several:
-        yield from (dict(one) | around for one in _alternatives(whole, each, depth + 1))
+        yield from (dict(one) | around for one in _alternatives(whole_schema, each, depth + 1))
     if not several:
         yield node
 
 
-def _inside(whole: Schema, node: Schema, step: Step) -> Iterator[Schema]:
+def _inside(whole_schema: Schema, node: Schema, step: Step) -> Iterator[Schema]:
     if isinstance(step, int):
         inner = [node.get("items")]
     elif step in node.get("properties", {}):
@@ -101,14 +104,14 @@ def _inside(whole: Schema, node: Schema, step: Step) -> Iterator[Schema]:
     else:
         inner = [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
     for each in inner:
-        yield from _alternatives(whole, each)
+        yield from _alternatives(whole_schema, each)
 
 
-def _keys(whole: Schema, nodes: Iterable[Schema]) -> Iterator[Offer]:
+def _keys(whole_schema: Schema, nodes: Iterable[Schema]) -> Iterator[Offer]:
     for node in nodes:
         needed = node.get("required", ())
         for name, of in node.get("properties", {}).items():
-            about = next((text for one in _alternatives(whole, of) if (text := _about(one))), "")
+            about = next((text for one in _alternatives(whole_schema, of) if (text := _about(one))), "")
             yield Offer(word=name, is_key=True, short=_default(of), about=about, needed=name in needed)
 
 
@@ -147,7 +150,7 @@ def _default(node: Schema) -> str:
     )
 
 
-def _known(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
+def _find_catalog_offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
     """Return what no schema lists: models, releases, rules and their options, profiles, analyses."""
     path = tuple("*" if isinstance(step, int) else step for step in spot.path)
     if kind == "config" and path[:1] == ("fabric",):
@@ -161,16 +164,16 @@ def _known(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
 Known = Callable[[Spot, Sequence[Rule]], Iterable[Offer]]
 
 
-def _plain(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> Known:
+def _offer_words(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> Known:
     return lambda spot, rules: (Offer(word=word, is_key=is_key) for word in words())
 
 
 def _releases(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
-    """The releases of the platform beside, in quotes, as they are texts."""
+    """Return the releases of the platform named in the same file, in quotes, as they are texts."""
     platform = spot.beside.get("platform", "")
-    for name in [platform] if platform in platforms.written() else platforms.written():
+    for name in [platform] if platform in platforms.writable_names() else platforms.writable_names():
         quote = "" if spot.word.startswith(("'", '"')) else '"'
-        yield from (Offer(word=f"{quote}{one}{quote}", short=name) for one in reversed(traits(name).releases))
+        yield from (Offer(word=f"{quote}{release}{quote}", short=name) for release in reversed(traits(name).releases))
 
 
 def _rule_names(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
@@ -179,8 +182,8 @@ def _rule_names(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
 
 
 def _options(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
-    named = [rule for rule in rules if spot.path[-1] in (rule.name, *rule.aliases)]
-    for option in (option for rule in named for option in rule.options):
+    named_rules = [rule for rule in rules if spot.path[-1] in (rule.name, *rule.aliases)]
+    for option in (option for rule in named_rules for option in rule.options):
         short = f"default: {option.default}"
         yield Offer(word=option.name, is_key=True, short=short, about=f"{option.description}\n\n{short}")
 
@@ -189,30 +192,34 @@ def _rule_with_options(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
     return _rule_names(spot, [rule for rule in rules if rule.options])
 
 
-_MODEL, _NIC, _MEDIA = _plain(hardware.switches), _plain(hardware.nics), _plain(lambda: hardware.media())
+_MODEL, _NIC, _MEDIA = (
+    _offer_words(hardware.switches),
+    _offer_words(hardware.nics),
+    _offer_words(lambda: hardware.media()),
+)
 _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
     "intent": (
         ("topology/(spines|leaves)/model", False, _MODEL),
         ("topology/(spines|leaves)/version", False, _releases),
         ("(topology/uplinks|endpoints/[^/]+)/media", False, _MEDIA),
         ("endpoints/[^/]+/nic", False, _NIC),
-        ("classes/[^/]+/dscp", False, _plain(lambda: ("rest",))),
-        ("classes", True, _plain(lambda: PURPOSES[:-1], is_key=True)),
-        ("extra", True, _plain(platforms.written, is_key=True)),
+        ("classes/[^/]+/dscp", False, _offer_words(lambda: ("rest",))),
+        ("classes", True, _offer_words(lambda: PURPOSES[:-1], is_key=True)),
+        ("extra", True, _offer_words(platforms.writable_names, is_key=True)),
     ),
     "fabric": (
         ("models/[^/]+", False, _MODEL),
         ("hosts/[^/]+/nic", False, _NIC),
-        ("classes", True, _plain(lambda: PURPOSES[:-1], is_key=True)),
-        ("roles/[^/]+", False, _plain(lambda: ("leaf", "spine"))),
+        ("classes", True, _offer_words(lambda: PURPOSES[:-1], is_key=True)),
+        ("roles/[^/]+", False, _offer_words(lambda: ("leaf", "spine"))),
     ),
     "config": (
         ("severity", True, _rule_names),
         ("options", True, _rule_with_options),
         ("options/[^/]+", True, _options),
         (r"suppress/\*/rule", False, _rule_names),
-        ("profile", False, _plain(profiles)),
+        ("profile", False, _offer_words(profiles)),
     ),
-    "rule": (("analysis", False, _plain(analyses.names)),),
+    "rule": (("analysis", False, _offer_words(analyses.names)),),
 }
 """By kind: the path as a pattern, whether keys or values are meant, and what may stand there."""

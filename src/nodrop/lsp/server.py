@@ -66,7 +66,9 @@ class Server(LanguageServer):
         """Ask the editor to tell when files change that others are judged by, where it can be asked."""
         field = "workspace.did_change_watched_files.dynamic_registration"
         if get_capability(self.client_capabilities, field, False):
-            watched = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in WATCHED])
+            watched = types.DidChangeWatchedFilesRegistrationOptions(
+                [types.FileSystemWatcher(glob_pattern) for glob_pattern in WATCHED]
+            )
             asked = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, watched)
             await self.client_register_capability_async(types.RegistrationParams([asked]))
 
@@ -89,28 +91,30 @@ class Server(LanguageServer):
     @property
     def makes_files(self) -> bool:
         """Whether the editor makes files that a change needs."""
-        known = get_capability(self.client_capabilities, "workspace.workspace_edit.resource_operations", ())
-        return self.takes_versions and types.ResourceOperationKind.Create in known
+        known_resource_operation_kinds = get_capability(
+            self.client_capabilities, "workspace.workspace_edit.resource_operations", ()
+        )
+        return self.takes_versions and types.ResourceOperationKind.Create in known_resource_operation_kinds
 
     def version_of(self, path: str) -> int | None:
         """Return the version of a text, None where it is not open."""
-        return self.opened(path).version if path in self._uris else None
+        return self.document_of(path).version if path in self._uris else None
 
     def kind_of(self, path: str) -> Kind:
         """Return what kind of file an open text is."""
-        return kind_at(self.desk, Path(path), self.opened(path).source, self.held, self.looks.get(path))
+        return kind_at(self.desk, Path(path), self.document_of(path).source, self.open_texts, self.looks.get(path))
 
     def rules_at(self, path: str) -> tuple[Rule, ...]:
         """Return all rules that there are for a file."""
         look = self.looks.get(path)
-        return look.site.every if look is not None else self.desk.site(Path(path), self.held).every
+        return look.site.every if look is not None else self.desk.site(Path(path), self.open_texts).every
 
     @property
-    def held(self) -> Held:
+    def open_texts(self) -> Held:
         """The texts that are open, by path."""
-        return {path: raw(self.opened(path).source) for path in self._uris}
+        return {path: raw(self.document_of(path).source) for path in self._uris}
 
-    def opened(self, path: str) -> Opened:
+    def document_of(self, path: str) -> Opened:
         """Return an open text."""
         return cast("Opened", self.workspace.get_text_document(self._uris[path]))
 
@@ -119,7 +123,7 @@ class Server(LanguageServer):
         path = to_fs_path(uri)
         return None if path is None or not uri.startswith("file:") else os.path.abspath(path)  # noqa: PTH100
 
-    def known(self, uri: str) -> str | None:
+    def open_path_of(self, uri: str) -> str | None:
         """Return the path of a file that is open, by the name that the editor has for it."""
         path = self.path_of(uri)
         return path if path in self._uris else None
@@ -131,9 +135,9 @@ class Server(LanguageServer):
     def rows_of(self, path: str) -> Rows | None:
         """Return the lines of a file, open or on the disk."""
         if path in self._uris:
-            return self.opened(path).rows
+            return self.document_of(path).rows
         try:
-            text = Disk().text(Path(path)).read(MAX_BYTES).decode("utf-8", "replace")
+            text = Disk().text(Path(path)).read_bytes(MAX_BYTES).decode("utf-8", "replace")
         except InputProblems:
             return None
         return Rows(text, self.encoding)
@@ -170,9 +174,9 @@ class Server(LanguageServer):
 
     def others(self, path: str = "") -> None:
         """Judge all other open files anew, soon."""
-        for other in self._uris:
-            if other != path:
-                self.later(other, MOST_S)
+        for other_uri in self._uris:
+            if other_uri != path:
+                self.later(other_uri, MOST_S)
 
     def later(self, path: str, delay_s: float) -> None:
         """Judge a file after a while, and only once however often this is said before."""
@@ -185,24 +189,24 @@ class Server(LanguageServer):
         if path in self._running:
             self._again.add(path)
             return
-        task = asyncio.get_running_loop().create_task(self._judged(path))
+        task = asyncio.get_running_loop().create_task(self._check_file(path))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _judged(self, path: str) -> None:
+    async def _check_file(self, path: str) -> None:
         """Judge a file and show what was found; once more where that was asked for in the meantime."""
         self._running.add(path)
         try:
             if path in self._uris:
-                await self._looked(path)
+                await self._refresh_look(path)
         finally:
             self._running.discard(path)
             if path in self._again:
                 self._again.discard(path)
                 self.later(path, 0.0)
 
-    async def _looked(self, path: str) -> None:
-        held, before = self.held, self._versions()
+    async def _refresh_look(self, path: str) -> None:
+        held, before = self.open_texts, self._versions()
         try:
             look, seconds = await asyncio.get_running_loop().run_in_executor(self.worker, self._timed, path, held)
         except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
@@ -222,21 +226,21 @@ class Server(LanguageServer):
         return look, perf_counter() - began
 
     def _versions(self) -> dict[str, int | None]:
-        return {path: self.opened(path).version for path in self._uris}
+        return {path: self.document_of(path).version for path in self._uris}
 
     def _show(self, look: Look, before: dict[str, int | None]) -> None:
         """Show the marks of files that are open and still as they were when they were judged."""
         for file, marks in look.marks.items():
-            if file not in self._uris or file not in before or self.opened(file).version != before[file]:
+            if file not in self._uris or file not in before or self.document_of(file).version != before[file]:
                 continue
-            rows = self.opened(file).rows
-            found = [diagnostic(mark, rows, self.rows_of, self.uri_of) for mark in foremost(marks)]
-            self.shown[file] = found
-            self._publish(self._uris[file], found, before[file])
+            rows = self.document_of(file).rows
+            diagnostics = [diagnostic(mark, rows, self.rows_of, self.uri_of) for mark in foremost(marks)]
+            self.shown[file] = diagnostics
+            self._publish(self._uris[file], diagnostics, before[file])
 
-    def _publish(self, uri: str, found: list[types.Diagnostic], number: int | None) -> None:
+    def _publish(self, uri: str, diagnostics: list[types.Diagnostic], number: int | None) -> None:
         self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=number)
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=number)
         )
 
     def tell(self, line: str) -> None:
@@ -290,22 +294,22 @@ def make() -> Server:
 
     @on(types.TEXT_DOCUMENT_HOVER)
     async def explain(params: types.HoverParams) -> types.Hover | None:
-        path = server.known(params.text_document.uri)
+        path = server.open_path_of(params.text_document.uri)
         return None if path is None else await hover(server, path, params.position)
 
     @on(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", ","]))
     def completion(params: types.CompletionParams) -> types.CompletionList | None:
-        path = server.known(params.text_document.uri)
+        path = server.open_path_of(params.text_document.uri)
         return None if path is None else complete(server, path, params.position)
 
     @on(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))
     async def code_action(params: types.CodeActionParams) -> list[Action]:
-        path = server.known(params.text_document.uri)
+        path = server.open_path_of(params.text_document.uri)
         return [] if path is None else await act(server, path, params)
 
     @on(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        path = server.known(params.text_document.uri)
+        path = server.open_path_of(params.text_document.uri)
         return [] if path is None else outline(server, path)
 
     @server.command(EXPLAIN)

@@ -24,18 +24,18 @@ class Opened(TextDocument):
 
     def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
         rows, of = self.rows, change.range
-        ends = [rows.offset((one.line, one.character)) for one in (of.start, of.end)]
+        ends = [rows.offset((position.line, position.character)) for position in (of.start, of.end)]
         start, end = min(ends), max(ends)
         self._source = f"{rows.text[:start]}{change.text}{rows.text[end:]}"
 
 
 def keep_right(workspace: Workspace) -> None:
     """Have a workspace make its documents of this kind."""
-    make: Any = partial(_opened, workspace)
+    make: Any = partial(_create_document, workspace)
     setattr(workspace, "_create_text_document", make)  # noqa: B010 -- it has no other seam for this
 
 
-def _opened(
+def _create_document(
     workspace: Workspace,
     doc_uri: str,
     source: str | None = None,

@@ -29,9 +29,9 @@ def foremost(marks: Sequence[Mark]) -> list[Mark]:
     """Return as many marks of a file as an editor can show without delay, the worst, and how many more there are."""
     if len(marks) <= MOST:
         return list(marks)
-    kept = sorted(marks, key=lambda mark: SEVERITIES.index(mark.severity))[:MOST]
+    kept_marks = sorted(marks, key=lambda mark: SEVERITIES.index(mark.severity))[:MOST]
     message = f"{len(marks) - MOST:,} more, none worse than those that are shown; `nodrop lint` lists all"
-    return [*kept, Mark(severity="note", message=message, code=MORE)]
+    return [*kept_marks, Mark(severity="note", message=message, code=MORE)]
 
 
 def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.Diagnostic:
@@ -45,7 +45,12 @@ def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.
         code=mark.code,
         source=SOURCE,
         tags=[types.DiagnosticTag.Unnecessary] if _UNUSED in mark.code.split("-") else None,
-        related_information=[one for one in related if one is not None] or None,
+        related_information=[
+            diagnostic_related_information
+            for diagnostic_related_information in related
+            if diagnostic_related_information is not None
+        ]
+        or None,
         data=None if finding is None else {"fingerprint": finding.fingerprint},
     )
 

@@ -28,13 +28,13 @@ def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int
     Of the parts that stand there (of the switch as such, or of the port that is named there or above) it is the one
     that covers the least; of several, the one around the others.
     """
-    names = [name for name, sources in reading.sources.items() if any(one.display == file for one in sources)]
+    names = [name for name, sources in reading.sources.items() if any(source.display == file for source in sources)]
     device = next((one for one in reading.fabric.devices if one.name in names), None)
     bundle = next((one for one in inputs.bundles if any(text.display == file for _, text in one.files)), None)
     if device is None or bundle is None:
         return None
     try:
-        texts = {name: text.read(MAX_BYTES) for name, text in bundle.files}
+        texts = {name: text.read_bytes(MAX_BYTES) for name, text in bundle.files}
     except InputProblems:
         return None
     own = next(name for name, text in bundle.files if text.display == file)
@@ -65,23 +65,23 @@ def _port(device: Device, lines: list[str], line: int) -> Interface | None:
 def _subjects(device: Device, port: Interface | None) -> Iterator[Subject]:
     for field in dataclasses.fields(device):
         if field.name != "interfaces":
-            yield from _within((device.name, f"@{field.name}"), getattr(device, field.name))
+            yield from _walk_parts((device.name, f"@{field.name}"), getattr(device, field.name))
     for place, neighbor in enumerate(device.neighbors):
-        yield from _within((device.name, "@neighbors", key_of(neighbor, place)), neighbor)
+        yield from _walk_parts((device.name, "@neighbors", key_of(neighbor, place)), neighbor)
     if port is not None:
         for field in dataclasses.fields(port):
-            yield from _within((device.name, port.name, field.name), getattr(port, field.name))
+            yield from _walk_parts((device.name, port.name, field.name), getattr(port, field.name))
 
 
-def _within(subject: Subject, value: Any) -> Iterator[Subject]:
+def _walk_parts(subject: Subject, value: Any) -> Iterator[Subject]:
     """Yield a part and those inside of it."""
     yield subject
     if dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            yield from _within((*subject, field.name), getattr(value, field.name))
+            yield from _walk_parts((*subject, field.name), getattr(value, field.name))
     elif isinstance(value, tuple) and value and dataclasses.is_dataclass(value[0]):
         for place, row in enumerate(value):
-            yield from _within((*subject, key_of(row, place)), row)
+            yield from _walk_parts((*subject, key_of(row, place)), row)
 
 
 def _holds(span: Span, line: int, column: int) -> bool:

@@ -62,7 +62,7 @@ LOCAL = ("127.", "169.254.", "fe80:", "::1")
 """How addresses begin that mean something on one link or switch only."""
 
 
-def plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
+def normalize_addresses(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses without their prefix lengths, each written in one way, without those of one link."""
     texts = [text.partition("/")[0] for text in addresses]
     spelled = [_spelled(text) if ":" in text else text for text in texts]
@@ -70,5 +70,5 @@ def plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _spelled(text: str) -> str:
-    found = address_of(text)
-    return text if found is None else str(found)
+    address = address_of(text)
+    return text if address is None else str(address)

@@ -53,7 +53,7 @@ def allowing(comments: Iterable[Comment], file: str, subject: Subject) -> tuple[
         if _VERSION.match(comment.text, _begin(comment)):  # a line of an intent that is commented out: `nodrop: 1`
             continue
         try:
-            read = _read(comment, file)
+            read = _parse_comment(comment, file)
             full = len(allows) + len(read) > MAX_ALLOWED
             if full:
                 raise _Misread(f"more than {MAX_ALLOWED:,} allowed rules in one file, those from here on")
@@ -66,11 +66,11 @@ def allowing(comments: Iterable[Comment], file: str, subject: Subject) -> tuple[
 
 
 def _begin(comment: Comment) -> int:
-    found = _BEGIN.match(comment.text)
-    return found.end() if found else 0
+    match = _BEGIN.match(comment.text)
+    return match.end() if match else 0
 
 
-def _read(comment: Comment, file: str) -> list[Allow]:
+def _parse_comment(comment: Comment, file: str) -> list[Allow]:
     text = comment.text
     if comment.misplaced:
         raise _Misread(f"a comment {comment.misplaced}", _BETTER[comment.misplaced])
@@ -78,14 +78,14 @@ def _read(comment: Comment, file: str) -> list[Allow]:
     if verb is None or verb[1] != "allow":
         word = verb[1] if verb else text[_begin(comment) :].split(" ")[0]
         raise _Misread(f"`{word}`" if word else "nothing", meant(word, ("allow",)))
-    named = _RULES.match(text, verb.end())
-    if named is None:
+    named_match = _RULES.match(text, verb.end())
+    if named_match is None:
         raise _Misread("a list without its end" if text.startswith("[", verb.end()) else "no rule in brackets")
-    rules = _rules(named)
-    at = named.end()
+    rules = _rules(named_match)
+    at = named_match.end()
     until = None
-    if (said := _UNTIL.match(text, at)) is not None:
-        until, at = _day(said[1]), said.end()
+    if (match := _UNTIL.match(text, at)) is not None:
+        until, at = _day(match[1]), match.end()
     reason = text[at:].strip().removeprefix(":").strip()
     if not reason:
         raise _Misread(", ".join(rules), kind=REASONLESS)
@@ -103,11 +103,11 @@ def _read(comment: Comment, file: str) -> list[Allow]:
     ]
 
 
-def _rules(named: re.Match[str]) -> dict[str, int]:
+def _rules(named_match: re.Match[str]) -> dict[str, int]:
     """Return the rules in brackets, each once, with its position in the text."""
     rules: dict[str, int] = {}
-    at = named.start(1)
-    for piece in named[1].split(","):
+    at = named_match.start(1)
+    for piece in named_match[1].split(","):
         name = piece.strip()
         if not _NAME.fullmatch(name):
             raise _Misread(f"`{name}` for the name of a rule" if name else "no name of a rule")

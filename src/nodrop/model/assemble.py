@@ -11,12 +11,12 @@ from nodrop.model.declared import Declared
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.model.intern import Interner
 from nodrop.model.names import misnamed
-from nodrop.model.nics import stated
+from nodrop.model.nics import value_or_none
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Assumption, DeviceReading, HostReading, Note, PossibleMode, Reading
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 UNNAMED = "fabric"
 """What a fabric is called of which nobody states a name."""
@@ -53,7 +53,7 @@ class Shared:
         facing = [sides.get((read.name, port.name), rest) for port in read.interfaces]
         if made is not None and made.stated == stated and all(map(is_, made.facing, facing)):
             return made.device
-        device = _completed(_stated(read, *stated), facing, self._interner)
+        device = _completed(_apply_declared_facts(read, *stated), facing, self._interner)
         self._made[id(read)] = _Made(read, stated, sides, all_cables, facing, device)
         return device
 
@@ -86,15 +86,17 @@ def assemble(
     What is `shared` with other states is made once.
     """
     shared = shared or Shared()
-    named = readings
+    named_device_readings = readings
     readings, notes = _distinct(readings)
-    hosts_read = _apart(hosts_read, {reading.device.name for reading in readings})
+    hosts_read = _rename_hosts(hosts_read, {reading.device.name for reading in readings})
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
     cabling = shared.cabling(readings, declared)
     hosts = declared.hosts or ()
     stated = _named_devices(declared)
     sides = cabling.sides
-    devices = [shared.device(one.device, declared, sides, all_cables=one.device.name in stated) for one in readings]
+    devices = [
+        shared.device(reading.device, declared, sides, all_cables=reading.device.name in stated) for reading in readings
+    ]
     groups = _groups(devices, cabling.links, declared, paused=_have_pfc(hosts_read))
     assumed = modes.assumptions(groups)
     mode = declared.mode or modes.of_all(groups)
@@ -108,19 +110,19 @@ def assemble(
         devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
         links=cabling.links,
         hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
-        nics=tuple(nic for one in hosts_read for nic in one.nics),
-        classes=tuple(sorted(classes, key=lambda one: one.name)),
+        nics=tuple(nic for host_reading in hosts_read for nic in host_reading.nics),
+        classes=tuple(sorted(classes, key=lambda traffic_class: traffic_class.name)),
         policy=declared.policy or Policy(),
         profile=declared.profile,
     )
     return Reading(
         fabric=fabric,
         sources={reading.device.name: reading.sources for reading in readings}
-        | {one.name: one.sources for one in hosts_read},
+        | {host_reading.name: host_reading.sources for host_reading in hosts_read},
         remarks=(
             *(remark for reading in everything for remark in reading.remarks),
             *cabling.unlike,
-            *misnamed(named, readings),
+            *misnamed(named_device_readings, readings),
         ),
         notes=(*notes, *([note] if note else ()), *(note for reading in everything for note in reading.notes)),
         problems=tuple(problem for reading in everything for problem in reading.problems),
@@ -128,7 +130,7 @@ def assemble(
         assumed=tuple(assumed),
         possible=_possible(groups, classes, stated=declared.classes is not None),
         allowed={reading.device.name: reading.allowed for reading in readings if reading.allowed}
-        | {one.name: one.allowed for one in hosts_read if one.allowed},
+        | {host_reading.name: host_reading.allowed for host_reading in hosts_read if host_reading.allowed},
     )
 
 
@@ -158,22 +160,22 @@ def _renamed(reading: DeviceReading, name: str) -> DeviceReading:
     )
 
 
-def _apart(readings: Sequence[HostReading], taken: Container[str]) -> list[HostReading]:
+def _rename_hosts(readings: Sequence[HostReading], taken: Container[str]) -> list[HostReading]:
     """Return what hosts' files say, under names that no switch has."""
-    return [_of_host(one, f"{one.name}.host") if one.name in taken else one for one in readings]
+    return [_of_host(reading, f"{reading.name}.host") if reading.name in taken else reading for reading in readings]
 
 
 def _of_host(reading: HostReading, name: str) -> HostReading:
     return replace(
         reading,
         name=name,
-        nics=tuple(changed(nic, host=name) for nic in reading.nics),
+        nics=tuple(replace_fields(nic, host=name) for nic in reading.nics),
         remarks=tuple(replace(remark, subject=(name, *remark.subject[1:])) for remark in reading.remarks),
         derived={(name, *subject[1:]): reason for subject, reason in reading.derived.items()},
     )
 
 
-def _stated(device: Device, role: str | None, model: str | None) -> Device:
+def _apply_declared_facts(device: Device, role: str | None, model: str | None) -> Device:
     if role is not None and (isinstance(device.role, Unknown) or device.role != role):
         device = replace(device, role=role)
     if model is not None and isinstance(device.model, Unknown):
@@ -190,11 +192,11 @@ def _completed(device: Device, facing: Iterable[Side | None | Unknown], interner
 
     def completed(port: Interface, side: Side | None | Unknown) -> Interface:
         qos = interner.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
-        return port if side is port.side and qos is port.qos else changed(port, side=side, qos=qos)
+        return port if side is port.side and qos is port.qos else replace_fields(port, side=side, qos=qos)
 
     pools, lists = interner.pools(device.buffer_pools), interner.lists(device.access_lists)
     ports = tuple(map(completed, device.interfaces, facing))
-    return changed(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
+    return replace_fields(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
 
 
 def _groups(devices: Sequence[Device], links: Sequence[Link], declared: Declared, *, paused: bool) -> list[modes.Group]:
@@ -219,7 +221,9 @@ def _possible(
     return tuple(
         PossibleMode(
             mode=mode,
-            classes=classes if stated else tuple(replace(one, lossless=mode in modes.WITH_PFC) for one in classes),
+            classes=classes
+            if stated
+            else tuple(replace(traffic_class, lossless=mode in modes.WITH_PFC) for traffic_class in classes),
             devices=devices,
         )
         for mode, devices in every.items()
@@ -228,12 +232,14 @@ def _possible(
 
 def _have_pfc(readings: Iterable[HostReading]) -> bool:
     """Whether a file of a host turns PFC on."""
-    return any(bool(stated(nic, "pfc_priorities")) for one in readings for nic in one.nics)
+    return any(bool(value_or_none(nic, "pfc_priorities")) for reading in readings for nic in reading.nics)
 
 
 def _sent_dscps(readings: Iterable[HostReading]) -> set[int]:
     """Return the DSCPs that files of hosts give to RDMA, without 0, which is what RDMA has unless set."""
-    sent = (stated(nic, field) for one in readings for nic in one.nics for field in ("tos", "traffic_class"))
+    sent = (
+        value_or_none(nic, field) for reading in readings for nic in reading.nics for field in ("tos", "traffic_class")
+    )
     return {tos >> 2 for tos in sent if tos is not None} - {0}
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 from nodrop.model.values import value
 
 
@@ -38,7 +38,7 @@ class BufferProfile:
     @property
     def lossless(self) -> bool:
         """Whether the profile has a pause threshold (SONiC: a profile is lossless if it has `xoff`)."""
-        return known(self.headroom, "priority_group.buffer.headroom") is not None
+        return require_fact(self.headroom, "priority_group.buffer.headroom") is not None
 
 
 @value

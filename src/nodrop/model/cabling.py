@@ -1,4 +1,4 @@
-"""How switches are cabled, by what is stated and what their own files say.
+"""How switches are cabled: from the links that the owner states and from the files of the switches.
 
 Evidence for a link, best first: stated cables, two ends in one /31 or /30 (IPv6: /127 or /126), a neighbor table.
 Evidence for the side of a port, best first: its link, what a neighbor table says that the neighbor is, a description
@@ -33,9 +33,9 @@ class Cabling:
     declared: Declared
 
     @classmethod
-    def of(cls, readings: Sequence[DeviceReading], declared: Declared, known: dict[Link, Link]) -> "Cabling":
-        """Return how switches are cabled; `known` has the one object for each cable, and gets those that are new."""
-        links = [known.setdefault(link, link) for link in _links(readings, declared)]
+    def of(cls, readings: Sequence[DeviceReading], declared: Declared, known_links: dict[Link, Link]) -> "Cabling":
+        """Return how switches are cabled; `known_links` has one object for each cable, and gets new ones."""
+        links = [known_links.setdefault(link, link) for link in _links(readings, declared)]
         hosts = declared.hosts or ()
         return cls(
             links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
@@ -50,21 +50,27 @@ class Cabling:
         before, now = ((one.cables, one.hosts, one.roles) for one in (self.declared, declared))
         if before != now or len(self.readings) != len(readings):
             return False
-        return all(one is other or _alike(one, other) for one, other in zip(self.readings, readings, strict=True))
+        return all(
+            reading is other_reading or _alike(reading, other_reading)
+            for reading, other_reading in zip(self.readings, readings, strict=True)
+        )
 
 
-def _alike(one: DeviceReading, other: DeviceReading) -> bool:
-    if one.device.name != other.device.name or one.cables != other.cables:
+def _alike(device_reading: DeviceReading, other_device_reading: DeviceReading) -> bool:
+    if (
+        device_reading.device.name != other_device_reading.device.name
+        or device_reading.cables != other_device_reading.cables
+    ):
         return False
-    if _ports_within_as(one.device) != _ports_within_as(other.device):
+    if _ports_within_as(device_reading.device) != _ports_within_as(other_device_reading.device):
         return False
-    ports = one.device.interfaces, other.device.interfaces
+    ports = device_reading.device.interfaces, other_device_reading.device.interfaces
     return len(ports[0]) == len(ports[1]) and all(map(_same, *ports))
 
 
-def _same(one: Interface, other: Interface) -> bool:
+def _same(interface: Interface, other_interface: Interface) -> bool:
     try:
-        return one is other or _evidence(one) == _evidence(other)
+        return interface is other_interface or _evidence(interface) == _evidence(other_interface)
     except UnknownFact:  # only one of both is known
         return False
 
@@ -93,12 +99,12 @@ _OF_TWO_IPV6 = ("/127", "/126")
 
 def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[tuple[End, End]]:
     """Yield every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
-    found: dict[object, list[End]] = {}
+    found_ends: dict[object, list[End]] = {}
     for device in devices:
         for network, port in _networks(device):
             if (device.name, port) not in cabled:
-                found.setdefault(network, []).append(End(device.name, port))
-    for ends in found.values():
+                found_ends.setdefault(network, []).append(End(device.name, port))
+    for ends in found_ends.values():
         if len(ends) == 2 and ends[0].node != ends[1].node:
             yield ends[0], ends[1]
 
@@ -118,8 +124,12 @@ def _network_of_two(text: str) -> object:
         if bits is not None:  # a site has a million, and `ipaddress` takes twenty times as long
             return bits, int.from_bytes(inet_pton(AF_INET, text[:-3])) >> bits
         if text.endswith(_OF_TWO_IPV6):
-            one = interface_of(text)
-            return one.network if one is not None and one.version == 6 and not one.network.is_link_local else None
+            interface = interface_of(text)
+            return (
+                interface.network
+                if interface is not None and interface.version == 6 and not interface.network.is_link_local
+                else None
+            )
     except (OSError, ValueError):
         pass
     return None
@@ -129,16 +139,18 @@ def _by_neighbor_table(
     readings: Sequence[DeviceReading], cabled: Container[tuple[str, str]]
 ) -> Iterator[tuple[End, End]]:
     """Yield ends that neighbor tables name, but `cabled` ones; a neighbor that was read must have such a port."""
-    known = {reading.device.name for reading in readings}
-    named = {cable.remote.node for reading in readings for cable in reading.cables}
+    known_names = {reading.device.name for reading in readings}
+    named_nodes = {cable.remote.node for reading in readings for cable in reading.cables}
     ports = {
-        one.device.name: {port.name for port in one.device.interfaces} for one in readings if one.device.name in named
+        device_reading.device.name: {port.name for port in device_reading.device.interfaces}
+        for device_reading in readings
+        if device_reading.device.name in named_nodes
     }
     for reading in readings:
         name = reading.device.name
         for cable in reading.cables:
             far = cable.remote
-            if (name, cable.local_port) not in cabled and (far.node not in known or far.port in ports[far.node]):
+            if (name, cable.local_port) not in cabled and (far.node not in known_names or far.port in ports[far.node]):
                 yield End(name, cable.local_port), far
 
 
@@ -178,8 +190,8 @@ def _sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> Iterato
 
 def _ports_within_as(device: Device) -> tuple[str, ...]:
     """Return the ports over which sessions run to a neighbor of the switch's own AS, by the neighbor's own name."""
-    others = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
-    processes = [bgp for bgp in (device.bgp, *others) if bgp is not None and not isinstance(bgp, Unknown)]
+    other_bgps = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
+    processes = [bgp for bgp in (device.bgp, *other_bgps) if bgp is not None and not isinstance(bgp, Unknown)]
     return tuple(
         session.interface
         for bgp in processes

@@ -47,12 +47,12 @@ def _without(part: Any, path: Sequence[str]) -> Any:
         return UNKNOWN
     if part is None or isinstance(part, Unknown):
         return part
-    head, *rest = path
+    head, *remaining_paths = path
     if isinstance(part, tuple) and not hasattr(part, "_fields"):
         named = zip(part, map(key_of, part, range(len(part))), strict=True)
-        return tuple(_without(row, rest) if head in ("*", key) else row for row, key in named)
+        return tuple(_without(row, remaining_paths) if head in ("*", key) else row for row, key in named)
     old = getattr(part, head)
-    new = _without(old, rest)
+    new = _without(old, remaining_paths)
     return part if new is old else replace(part, **{head: new})
 
 
@@ -85,16 +85,16 @@ def _differences(a: Any, b: Any, path: Subject, whole: bool) -> Iterator[Differe
         yield Difference(path, a, b)
 
 
-def mixed(old: Any, new: Any, takes: Takes) -> Any:
+def apply_differences(old: Any, new: Any, takes: Takes) -> Any:
     """Return the old value with those of its differences from the new one made that are to be.
 
     Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
     with none the old one.
     """
-    return _mixed(old, new, (), takes)
+    return _apply_at_path(old, new, (), takes)
 
 
-def _mixed(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
+def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
     if a is b:
         return a
     rows = isinstance(a, tuple) and type(a) is type(b) and not hasattr(a, "_fields")
@@ -103,8 +103,8 @@ def _mixed(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
     if type(a) is not type(b) or not is_dataclass(a):
         alike = type(a) is type(b) and a == b
         return a if alike or not takes(path, a, b) else b
-    pairs = {one.name: (getattr(a, one.name), getattr(b, one.name)) for one in fields(a)}
-    made = {name: _mixed(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
+    pairs = {field.name: (getattr(a, field.name), getattr(b, field.name)) for field in fields(a)}
+    made = {name: _apply_at_path(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
     if all(made[name] is new for name, (_, new) in pairs.items()):
         return b
     if all(made[name] is old for name, (old, _) in pairs.items()):
@@ -117,7 +117,7 @@ def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Ta
     """Return rows in the order of the new ones, those that stay although the new ones lack them where they stood."""
     left, right = _keys(a), _keys(b)
     if left == right:
-        found = [_mixed(row, other, (*path, key), takes) for row, other, key in zip(a, b, left, strict=True)]
+        found = [_apply_at_path(row, other, (*path, key), takes) for row, other, key in zip(a, b, left, strict=True)]
         return _same_rows(tuple(found), a, b)
     if not _distinct(left) or not _distinct(right):
         return b if takes(path, a, b) else a
@@ -133,7 +133,7 @@ def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Ta
     found = []
     for key in order:
         if key in rows and key in others:
-            found.append(_mixed(rows[key], others[key], (*path, key), takes))
+            found.append(_apply_at_path(rows[key], others[key], (*path, key), takes))
         elif takes((*path, key), rows.get(key), others.get(key)) == (key in others):
             found.append(rows.get(key, others.get(key)))
     return _same_rows(tuple(found), a, b)
@@ -141,7 +141,7 @@ def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Ta
 
 def _same_rows(found: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return rows as the object that one of the sides has for them."""
-    return next((one for one in reversed(sides) if len(one) == len(found) and all(map(is_, found, one))), found)
+    return next((side for side in reversed(sides) if len(side) == len(found) and all(map(is_, found, side))), found)
 
 
 def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole: bool) -> Iterator[Difference]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodrop.model.fabric import Fabric, Link
-from nodrop.model.spelling import read, row, said
+from nodrop.model.spelling import describe_value, parse_value, row
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject, matches, natural
 from nodrop.model.subject import text as spelt
@@ -106,7 +106,7 @@ def _inside(node: Any, step: str) -> Any:
 
 def _why_absent(node: Any, step: str) -> str:
     if node is None or isinstance(node, Unknown):
-        return f"{said(node)} has no `{step}`"
+        return f"{describe_value(node)} has no `{step}`"
     if not _has_rows(node):
         return _no_attribute(type(node), step, attributes(type(node)))
     return _absent(step, list(dict.fromkeys(key_of(each, place) for place, each in enumerate(node))))
@@ -127,10 +127,10 @@ class _Edit:
         if not steps:
             self.places += 1
             if kind not in self._read:
-                self._read[kind] = read(kind, self.value)
+                self._read[kind] = parse_value(kind, self.value)
             return self._read[kind]
         if node is None or isinstance(node, Unknown):
-            return self._ends(node, steps, f"{said(node)} has no `{steps[0]}`; give the whole")
+            return self._ends(node, steps, f"{describe_value(node)} has no `{steps[0]}`; give the whole")
         key = (id(node), len(steps))
         if key not in self._done:
             self._done[key] = self._rows(node, kind, steps) if _has_rows(node) else self._fields(node, steps)
@@ -138,11 +138,11 @@ class _Edit:
 
     def _fields(self, node: Any, steps: Subject) -> Any:
         """Return a value of the model with the field that the first step names changed, or each that its glob fits."""
-        known = fields(type(node))
-        names = [name for name in known if matches((steps[0],), (name,))]
+        known_types = fields(type(node))
+        names = [name for name in known_types if matches((steps[0],), (name,))]
         if not _is_glob(steps[0]):
-            _require(type(node), steps[0], known)
-        news = {name: self.part(getattr(node, name), known[name], steps[1:]) for name in names}
+            _require(type(node), steps[0], known_types)
+        news = {name: self.part(getattr(node, name), known_types[name], steps[1:]) for name in names}
         return node._replace(**news) if hasattr(node, "_fields") else dataclasses.replace(node, **news)
 
     def _rows(self, rows: tuple[Any, ...], kind: Type, steps: Subject) -> tuple[Any, ...]:
@@ -154,7 +154,7 @@ class _Edit:
             return self._with_new_row(rows, element, steps, keys)
         pairs = zip(rows, keys, chosen, strict=True)
         if len(steps) > 1:
-            return tuple(self.part(each, element, steps[1:]) if here else each for each, _, here in pairs)
+            return tuple(self.part(node, element, steps[1:]) if here else node for node, _, here in pairs)
         self.places += sum(chosen)
         if self.value is None and not element.none:
             return tuple(each for each, _, here in pairs if not here)
@@ -172,7 +172,7 @@ class _Edit:
         return (*rows[:at], new, *rows[at:])
 
     def _row(self, element: Type, key: str) -> Any:
-        return row(element.owners[0], self.value, key) if element.owners else read(element, self.value)
+        return row(element.owners[0], self.value, key) if element.owners else parse_value(element, self.value)
 
     def _ends(self, node: Any, steps: Subject, why: str) -> Any:
         """Leave alone what lies after a glob; anywhere else the way must not end."""
@@ -181,17 +181,17 @@ class _Edit:
         return node
 
 
-def _require(owner: type[Any], name: str, known: Mapping[str, Type]) -> None:
-    if name in known:
+def _require(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> None:
+    if name in known_types:
         return
     if is_property(owner, name):
         stored = " and ".join(f"`{field}`" for field in sorted(sources(owner, name)))
         raise ValueError(f"`{name}` is worked out from {stored}; set that")
-    raise ValueError(_no_attribute(owner, name, known))
+    raise ValueError(_no_attribute(owner, name, known_types))
 
 
-def _no_attribute(owner: type[Any], name: str, known: Mapping[str, Type]) -> str:
-    hint = nearest(name, known)
+def _no_attribute(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> str:
+    hint = nearest(name, known_types)
     return f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
 
 

@@ -10,7 +10,7 @@ from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Fabric, TrafficClass
 from nodrop.model.purposes import ROCE, STORAGE
 from nodrop.model.qos import Map, QosProfile, Queue
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 
 UNLIMITED_THRESHOLD = 7
 """`dynamic_th` that means no limit on NVIDIA ASICs (SAI-Implementation mlnx_sai_buffer.c)."""
@@ -28,26 +28,26 @@ def target(table: Map, index: int) -> int | None:
 
 def tc_of_dscp(qos: QosProfile | None, dscp: int) -> int:
     """Return the traffic class of a DSCP on a port that trusts it."""
-    table = None if qos is None else known(qos.dscp_to_tc, "interface.qos.dscp_to_tc")
+    table = None if qos is None else require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc")
     return (target(table, dscp) or 0) if table else 0
 
 
 def queue_of_tc(qos: QosProfile | None, tc: int) -> int:
     """Return the egress queue of a traffic class."""
-    table = None if qos is None else known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    table = None if qos is None else require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     return (target(table, tc) or 0) if table else 0
 
 
 def group_of_tc(qos: QosProfile | None, tc: int) -> int:
     """Return the ingress priority group of a traffic class."""
-    table = None if qos is None else known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
+    table = None if qos is None else require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
     return (target(table, tc) or 0) if table else 0
 
 
 def pausing_priorities(qos: QosProfile, group: int) -> tuple[int, ...]:
     """Return the PFC priorities for which a full priority group sends pause: those mapped to it, else its number."""
-    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
-    sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     if table is None:
         return (group,) if group in sent else ()
     return tuple(priority for priority in sent if target(table, priority) == group)
@@ -60,7 +60,7 @@ def is_lossless(qos: QosProfile | None, tc: int) -> bool:
 
 def used_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the traffic classes that packets land in, by DSCP and, where the port has such a map, by PCP."""
-    by_pcp = known(qos.pcp_to_tc, "interface.qos.pcp_to_tc") or ()
+    by_pcp = require_fact(qos.pcp_to_tc, "interface.qos.pcp_to_tc") or ()
     return tuple(sorted({tc_of_dscp(qos, dscp) for dscp in range(64)} | {tc or 0 for tc in by_pcp}))
 
 
@@ -72,22 +72,22 @@ def paused_for_use(qos: QosProfile) -> tuple[int, ...]:
 
 def rdma_classes(fabric: Fabric) -> Iterator[TrafficClass]:
     """Yield the classes that carry RDMA."""
-    return (one for one in fabric.classes if one.purpose == "rdma")
+    return (traffic_class for traffic_class in fabric.classes if traffic_class.purpose == "rdma")
 
 
 def rdma_dscps(fabric: Fabric) -> tuple[int, ...]:
     """Return the DSCPs of RDMA traffic, sorted."""
-    return tuple(sorted({dscp for one in rdma_classes(fabric) for dscp in one.dscp}))
+    return tuple(sorted({dscp for rdma_class in rdma_classes(fabric) for dscp in rdma_class.dscp}))
 
 
 def roce_classes(fabric: Fabric) -> Iterator[TrafficClass]:
     """Yield the classes that carry RoCE: those of RDMA, and those of storage over it."""
-    return (one for one in fabric.classes if one.purpose in ROCE)
+    return (traffic_class for traffic_class in fabric.classes if traffic_class.purpose in ROCE)
 
 
 def roce_dscps(fabric: Fabric) -> tuple[int, ...]:
     """Return the DSCPs of RoCE traffic, sorted."""
-    return tuple(sorted({dscp for one in roce_classes(fabric) for dscp in one.dscp}))
+    return tuple(sorted({dscp for roce_class in roce_classes(fabric) for dscp in roce_class.dscp}))
 
 
 def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
@@ -99,7 +99,11 @@ def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 def cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
     """Return the DSCPs of CNPs, sorted."""
-    return tuple(sorted({dscp for one in fabric.classes if one.purpose == "cnp" for dscp in one.dscp}))
+    return tuple(
+        sorted(
+            {dscp for traffic_class in fabric.classes if traffic_class.purpose == "cnp" for dscp in traffic_class.dscp}
+        )
+    )
 
 
 def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
@@ -115,7 +119,12 @@ def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str]
     def leaves(dscp: int) -> int:
         return queue_of_tc(qos, tc_of_dscp(qos, dscp))
 
-    bulk = {leaves(dscp): one.name for one in fabric.classes if one.purpose in BULK for dscp in one.dscp}
+    bulk = {
+        leaves(dscp): traffic_class.name
+        for traffic_class in fabric.classes
+        if traffic_class.purpose in BULK
+        for dscp in traffic_class.dscp
+    }
     paused = {queue_of_tc(qos, tc) for tc in range(16) if is_lossless(qos, tc)}
     company = {leaves(0): REST, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
     own = {dscp: leaves(dscp) for dscp in dscps if dscp != 0}
@@ -124,12 +133,17 @@ def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str]
 
 def queue(qos: QosProfile, index: int) -> Queue | None:
     """Return a port's queue of that number; None where it is not configured."""
-    return next((one for one in known(qos.queues, "interface.qos.queues") if one.index == index), None)
+    return next((one for one in require_fact(qos.queues, "interface.qos.queues") if one.index == index), None)
 
 
 def group_buffer(qos: QosProfile, index: int) -> BufferProfile | None:
     """Return the buffer of a priority group; None where it has none."""
     group = next(
-        (one for one in known(qos.priority_groups, "interface.qos.priority_groups") if one.index == index), None
+        (
+            priority_group
+            for priority_group in require_fact(qos.priority_groups, "interface.qos.priority_groups")
+            if priority_group.index == index
+        ),
+        None,
     )
-    return None if group is None else known(group.buffer, "priority_group.buffer")
+    return None if group is None else require_fact(group.buffer, "priority_group.buffer")

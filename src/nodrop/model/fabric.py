@@ -196,7 +196,7 @@ class CounterStream:
     @property
     def counters_count(self) -> int:
         """How many counters each sampling has."""
-        return sum(len(one.objects) * len(one.counters) for one in self.samples)
+        return sum(len(sample.objects) * len(sample.counters) for sample in self.samples)
 
 
 @value

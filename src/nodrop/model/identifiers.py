@@ -10,10 +10,10 @@ from operator import itemgetter
 from socket import inet_aton
 from typing import Literal, NamedTuple
 
-from nodrop.model.addresses import LOCAL, interface_of, plain
+from nodrop.model.addresses import LOCAL, interface_of, normalize_addresses
 from nodrop.model.assemble import UNNAMED
 from nodrop.model.fabric import Device, Fabric
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 
 Kind = Literal["loopback addresses", "link prefixes", "host prefixes", "AS numbers"]
@@ -46,15 +46,15 @@ class Identifiers:
 
 def identifiers_of(fabric: Fabric) -> Identifiers:
     """Return the identifiers of a fabric."""
-    own = {device.name for device in fabric.devices}
+    own_names = {device.name for device in fabric.devices}
     ends = {end.node for link in fabric.links for end in (link.a, link.b)}
     found = _wide(fabric)
     return Identifiers(
         fabric="" if fabric.name == UNNAMED else fabric.name,
-        devices=tuple(sorted(own)),
+        devices=tuple(sorted(own_names)),
         management=tuple(sorted({address for device in fabric.devices for address in management_of(device)})),
-        nodes=tuple(sorted(ends - own)),
-        numbers=tuple((kind, *ends) for kind in sorted(found) for ends in _joined(found[kind])),
+        nodes=tuple(sorted(ends - own_names)),
+        numbers=tuple((kind, *ends) for kind in sorted(found) for ends in _merge_ranges(found[kind])),
     )
 
 
@@ -83,7 +83,7 @@ def _wide(fabric: Fabric) -> dict[Kind, set[Range]]:
 def management_of(device: Device) -> tuple[str, ...]:
     """Return the out-of-band addresses of a switch, as far as they are known."""
     management = device.management
-    return () if isinstance(management, Unknown) or management is None else plain(management.addresses)
+    return () if isinstance(management, Unknown) or management is None else normalize_addresses(management.addresses)
 
 
 class Holding(NamedTuple):
@@ -110,10 +110,10 @@ def holdings(fabric: Fabric) -> Iterator[Holding]:
             if not isinstance(addresses, Unknown) and addresses and (port.vrf is None or not _in_vrf(port.vrf)):
                 to_host = not isinstance(port.side, Unknown) and port.side == "host"
                 yield Holding(_HOSTS if to_host else _LINKS, (name, port.name, "addresses"), addresses)
-        for channel in those_known(device.port_channels):
+        for channel in known_rows(device.port_channels):
             if not _in_vrf(channel.vrf):
                 yield Holding(_LINKS, (name, "@port_channels", channel.name, "addresses"), channel.addresses)
-        for vlan in those_known(device.vlans):
+        for vlan in known_rows(device.vlans):
             if not _in_vrf(vlan.vrf):
                 yield Holding(_HOSTS, (name, "@vlans", vlan.key, "addresses"), vlan.addresses)
         yield from _of_routing(device)
@@ -122,10 +122,10 @@ def holdings(fabric: Fabric) -> Iterator[Holding]:
 def _of_routing(device: Device) -> Iterator[Holding]:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     shared = anycast_addresses(device)
-    for loopback in those_known(device.loopbacks):
-        own = tuple(text for text in loopback.addresses if shared.isdisjoint(plain((text,))))
+    for loopback in known_rows(device.loopbacks):
+        own_texts = tuple(text for text in loopback.addresses if shared.isdisjoint(normalize_addresses((text,))))
         if not _in_vrf(loopback.vrf):
-            yield Holding("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own)
+            yield Holding("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own_texts)
     if bgp is not None:
         yield Holding("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
 
@@ -133,7 +133,9 @@ def _of_routing(device: Device) -> Iterator[Holding]:
 def anycast_addresses(device: Device) -> frozenset[str]:
     """Return the addresses that other switches may have too: those of loopbacks beside others, but the router id."""
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
-    every = [address for loopback in those_known(device.loopbacks) for address in plain(loopback.addresses)]
+    every = [
+        address for loopback in known_rows(device.loopbacks) for address in normalize_addresses(loopback.addresses)
+    ]
     return frozenset(every if len(every) > 1 else ()) - {None if bgp is None else bgp.router_id}
 
 
@@ -153,41 +155,47 @@ def _span(text: str) -> Range | None:
         except (OSError, ValueError):
             return None
         return 4, number & ~hosts, number | hosts
-    found = interface_of(text)
-    if found is None or not plain((text,)):
+    interface = interface_of(text)
+    if interface is None or not normalize_addresses((text,)):
         return None
-    return 6, int(found.network[0]), int(found.network[-1])
+    return 6, int(interface.network[0]), int(interface.network[-1])
 
 
-def _joined(spans: Iterable[Range]) -> Iterator[tuple[str, str]]:
+def _merge_ranges(spans: Iterable[Range]) -> Iterator[tuple[str, str]]:
     """Yield ranges as few as possible, as texts that sort as the numbers do: what overlaps or is adjacent is one."""
-    version, first, last = -1, 0, -1
+    version, first_number, last = -1, 0, -1
     for family, low, high in sorted(spans):
         if family == version and low <= last + 1:
             last = max(last, high)
             continue
         if version >= 0:
-            yield _spelled(version, first), _spelled(version, last)
-        version, first, last = family, low, high
+            yield _spelled(version, first_number), _spelled(version, last)
+        version, first_number, last = family, low, high
     if version >= 0:
-        yield _spelled(version, first), _spelled(version, last)
+        yield _spelled(version, first_number), _spelled(version, last)
 
 
 def _spelled(version: int, number: int) -> str:
     return f"{version}:{number:032x}" if version == 6 else f"{version}:{number:08x}"
 
 
-def same_fabric(one: Identifiers, other: Identifiers, *, an_intent: bool) -> bool:
+def same_fabric(identifiers: Identifiers, other_identifiers: Identifiers, *, an_intent: bool) -> bool:
     """Whether two fabrics are states of one: an intent and its build, or switches that were collected.
 
     `an_intent` says that exactly one of them is an intent. Files of switches without a stated fabric are states of
     another fabric's switches where they have the same names and management addresses.
     """
-    if an_intent and one.fabric and one.fabric == other.fabric:
+    if an_intent and identifiers.fabric and identifiers.fabric == other_identifiers.fabric:
         return True
-    fewer, more = (one, other) if not one.fabric else (other, one)
-    collected = not fewer.fabric and bool(more.fabric) and bool(fewer.devices)
-    return collected and set(fewer.devices) <= set(more.devices) and set(fewer.management) <= set(more.management)
+    fewer, further_identifiers = (
+        (identifiers, other_identifiers) if not identifiers.fabric else (other_identifiers, identifiers)
+    )
+    collected = not fewer.fabric and bool(further_identifiers.fabric) and bool(fewer.devices)
+    return (
+        collected
+        and set(fewer.devices) <= set(further_identifiers.devices)
+        and set(fewer.management) <= set(further_identifiers.management)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,35 +213,35 @@ def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
     Of several fabrics with one identifier each later one is paired with the first. In one site a name means the same
     switch or host in every fabric; else only in fabrics without a switch of the same name.
     """
-    found = _overlaps(fabrics) | _first_holders([one.management for one in fabrics])
+    overlaps = _overlaps(fabrics) | _first_holders([one.management for one in fabrics])
     if one_site:
-        found |= _first_holders([one.devices for one in fabrics])
-    found |= {
+        overlaps |= _first_holders([one.devices for one in fabrics])
+    overlaps |= {
         (later, earlier)
         for later, earlier in _first_holders([one.nodes for one in fabrics])
         if same_names(fabrics[later], fabrics[earlier], one_site=one_site)
     }
     owners: dict[str, list[int]] = {}
-    for at, one in enumerate(fabrics):
-        for name in one.devices:
+    for at, fabric in enumerate(fabrics):
+        for name in fabric.devices:
             owners.setdefault(name, []).append(at)
     joined = list(range(len(fabrics)))
-    for at, one in enumerate(fabrics):
-        for node in one.nodes:
+    for at, identifiers in enumerate(fabrics):
+        for node in identifiers.nodes:
             for other in owners.get(node, ()):
-                if same_names(one, fabrics[other], one_site=one_site):
-                    found.add((max(at, other), min(at, other)))
+                if same_names(identifiers, fabrics[other], one_site=one_site):
+                    overlaps.add((max(at, other), min(at, other)))
                     old, new = sorted((joined[at], joined[other]))[::-1]
                     joined = [new if number == old else number for number in joined]
     pairs: dict[int, list[int]] = {}
-    for later, earlier in sorted(found):
+    for later, earlier in sorted(overlaps):
         pairs.setdefault(later, []).append(earlier)
     return Sharing(pairs={later: tuple(others) for later, others in pairs.items()}, joined=joined)
 
 
-def same_names(one: Identifiers, other: Identifiers, *, one_site: bool) -> bool:
+def same_names(identifiers: Identifiers, other_identifiers: Identifiers, *, one_site: bool) -> bool:
     """Whether a name means the same switch or host in both fabrics."""
-    return one_site or set(one.devices).isdisjoint(other.devices)
+    return one_site or set(identifiers.devices).isdisjoint(other_identifiers.devices)
 
 
 def _first_holders(rows: Sequence[Sequence[str]]) -> set[tuple[int, int]]:
@@ -249,17 +257,17 @@ def _first_holders(rows: Sequence[Sequence[str]]) -> set[tuple[int, int]]:
 def _overlaps(fabrics: Sequence[Identifiers]) -> set[tuple[int, int]]:
     """Return pairs of fabrics whose numbers overlap: each range with the one that reaches furthest before it."""
     rows = sorted(
-        ((kind, low, high, at) for at, one in enumerate(fabrics) for kind, low, high in one.numbers),
+        ((kind, low, high, at) for at, fabric in enumerate(fabrics) for kind, low, high in fabric.numbers),
         key=itemgetter(0, 1, 3),
     )
-    found = set()
+    overlaps = set()
     reach: tuple[str, str, int] = ("", "", 0)
     for kind, low, high, at in rows:
         furthest, last, holder = reach
         if kind == furthest and low <= last:
             if holder != at:
-                found.add((max(at, holder), min(at, holder)))
+                overlaps.add((max(at, holder), min(at, holder)))
             if high <= last:
                 continue
         reach = (kind, high, at)
-    return found
+    return overlaps

@@ -52,11 +52,11 @@ class Index:
 
     @cached_property
     def _links(self) -> Mapping[tuple[str, str], Link]:
-        found: dict[tuple[str, str], Link] = {}
+        links: dict[tuple[str, str], Link] = {}
         for link in self.fabric.links:
-            found.setdefault(link.a, link)
-            found.setdefault(link.b, link)
-        return found
+            links.setdefault(link.a, link)
+            links.setdefault(link.b, link)
+        return links
 
     @cached_property
     def far_ends(self) -> Mapping[str, Mapping[str, End]]:
@@ -68,15 +68,15 @@ class Index:
         return found
 
     @cached_property
-    def beside(self) -> Mapping[str, Set[str]]:
+    def neighbor_names(self) -> Mapping[str, Set[str]]:
         """The names of the devices that each device has cables to."""
-        found: dict[str, set[str]] = {name: set() for name in self.devices}
+        found_neighbor_names: dict[str, set[str]] = {name: set() for name in self.devices}
         for link in self.fabric.links:
             (a, _), (b, _) = link.a, link.b
-            if a in found and b in found:
-                found[a].add(b)
-                found[b].add(a)
-        return found
+            if a in found_neighbor_names and b in found_neighbor_names:
+                found_neighbor_names[a].add(b)
+                found_neighbor_names[b].add(a)
+        return found_neighbor_names
 
     @cached_property
     def groups(self) -> Mapping[str, str]:
@@ -111,10 +111,10 @@ class Index:
         """
         known = self._alike.get(id(device))
         if known is None:
-            found: dict[object, list[Interface]] = {}
+            interfaces: dict[object, list[Interface]] = {}
             for port in device.interfaces:
-                found.setdefault((id(port.qos), port.side, port.speed_mbps, port.enabled), []).append(port)
-            known = self._alike[id(device)] = device, tuple(found.values())  # held, so that no other gets its id
+                interfaces.setdefault((id(port.qos), port.side, port.speed_mbps, port.enabled), []).append(port)
+            known = self._alike[id(device)] = device, tuple(interfaces.values())  # held, so that no other gets its id
         return known[1]
 
     def far_end(self, node: str, port: str) -> End | None:

@@ -7,7 +7,7 @@ from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 
 class Interner:
@@ -33,9 +33,11 @@ class Interner:
 
     def lists(self, lists: tuple[AccessList, ...] | Unknown) -> tuple[AccessList, ...] | Unknown:
         """Return access lists with the one object that stands for the content of their entries."""
-        if isinstance(lists, Unknown) or all(self._shared(one.entries) is one.entries for one in lists):
+        if isinstance(lists, Unknown) or all(
+            self._shared(access_list.entries) is access_list.entries for access_list in lists
+        ):
             return lists
-        return tuple(changed(one, entries=self._shared(one.entries)) for one in lists)
+        return tuple(replace_fields(access_list, entries=self._shared(access_list.entries)) for access_list in lists)
 
     def _shared(self, entries: tuple[AccessEntry, ...] | Unknown) -> tuple[AccessEntry, ...] | Unknown:
         return entries if isinstance(entries, Unknown) else self._entries.setdefault(entries, entries)
@@ -47,8 +49,8 @@ class Interner:
         same = pools is device.buffer_pools and lists is device.access_lists
         if same and all(map(is_, ports, device.interfaces)):
             return device
-        return changed(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
+        return replace_fields(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
 
     def _port(self, port: Interface) -> Interface:
         only = self.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
-        return port if only is port.qos else changed(port, qos=only)
+        return port if only is port.qos else replace_fields(port, qos=only)

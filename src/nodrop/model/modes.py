@@ -12,9 +12,9 @@ from typing import NamedTuple
 from nodrop.model.fabric import Device, Link, Mode
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.reading import Assumption, Note, Reading
-from nodrop.model.states import Unknown, UnknownFact, those_known
+from nodrop.model.states import Unknown, UnknownFact, known_rows
 from nodrop.model.subject import natural
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 OPEN: tuple[Mode, ...] = ("lossy", "lossless")
 """The modes of switches without PFC of which nothing decides whether it was lost."""
@@ -36,23 +36,36 @@ class Group(NamedTuple):
 def as_before(reading: Reading, former: Reading) -> Reading:
     """Return a reading in which switches of unknown mode have the mode of the former state, where that is known."""
     mode = former.fabric.mode
-    if former.possible or not former.fabric.devices or mode not in {one.mode for one in reading.possible}:
+    if (
+        former.possible
+        or not former.fabric.devices
+        or mode not in {possible_mode.mode for possible_mode in reading.possible}
+    ):
         return reading
-    times = Counter(name for one in reading.possible for name in one.devices)
+    times = Counter(name for possible_mode in reading.possible for name in possible_mode.devices)
     open_names = frozenset(name for name, number in times.items() if number > 1)
-    kept = [one if one.mode == mode else replace(one, devices=one.devices - open_names) for one in reading.possible]
-    possible = tuple(one for one in kept if one.devices)
+    kept_possible_modes = [
+        possible_mode
+        if possible_mode.mode == mode
+        else replace(possible_mode, devices=possible_mode.devices - open_names)
+        for possible_mode in reading.possible
+    ]
+    possible = tuple(possible_mode for possible_mode in kept_possible_modes if possible_mode.devices)
     if not open_names:
         return reading
-    others = (one for one in reading.assumed if one.fact != "mode" or one.value != UNDECIDED)
-    reading = replace(reading, assumed=(Assumption(fact="mode", value=mode, because="as before the change"), *others))
+    other_assumptions = (
+        assumption for assumption in reading.assumed if assumption.fact != "mode" or assumption.value != UNDECIDED
+    )
+    reading = replace(
+        reading, assumed=(Assumption(fact="mode", value=mode, because="as before the change"), *other_assumptions)
+    )
     if len(possible) > 1:
         return replace(reading, possible=possible)
-    fabric = changed(reading.fabric, mode=mode, classes=possible[0].classes)
+    fabric = replace_fields(reading.fabric, mode=mode, classes=possible[0].classes)
     return replace(reading, fabric=fabric, possible=())
 
 
-def joined(names: Iterable[str], links: Iterable[Link]) -> Mapping[str, str]:
+def find_components(names: Iterable[str], links: Iterable[Link]) -> Mapping[str, str]:
     """Return for each name one of all names that cables join to it; other nodes join nothing, their names may clash."""
     root = {name: name for name in names}
 
@@ -79,7 +92,7 @@ def cabled_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[s
 
 
 def _groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> list[list[str]]:
-    root = joined([*names, *hosts], links)
+    root = find_components([*names, *hosts], links)
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(root[name], []).append(name)
@@ -102,10 +115,10 @@ def inferred(
         cabled = not devices or len(_groups(names, links, hosts)) < len(names)
         return [_group(devices, cabled=cabled, paused=paused)]
     alone = groups.pop("", [])
-    found = [_group(group, cabled=True, paused=False) for group in groups.values()]
+    found_groups = [_group(group, cabled=True, paused=False) for group in groups.values()]
     if alone:
-        found.append(_alone(alone, found, paused=paused))
-    return found
+        found_groups.append(_alone(alone, found_groups, paused=paused))
+    return found_groups
 
 
 def of_all(groups: Iterable[Group]) -> Mode:
@@ -118,7 +131,7 @@ def note_of(groups: Sequence[Group]) -> Note | None:
     """Return a note on groups that no known cable joins; None for a single one."""
     if len(groups) < 2:
         return None
-    said = "; ".join(f"{named(group.devices)} ({' or '.join(group.modes)})" for group in groups)
+    said = "; ".join(f"{abbreviate_names(group.devices)} ({' or '.join(group.modes)})" for group in groups)
     message = f"no known cable joins these {len(groups)} groups, so each has its own mode and siblings: {said}"
     return Note(kind="groups", message=f"{message}. If they are one fabric, state its cables in fabric.yaml")
 
@@ -130,15 +143,15 @@ def assumptions(groups: Sequence[Group]) -> list[Assumption]:
         key = (group.modes[0] if len(group.modes) == 1 else UNDECIDED, group.why)
         found[key] = found.get(key, frozenset()) | group.devices
     return [
-        Assumption(fact="mode", value=mode, because=why if len(found) == 1 else f"{named(devices)}: {why}")
+        Assumption(fact="mode", value=mode, because=why if len(found) == 1 else f"{abbreviate_names(devices)}: {why}")
         for (mode, why), devices in found.items()
     ]
 
 
-def named(devices: Collection[str]) -> str:
+def abbreviate_names(devices: Collection[str]) -> str:
     """Return the first names in words, and the number of the others."""
-    first, more = sorted(devices, key=natural)[:NAMED], len(devices) - NAMED
-    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
+    first_devices, more = sorted(devices, key=natural)[:NAMED], len(devices) - NAMED
+    return ", ".join(first_devices) + (f" and {more} more" if more > 0 else "")
 
 
 def profiles(devices: Iterable[Device]) -> list[QosProfile]:
@@ -166,20 +179,22 @@ def _group(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
     return Group(names, OPEN, "nothing pauses, and without a known cable to another switch this does not decide it")
 
 
-def _alone(devices: Sequence[Device], others: Iterable[Group], *, paused: bool) -> Group:
+def _alone(devices: Sequence[Device], other_groups: Iterable[Group], *, paused: bool) -> Group:
     """Return switches without known cables: without a trace of PFC they have the mode of others that have one."""
-    own = _group(devices, cabled=False, paused=paused)
-    for group in others if len(own.modes) > 1 else ():
+    own_group = _group(devices, cabled=False, paused=paused)
+    for group in other_groups if len(own_group.modes) > 1 else ():
         if group.modes != ("lossy",):
-            return own._replace(modes=group.modes, why=f"as {named(group.devices)}, since no cable decides it")
-    return own
+            return own_group._replace(
+                modes=group.modes, why=f"as {abbreviate_names(group.devices)}, since no cable decides it"
+            )
+    return own_group
 
 
 def _pauses(qos: QosProfile) -> bool:
     """Whether anything that is known of a port is a trace of PFC."""
-    priorities = [*those_known(qos.pfc_rx_priorities), *those_known(qos.pfc_tx_priorities)]
+    priorities = [*known_rows(qos.pfc_rx_priorities), *known_rows(qos.pfc_tx_priorities)]
     watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)
-    return bool(priorities) or watched or any(map(_is_lossless, those_known(qos.priority_groups)))
+    return bool(priorities) or watched or any(map(_is_lossless, known_rows(qos.priority_groups)))
 
 
 def _is_lossless(group: PriorityGroup) -> bool:

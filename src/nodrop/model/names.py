@@ -20,9 +20,9 @@ def misnamed(readings: Sequence[DeviceReading], distinct: Sequence[DeviceReading
     `distinct` are the readings by the names that they have in the fabric.
     """
     groups: defaultdict[PurePath, list[tuple[DeviceReading, str]]] = defaultdict(list)
-    for reading, own in zip(readings, distinct, strict=True):
+    for reading, own_device_reading in zip(readings, distinct, strict=True):
         if reading.called is not None and reading.sources:
-            groups[_around(reading)].append((reading, own.device.name))
+            groups[_containing_folder(reading)].append((reading, own_device_reading.device.name))
     for group in groups.values():
         if len(group) > 1:
             yield from _of_group(group)
@@ -35,20 +35,20 @@ def _of_group(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
     for reading, _ in sorted(group, key=lambda one: not _alike(one[0])):
         owners.setdefault(reading.device.name, reading)
     for reading, name in group:
-        own = reading.device.name
-        other = owners[own]
+        own_name = reading.device.name
+        other_device_reading = owners[own_name]
         if _alike(reading):
             continue
-        facts = {"name": own, "file": reading.called or ""}
-        if other is not reading:
-            said = other.called or ""
+        facts = {"name": own_name, "file": reading.called or ""}
+        if other_device_reading is not reading:
+            said = other_device_reading.called or ""
             yield Remark(kind="name-of-two-devices", subject=(name,), place=None, facts={**facts, "other": said})
-        elif shared[own] == 1 and (2 * alike > len(group) or reading.called in owners):
+        elif shared[own_name] == 1 and (2 * alike > len(group) or reading.called in owners):
             yield Remark(kind="name-unlike-file", subject=(name,), place=None, facts=facts)
 
 
-def _around(reading: DeviceReading) -> PurePath:
-    """The folder beside whose other folders or files a device stands."""
+def _containing_folder(reading: DeviceReading) -> PurePath:
+    """Return the folder beside whose other folders or files a device stands."""
     source = reading.sources[0]
     path = PurePath(source.display)
     return path.parent.parent if path.name == source.name else path.parent

@@ -40,26 +40,31 @@ def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iter
             text = port.description
             if isinstance(text, Unknown) or not text or port.name in told:
                 continue
-            there = far.get((name, port.name))
-            if there is not None and text == f"{there[0]}:{there[1]}":
+            end = far.get((name, port.name))
+            if end is not None and text == f"{end[0]}:{end[1]}":
                 continue
-            near, named = End(name, port.name), known.named(text)
-            if named is not None and (truth := known.truth(far, near, named)):
-                yield _remark((*near, "description"), "its description", named, truth)
+            near, named_end = End(name, port.name), known.find_end(text)
+            if named_end is not None and (truth := known.truth(far, near, named_end)):
+                yield _remark((*near, "description"), "its description", named_end, truth)
 
 
 def node_in(description: str, nodes: Container[str]) -> str | None:
     """Return the one of some names that a description has as a word; None where it has none of them, or several."""
-    named = {word for word in _words(description) if word in nodes}
-    return named.pop() if len(named) == 1 else None
+    named_words = {word for word in _words(description) if word in nodes}
+    return named_words.pop() if len(named_words) == 1 else None
 
 
 def _words(description: str) -> list[str]:
     return [word for word in _BETWEEN.split(description) if word]
 
 
-def _remark(subject: tuple[str, ...], source: str, named: End, truth: str) -> Remark:
-    facts = {"port": f"{subject[0]}:{subject[1]}", "source": source, "named": str(named).rstrip(":"), "truth": truth}
+def _remark(subject: tuple[str, ...], source: str, named_end: End, truth: str) -> Remark:
+    facts = {
+        "port": f"{subject[0]}:{subject[1]}",
+        "source": source,
+        "named": str(named_end).rstrip(":"),
+        "truth": truth,
+    }
     return Remark(kind=KIND, subject=subject, place=None, facts=facts)
 
 
@@ -77,29 +82,29 @@ class _Known:
     @cached_property
     def _ports(self) -> Mapping[str, Set[str]]:
         readings, hosts, cabled = self._sources
-        found: dict[str, set[str]] = {}
+        ports: dict[str, set[str]] = {}
         for node, port in cabled:
-            found.setdefault(node, set()).add(port)
+            ports.setdefault(node, set()).add(port)
         for reading in readings:
-            found.setdefault(reading.device.name, set()).update(port.name for port in reading.device.interfaces)
+            ports.setdefault(reading.device.name, set()).update(port.name for port in reading.device.interfaces)
         for host in hosts:
-            found.setdefault(host.name, set()).update(port.name for port in host.ports)
-        return found
+            ports.setdefault(host.name, set()).update(port.name for port in host.ports)
+        return ports
 
-    def truth(self, far: Mapping[tuple[str, str], End], near: End, named: End) -> str:
-        """How the cables contradict that `near` leads to `named`, as the end of a sentence; else nothing."""
-        ports = self._ports.get(named.node)
-        if ports is None or near.node == named.node:
+    def truth(self, far: Mapping[tuple[str, str], End], near: End, named_end: End) -> str:
+        """How the cables contradict that `near` leads to `named_end`, as the end of a sentence; else nothing."""
+        ports = self._ports.get(named_end.node)
+        if ports is None or near.node == named_end.node:
             return ""
-        there = far.get(near)
-        if there is None:
-            other = far.get(named)
-            return f"{named} is cabled to {other}" if other is not None else ""
-        if there.node != named.node or (named.port in ports and there.port != named.port):
-            return f"its cable leads to {there}"
+        end = far.get(near)
+        if end is None:
+            other_end = far.get(named_end)
+            return f"{named_end} is cabled to {other_end}" if other_end is not None else ""
+        if end.node != named_end.node or (named_end.port in ports and end.port != named_end.port):
+            return f"its cable leads to {end}"
         return ""
 
-    def named(self, description: str) -> End | None:
+    def find_end(self, description: str) -> End | None:
         """Return the one end that a description names: a device, with what follows if that may be a port."""
         node = node_in(description, self._ports)
         if node is None:

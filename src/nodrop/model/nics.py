@@ -100,7 +100,7 @@ class Nic:
         return (self.host, self.file, *([self.part] if self.part else []))
 
 
-def stated(nic: Nic, field: str) -> Any:
+def value_or_none(nic: Nic, field: str) -> Any:
     """Return what a file says of a NIC, None where it does not speak of it."""
     found = getattr(nic, field)
     return None if isinstance(found, Unknown) else found

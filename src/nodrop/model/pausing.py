@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nodrop.model import effects
 from nodrop.model.qos import Map, QosProfile
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 
 GROUP_MAPS = ("tc_to_priority_group", "pfc_to_priority_group")
 """The maps to priority groups, as a QoS profile names them."""
@@ -35,7 +35,7 @@ def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
     both ends, that has to be the queue by which the group's traffic leaves. Where several classes share a group, it is
     enough that one of them is stopped: sharing is another fault.
     """
-    for priority in known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"):
+    for priority in require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"):
         group, queue = group_of_priority(qos, priority), queue_of_priority(qos, priority)
         used = [(tc, effects.group_of_tc(qos, tc), effects.queue_of_tc(qos, tc)) for tc in effects.used_tcs(qos)]
         paused = [(tc, leaves) for tc, enters, leaves in used if enters == group]
@@ -71,13 +71,13 @@ def _differs(table: Map | None, row: Row) -> bool:
 
 def group_of_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the priority group for which a port pauses that priority: the mapped one, else that of its number."""
-    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     return priority if table is None else effects.target(table, priority)
 
 
 def queue_of_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the queue that a pause of that priority stops: the mapped one, without a map that of its number."""
-    table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
+    table = require_fact(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
     return priority if table is None else effects.target(table, priority)
 
 
@@ -86,7 +86,7 @@ def shared_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
 
     Those are counted that no packet lands in too: what is mapped to them later is paused with the others.
     """
-    table = known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") or ()
+    table = require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") or ()
     for group in sorted({each for each in table if each is not None}):
         tcs = tuple(tc for tc, mapped in enumerate(table) if mapped == group)
         if len(tcs) > 1 and effects.pausing_priorities(qos, group):

@@ -97,21 +97,21 @@ def computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
 
 def goes_on(sequence: int, value: str) -> bool:
     """Whether a rule with this number can go on there: FRR takes no goto to the rule itself or to an earlier one."""
-    found = _GOTO.fullmatch(value)
-    return value == "next" or (found is not None and sequence < int(found[1]) <= _LARGEST_SEQUENCE)
+    match = _GOTO.fullmatch(value)
+    return value == "next" or (match is not None and sequence < int(match[1]) <= _LARGEST_SEQUENCE)
 
 
-def listed(one: CommunityList | AsPathList) -> bool:
+def is_computable_list(one: CommunityList | AsPathList) -> bool:
     """Whether all lines of a list are computed."""
     if isinstance(one, CommunityList) and not one.expanded:
         return all(map(community, (each for _, wanted in one.rules for each in wanted)))
     read = path_expression if isinstance(one, AsPathList) else community_expression
     states = 0
     for _, said in one.rules:
-        found = read(said if isinstance(said, str) else " ".join(said))
-        if found is None:
+        expression = read(said if isinstance(said, str) else " ".join(said))
+        if expression is None:
             return False
-        states += found.states
+        states += expression.states
     return states <= MAX_LIST_STATES
 
 
@@ -140,8 +140,8 @@ def prepended(value: str) -> Prepend | None:
 
 def change(value: str) -> Change | None:
     """Return what `set metric` and its like make of a number."""
-    found = _CHANGE.fullmatch(value)
-    return Change(found[1], int(found[2])) if found and int(found[2]) <= MAX_32_BITS else None
+    match = _CHANGE.fullmatch(value)
+    return Change(match[1], int(match[2])) if match and int(match[2]) <= MAX_32_BITS else None
 
 
 def number(value: str) -> int | None:
@@ -200,9 +200,9 @@ def community(text: str) -> str | None:
     return None if value is None else _NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
 
 
-def shown(own: Iterable[str]) -> str:
+def render_communities(own: Iterable[str]) -> str:
     """Return communities as FRR shows them, in the order of their values: what expressions are matched with."""
-    return " ".join(sorted(own, key=lambda one: _value(one) or 0))
+    return " ".join(sorted(own, key=lambda text: _value(text) or 0))
 
 
 def _value(text: str) -> int | None:

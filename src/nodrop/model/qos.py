@@ -7,7 +7,7 @@ spelling and live in the text of a configuration, not here.
 from typing import Literal
 
 from nodrop.model.buffers import BufferProfile
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 from nodrop.model.values import value
 
 Map = tuple[int | None, ...]
@@ -107,7 +107,7 @@ class PriorityGroup:
     @property
     def lossless(self) -> bool:
         """Whether its buffer has headroom."""
-        buffer = known(self.buffer, "priority_group.buffer")
+        buffer = require_fact(self.buffer, "priority_group.buffer")
         return buffer is not None and buffer.lossless
 
 

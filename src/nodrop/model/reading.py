@@ -209,10 +209,10 @@ class Reading:
     @property
     def modes(self) -> frozenset[Mode]:
         """The modes that switches have or may have."""
-        return frozenset(one.mode for one in self.possible) or frozenset({self.fabric.mode})
+        return frozenset(possible_mode.mode for possible_mode in self.possible) or frozenset({self.fabric.mode})
 
     @property
     def secret_lines(self) -> frozenset[tuple[str, str, int]]:
         """The lines that no report repeats: (device, canonical name of the file, line)."""
-        found = ((one.subject[0], one.place) for one in self.remarks if one.secret)
+        found = ((remark.subject[0], remark.place) for remark in self.remarks if remark.secret)
         return frozenset((device, place.file, place.span.line) for device, place in found if place is not None)

@@ -13,7 +13,7 @@ _INTEGER = re.compile(r"-?\d{1,19}")
 _DECIMAL = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
 
 
-def read(kind: Type, value: object) -> Any:
+def parse_value(kind: Type, value: object) -> Any:
     """`value` as a field of type `kind` holds it; ValueError says what was expected instead.
 
     What is of the model already stays as it is. The word `unknown` is UNKNOWN where the field may hold that and has no
@@ -22,22 +22,24 @@ def read(kind: Type, value: object) -> Any:
     if isinstance(value, Unknown) or (value == "unknown" and kind.unknown and "unknown" not in kind.words):
         found: Any = UNKNOWN if kind.unknown else None
     else:
-        found = _known(kind, value)
+        found = _convert_value(kind, value)
     if found is None and not (value is None and kind.none):
-        raise ValueError(f"{said(value)}; expected {kind.describe()}{' or unknown' if kind.unknown else ''}")
+        raise ValueError(f"{describe_value(value)}; expected {kind.describe()}{' or unknown' if kind.unknown else ''}")
     return found
 
 
 def row(owner: Owner, value: object, key: str) -> Any:
-    """A row whose subject states its key already; it need not repeat it, and may not contradict it."""
-    found = read(Type(owners=(owner,)), _identity(owner, key) | dict(value) if isinstance(value, Mapping) else value)
-    if key_of(found, 0) != key:
-        raise ValueError(f"the row calls itself `{key_of(found, 0)}`")
-    return found
+    """Return a row whose subject states its key already; it need not repeat it, and may not contradict it."""
+    found_row = parse_value(
+        Type(owners=(owner,)), _identity(owner, key) | dict(value) if isinstance(value, Mapping) else value
+    )
+    if key_of(found_row, 0) != key:
+        raise ValueError(f"the row calls itself `{key_of(found_row, 0)}`")
+    return found_row
 
 
-def said(value: object) -> str:
-    """A value as a message names it."""
+def describe_value(value: object) -> str:
+    """Render a value for a message."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
@@ -45,10 +47,10 @@ def said(value: object) -> str:
     return {"None": "none", "UNKNOWN": "unknown"}.get(text := str(value), f"`{text[:60]}`")
 
 
-def _known(kind: Type, value: Any) -> Any:
-    """The value, or None where no alternative of the type fits it."""
+def _convert_value(kind: Type, value: Any) -> Any:
+    """Return the value, or None where no alternative of the type fits it."""
     if kind.element is not None and isinstance(value, list | tuple):
-        return tuple(read(kind.element, item) for item in value)
+        return tuple(parse_value(kind.element, item) for item in value)
     for owner in kind.owners:
         assert isinstance(owner, type)
         if isinstance(value, owner):
@@ -61,11 +63,11 @@ def _known(kind: Type, value: Any) -> Any:
 
 
 def _record(owner: type[Any], value: Mapping[Any, object]) -> Any:
-    known = fields(owner)
-    if unknown := [name for name in value if name not in known]:
-        raise ValueError(f"{label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known)})")
+    known_types = fields(owner)
+    if unknown := [name for name in value if name not in known_types]:
+        raise ValueError(f"{label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known_types)})")
     try:
-        return owner(**{name: read(known[name], item) for name, item in value.items()})
+        return owner(**{name: parse_value(known_types[name], item) for name, item in value.items()})
     except TypeError as error:
         missing = str(error).partition(": ")[2]
         raise ValueError(f"{label(owner)} needs {missing}") from None
@@ -83,7 +85,7 @@ def _scalar(kind: Type, value: Any) -> Any:
 
 
 def _identity(owner: Owner, key: str) -> dict[str, object]:
-    """The fields of a new row that its key in the subject states."""
+    """Return the fields of a new row that its key in the subject states."""
     if owner is Link and (ends := cable_ends(key)):
         return {name: str(end) for name, end in zip("ab", ends, strict=True)}
     return next(({name: key} for name in KEYS if name in fields(owner)), {})

@@ -77,7 +77,7 @@ class Unknown:
 UNKNOWN: Final = Unknown()
 
 
-def those_known(values: tuple[_T, ...] | Unknown) -> tuple[_T, ...]:
+def known_rows(values: tuple[_T, ...] | Unknown) -> tuple[_T, ...]:
     """Return rows of which it is known what they are; none where it is not, for what looks at those there are."""
     return () if isinstance(values, Unknown) else values
 
@@ -87,7 +87,7 @@ def surely_off(state: bool | Unknown) -> bool:
     return not isinstance(state, Unknown) and not state
 
 
-def known(value: _T | Unknown, path: str = "") -> _T:
+def require_fact(value: _T | Unknown, path: str = "") -> _T:
     """Return `value` where it is known; raise `UnknownFact`, naming the model path that is missing, where it is not."""
     if isinstance(value, Unknown):
         raise UnknownFact(path)

@@ -28,8 +28,8 @@ def parse(written: str) -> Subject:
 
 def link(a: End, b: End) -> Subject:
     """Return the subject of the link between two ends."""
-    first, second = sorted((a, b))
-    return (FABRIC, "links", f"{first}--{second}")
+    first_end, second_end = sorted((a, b))
+    return (FABRIC, "links", f"{first_end}--{second_end}")
 
 
 def cable_ends(key: str) -> tuple[End, ...]:

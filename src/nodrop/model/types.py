@@ -55,7 +55,7 @@ class Type:
         return self.kinds == {"a number"}
 
     @property
-    def plain(self) -> bool:
+    def is_scalar(self) -> bool:
         """Whether values of it can be compared and hashed by content, cheaply: scalars, words, None and UNKNOWN."""
         return not self.owners and self.element is None and not self.anything
 
@@ -68,13 +68,13 @@ class Type:
 
     def describe(self) -> str:
         """Say a type in the words of a message: `a number or none`, `one of rs, fc, none, auto`."""
-        said = sorted(kind for kind in self.kinds if kind != "a list")
+        kinds = sorted(kind for kind in self.kinds if kind != "a list")
         if self.words and not self.scalars:
-            said = [f"one of {', '.join(sorted(map(str, self.words)))}", *(label(owner) for owner in self.owners)]
+            kinds = [f"one of {', '.join(sorted(map(str, self.words)))}", *(label(owner) for owner in self.owners)]
         if self.element is not None:
             inside = self.element.describe() if self.element.kinds else ""
-            said.append(f"a list of ({inside})" if " or " in inside else f"a list of {inside}" if inside else "a list")
-        return " or ".join([*said, *(["none"] if self.none else [])]) or "none"
+            kinds.append(f"a list of ({inside})" if " or " in inside else f"a list of {inside}" if inside else "a list")
+        return " or ".join([*kinds, *(["none"] if self.none else [])]) or "none"
 
 
 def _remembered(function: _F) -> _F:
@@ -123,7 +123,7 @@ def type_of(annotation: Any) -> Type:
     if origin is Literal:
         return Type(words=frozenset(arguments))
     if origin is tuple:
-        return Type(element=reduce(join, (type_of(each) for each in arguments if each is not ...)))
+        return Type(element=reduce(join, (type_of(argument) for argument in arguments if argument is not ...)))
     if annotation in _SCALARS:
         return Type(scalars=frozenset({annotation}))
     if isinstance(annotation, type) and (dataclasses.is_dataclass(annotation) or hasattr(annotation, "_fields")):
@@ -159,9 +159,17 @@ def sources(owner: Owner, name: str) -> frozenset[str]:
     getters = _properties(owner)
     if name not in getters:
         return frozenset({name})
-    named = getters[name].__code__.co_names
-    looked_at = {field for field in named if field in fields(owner)}
-    return frozenset(looked_at.union(*(sources(owner, other) for other in named if other in getters and other != name)))
+    attribute_names = getters[name].__code__.co_names
+    looked_at = {field for field in attribute_names if field in fields(owner)}
+    return frozenset(
+        looked_at.union(
+            *(
+                sources(owner, other_co_name)
+                for other_co_name in attribute_names
+                if other_co_name in getters and other_co_name != name
+            )
+        )
+    )
 
 
 @_remembered

@@ -5,32 +5,40 @@ from dataclasses import replace
 
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import Fabric
-from nodrop.model.fields import named
+from nodrop.model.fields import field_names
 from nodrop.model.reading import Reading
 from nodrop.plan.facts import of_fabric
 from nodrop.plan.model import DeviceChange, Drift, Entry, Found, Part
 from nodrop.plan.outside_drift import outside_drift
-from nodrop.plan.planning import compared, planned
-from nodrop.plan.telling import rows, told
+from nodrop.plan.planning import compare_devices, planned
+from nodrop.plan.telling import group_facts, rows
 from nodrop.platforms.adding import own
 
 
-def drift(running: Reading, wanted: Reading) -> Drift:
+def drift(running: Reading, wanted_reading: Reading) -> Drift:
     """Return what runs otherwise than is wanted.
 
     Switches of one name are held side by side. What one side does not say is no drift, and told apart (`unsaid` of the
     plan); what a switch writes by itself, as its platform's table has it, is no drift either (`own`, `own_outside`).
     """
-    found = compared(running, wanted)
-    both = [_apart(one) for one in found if one.kind in ("changed", "replaced")]
-    kept = [one for one, _ in both if one.parts or one.unsaid or one.kind == "replaced"]
-    aside = [replace(one, parts=added) for one, added in both if added]
-    beside, own_beside = outside_drift(running, wanted, found)
+    device_changes = compare_devices(running, wanted_reading)
+    both = [
+        _separate_own_parts(device_change)
+        for device_change in device_changes
+        if device_change.kind in ("changed", "replaced")
+    ]
+    kept_device_changes = [
+        device_change
+        for device_change, _ in both
+        if device_change.parts or device_change.unsaid or device_change.kind == "replaced"
+    ]
+    aside = [replace(device_change, parts=added) for device_change, added in both if added]
+    beside, own_beside = outside_drift(running, wanted_reading, device_changes)
     return Drift(
-        plan=planned(running, wanted, kept, _of_fabric(running, wanted), beside),
-        uncollected=tuple(one.name for one in found if one.kind == "added"),
-        foreign=tuple(one.name for one in found if one.kind == "removed"),
-        own=tuple(told(aside)),
+        plan=planned(running, wanted_reading, kept_device_changes, _of_fabric(running, wanted_reading), beside),
+        uncollected=tuple(device_change.name for device_change in device_changes if device_change.kind == "added"),
+        foreign=tuple(device_change.name for device_change in device_changes if device_change.kind == "removed"),
+        own=tuple(group_facts(aside)),
         own_outside=tuple(own_beside),
     )
 
@@ -41,25 +49,25 @@ def declared_by(fabric: Fabric) -> Declared:
         name=fabric.name,
         mode=fabric.mode,
         classes=fabric.classes or None,
-        roles={one.name: one.role for one in fabric.devices if isinstance(one.role, str)},
-        models={one.name: one.model for one in fabric.devices if isinstance(one.model, str)},
+        roles={device.name: device.role for device in fabric.devices if isinstance(device.role, str)},
+        models={device.name: device.model for device in fabric.devices if isinstance(device.model, str)},
         cables=fabric.links or None,
         hosts=fabric.hosts or None,
         policy=fabric.policy,
     )
 
 
-def _apart(change: DeviceChange) -> tuple[DeviceChange, tuple[Part, ...]]:
+def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[Part, ...]]:
     """Return what differs on a switch, and what it wrote by itself."""
     assert change.old is not None
     platform = change.old.platform
     kept, added = [], []
     for part in change.parts:
         of_port = bool(part.ports)
-        mine = [one for one in part.entries if own(platform, one.path, of_port, one.old, one.new)]
-        rest = tuple(one for one in part.entries if one not in mine and not _is_order(one))
-        kept += [Part(part.ports, rest)] if rest else []
-        added += [Part(part.ports, tuple(mine))] if mine else []
+        own_entries = [entry for entry in part.entries if own(platform, entry.path, of_port, entry.old, entry.new)]
+        remaining_entries = tuple(entry for entry in part.entries if entry not in own_entries and not _is_order(entry))
+        kept += [Part(part.ports, remaining_entries)] if remaining_entries else []
+        added += [Part(part.ports, tuple(own_entries))] if own_entries else []
     return replace(change, parts=tuple(kept)), tuple(added)
 
 
@@ -69,13 +77,13 @@ def _is_order(entry: Entry) -> bool:
     if not all(isinstance(one, tuple) for one in both):
         return False
     names = entry.path[-1] in rows() and all(isinstance(name, str) for one in both for name in one)
-    return (names or entry.path[-1] in named(unordered=True)) and Counter(entry.old) == Counter(entry.new)
+    return (names or entry.path[-1] in field_names(unordered=True)) and Counter(entry.old) == Counter(entry.new)
 
 
-def _of_fabric(running: Reading, wanted: Reading) -> Found:
+def _of_fabric(running: Reading, wanted_reading: Reading) -> Found:
     """Return what differs of cables and of NICs; a file of a host that one side has alone says nothing of the other."""
-    entries, unsaid = of_fabric(running, wanted)
-    return tuple(one for one in entries if not _of_one_side(one)), unsaid
+    entries, unsaid = of_fabric(running, wanted_reading)
+    return tuple(entry for entry in entries if not _of_one_side(entry)), unsaid
 
 
 def _of_one_side(entry: Entry) -> bool:

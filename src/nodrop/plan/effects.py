@@ -16,7 +16,7 @@ from nodrop.model.fields import TABLE, Impact, label_of, own
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, text
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
-from nodrop.plan.telling import make_of, merged, shape_key, template, told
+from nodrop.plan.telling import group_facts, make_of, merge_entries, shape_key, template
 from nodrop.plan.towards import towards
 from nodrop.platforms.changing import effect
 from nodrop.platforms.editing import Budget
@@ -58,7 +58,7 @@ class Effects:
         """Return what it does that a switch comes, goes, or runs another system."""
         return _OF_KIND[kind]
 
-    def judged(self, block: Told) -> Told:
+    def add_effects(self, block: Told) -> Told:
         """Return facts with their effects."""
         return replace(block, facts=tuple(replace(fact, effect=self._effect(fact, block)) for fact in block.facts))
 
@@ -66,37 +66,48 @@ class Effects:
         change = self._changes[block.devices[0]]
         if change.kind == "replaced":
             return _OF_KIND["replaced"]
-        if fact.computed:
+        if fact.is_switch_computed:
             return Effect(means="follows")
         key = _key(fact, block.ports, change)
         if key not in self._known:
-            self._known[key] = self._tried(fact, block.ports, change)
+            self._known[key] = self._compute_effect(fact, block.ports, change)
         return self._known[key]
 
-    def _tried(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Effect:
+    def _compute_effect(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Effect:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
-        wanted = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
-        whole = self._all(change)  # before the facts alone, which are to leave it enough of the budget
+        wanted_changes = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
+        whole_edit = self._all(change)  # before the facts alone, which are to leave it enough of the budget
         edit = self._alone(fact, ports, change)
-        known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
+        known_impacts = [
+            effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries
+        ]
         unused = _unused(fact, ports, change)
-        known = [Impact("none", f"{flag} is off") if flag else one for flag, one in zip(unused, known, strict=True)]
-        known = [Impact("none", IDLE)] if _idle(change, ports) else known
-        risks: list[Risk] = [one.disruption for one in known if one is not None]
-        reasons = [one.reason for one in known if one is not None]
+        known_impacts = [
+            Impact("none", f"{flag} is off") if flag else impact
+            for flag, impact in zip(unused, known_impacts, strict=True)
+        ]
+        known_impacts = [Impact("none", IDLE)] if _idle(change, ports) else known_impacts
+        risks: list[Risk] = [impact.disruption for impact in known_impacts if impact is not None]
+        reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
             return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
-        if edit.by_hand and not {_shape_of(one) for one in wanted} & {_shape_of(one.change) for one in whole.by_hand}:
-            edit = whole if None in known else Edit()
+        if edit.by_hand and not {_shape_of(one) for one in wanted_changes} & {
+            _shape_of(one.change) for one in whole_edit.by_hand
+        }:
+            edit = whole_edit if None in known_impacts else Edit()
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst(risks) if risks else "unknown"
             return Effect(risk=risk, reasons=once(reasons), means="by hand", by_hand=once(lines))
-        if _rank(edit) > _rank(whole):  # alone, it takes a profile of its own; with the others it does not
-            edit = whole
+        if _rank(edit) > _rank(whole_edit):  # alone, it takes a profile of its own; with the others it does not
+            edit = whole_edit
         steps = worst(step.disruption for step in edit.steps)
-        weighty = [one.reason for one in known if one is not None and (one.disruption != "none" or steps == "none")]
+        weighty = [
+            impact.reason
+            for impact in known_impacts
+            if impact is not None and (impact.disruption != "none" or steps == "none")
+        ]
         typed = [f"`{step.command.split()[0]}`: {step.reason}" for step in edit.steps if step.command]
         return Effect(
             risk=worst([*risks, steps]),
@@ -109,12 +120,14 @@ class Effects:
         """Return what all changes of a switch together do to it, as far as its own files tell."""
         if change.kind != "changed" or bundle(self._old, change.name) is None:
             return Effect()
-        whole = self._all(change)
-        return Effect(risk=worst(step.disruption for step in whole.steps), reasons=once(_reasons(whole.steps)))
+        whole_edit = self._all(change)
+        return Effect(
+            risk=worst(step.disruption for step in whole_edit.steps), reasons=once(_reasons(whole_edit.steps))
+        )
 
     def regrouped(self, change: DeviceChange) -> Effect | None:
         """Return what it does that sessions of a switch join or leave peer groups in its new files; None if none do."""
-        files = [bundle(one, change.name) if one is not None else None for one in (self._old, self._new)]
+        files = [bundle(reading, change.name) if reading is not None else None for reading in (self._old, self._new)]
         if change.kind != "changed" or change.old is None or files[0] is None or files[1] is None:
             return None
         reasons = tuple(platforms.regrouped(change.old.platform, files[0], files[1]))
@@ -128,16 +141,20 @@ class Effects:
         key = shape_of(change)
         if key not in self._whole:
             every = uncomputed(change)
-            whole = self._edit(change, every)
-            if whole is not None and whole.by_hand:
+            whole_edit = self._edit(change, every)
+            if whole_edit is not None and whole_edit.by_hand:
                 alone = {one.subject for one in self._by_hand(change)}
-                left = tuple(one for one in whole.by_hand if one.change.subject in alone)
+                left = tuple(one for one in whole_edit.by_hand if one.change.subject in alone)
                 gone = {one.change.subject for one in left}
-                rest = self._edit(change, [one for one in every if one.subject not in gone])
-                whole = whole if rest is None else replace(rest, by_hand=(*rest.by_hand, *left))
-            if whole is not None and whole.by_hand:
-                self.left[change.name] = {one.change.subject: one.line for one in whole.by_hand}
-            self._whole[key] = whole if whole is None else self._towards(change, whole)
+                remaining_edit = self._edit(change, [one for one in every if one.subject not in gone])
+                whole_edit = (
+                    whole_edit
+                    if remaining_edit is None
+                    else replace(remaining_edit, by_hand=(*remaining_edit.by_hand, *left))
+                )
+            if whole_edit is not None and whole_edit.by_hand:
+                self.left[change.name] = {one.change.subject: one.line for one in whole_edit.by_hand}
+            self._whole[key] = whole_edit if whole_edit is None else self._towards(change, whole_edit)
         return self._whole[key] or Edit()
 
     def _towards(self, change: DeviceChange, facts: Edit) -> Edit:
@@ -152,11 +169,11 @@ class Effects:
 
     def _by_hand(self, change: DeviceChange) -> Iterator[Change]:
         """Yield the changes of a switch that no patch makes alone."""
-        for block in told([change]):
+        for block in group_facts([change]):
             for fact in block.facts:
-                wanted = list(replace(change, parts=(Part(block.ports, fact.entries),)).changes())
-                edit = None if fact.computed else self._alone(fact, block.ports, change)
-                yield from wanted if edit is not None and edit.by_hand else ()
+                wanted_changes = list(replace(change, parts=(Part(block.ports, fact.entries),)).changes())
+                edit = None if fact.is_switch_computed else self._alone(fact, block.ports, change)
+                yield from wanted_changes if edit is not None and edit.by_hand else ()
 
     def _alone(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Edit | None:
         """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes."""
@@ -165,7 +182,7 @@ class Effects:
             self._edits[key] = self._edit(change, list(replace(change, parts=(Part(ports, fact.entries),)).changes()))
         return self._edits[key]
 
-    def _edit(self, change: DeviceChange, wanted: Sequence[Change]) -> Edit | None:
+    def _edit(self, change: DeviceChange, wanted_changes: Sequence[Change]) -> Edit | None:
         """Return what changes come to in the files of a switch; None where those cannot be had."""
         assert change.old is not None
         editor = platforms.editor(change.old.platform)
@@ -176,14 +193,14 @@ class Effects:
             return None
         try:
             budget = self._budgets.setdefault(change.name, Budget(files))
-            return editor.edit(files, wanted, name=change.name, budget=budget)
+            return editor.edit(files, wanted_changes, name=change.name, budget=budget)
         except InputProblems:
             return None
 
 
 def shape_of(change: DeviceChange) -> Hashable:
     """Return what a change has in common with those of other switches of its make: the kinds of facts, and how many."""
-    shapes = ((len(part.ports), tuple(map(shape_key, merged(part.entries)))) for part in change.parts)
+    shapes = ((len(part.ports), tuple(map(shape_key, merge_entries(part.entries)))) for part in change.parts)
     return make_of(change), tuple(shapes)
 
 
@@ -201,7 +218,7 @@ def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
     """Whether a change is of ports all of which are shut before."""
     if not ports or change.old is None:
         return False
-    return all(one.enabled is False for one in change.old.interfaces if one.name in ports)
+    return all(interface.enabled is False for interface in change.old.interfaces if interface.name in ports)
 
 
 def _key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
@@ -219,7 +236,7 @@ def _flag_off(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> st
     row = own(Interface, path[0]) if ports and path and path[0] in TABLE[Interface] else None
     if row is None or not row.needs or change.old is None:
         return ""
-    flags = (getattr(one, row.needs) for one in change.old.interfaces if one.name in ports)
+    flags = (getattr(interface, row.needs) for interface in change.old.interfaces if interface.name in ports)
     return "" if any(flag not in (False, None) for flag in flags) else label_of(row.needs)
 
 

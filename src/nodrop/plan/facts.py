@@ -14,7 +14,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.plan.model import DeviceChange, Entry, Found, Kind, Part
 from nodrop.platforms.editing import same
 
@@ -51,7 +51,7 @@ class Comparing:
         before, after = old, new
         if old.platform != new.platform:
             kind = "replaced"
-            unsaid = {*platforms.not_carried(old.platform), *platforms.not_carried(new.platform)}
+            unsaid = {*platforms.unsupported_paths(old.platform), *platforms.unsupported_paths(new.platform)}
             pair = project(old, unsaid), _with_names_of(old, project(new, unsaid))
             before, after = map(self._interner.device, pair)
         parts, unsaid_parts = self._parts(before, after)
@@ -60,7 +60,7 @@ class Comparing:
         return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=parts, unsaid=unsaid_parts)
 
     def _parts(self, old: Device, new: Device) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-        own, unsaid = sorted_out(_of_device(old, new))
+        own_entries, unsaid = sorted_out(_of_device(old, new))
         by_entries: dict[tuple[Entry, ...], list[str]] = {}
         without: dict[tuple[Entry, ...], list[str]] = {}
         were = {port.name: port for port in old.interfaces}
@@ -75,7 +75,7 @@ class Comparing:
                 silent = tuple(entry for entry in silent if not entry.computed)
             if silent:
                 without.setdefault(silent, []).append(port.name)
-        return _together(own, by_entries), _together(unsaid, without)
+        return _together(own_entries, by_entries), _together(unsaid, without)
 
     def _port(self, device: str, old: Interface, new: Interface) -> Iterator[Entry]:
         for name in _OF_PORT:
@@ -83,11 +83,11 @@ class Comparing:
             if same(was, now):
                 continue
             if name == "qos" and isinstance(was, QosProfile) and isinstance(now, QosProfile):
-                yield from (self._marked(device, new.name, entry) for entry in self._qos(was, now))
+                yield from (self._mark_computed_entry(device, new.name, entry) for entry in self._qos(was, now))
             else:
-                yield from _within((name,), was, now)
+                yield from _diff_entries((name,), was, now)
 
-    def _marked(self, device: str, port: str, entry: Entry) -> Entry:
+    def _mark_computed_entry(self, device: str, port: str, entry: Entry) -> Entry:
         """Return an entry about a priority group as computed, where the switch adds that by itself."""
         if entry.path[1] != "priority_groups" or len(entry.path) != 3:
             return entry
@@ -97,8 +97,8 @@ class Comparing:
     def _qos(self, old: QosProfile, new: QosProfile) -> tuple[Entry, ...]:
         pair = (id(old), id(new))
         if pair not in self._profiles:
-            found = _within(("qos",), old, new)
-            self._profiles[pair] = tuple(entry._replace(computed=_of_headroom(entry, old, new)) for entry in found)
+            entries = _diff_entries(("qos",), old, new)
+            self._profiles[pair] = tuple(entry._replace(computed=_of_headroom(entry, old, new)) for entry in entries)
         return self._profiles[pair]
 
 
@@ -107,18 +107,20 @@ def of_fabric(old: Reading, new: Reading) -> Found:
 
     What was assumed on one side is not said by it, and neither are cables, hosts and classes of which it has none.
     """
-    silent = [_unstated(one) for one in (old, new)]
+    silent = [_unstated(reading) for reading in (old, new)]
     entries: list[Entry] = []
     for name in _OF_FABRIC:
         was, now = (
-            UNKNOWN if name in without and _stated(one, name) != _stated(other, name) else _stated(one, name)
-            for one, other, without in ((old, new, silent[0]), (new, old, silent[1]))
+            UNKNOWN
+            if name in without and _get_fabric_value(reading, name) != _get_fabric_value(other_reading, name)
+            else _get_fabric_value(reading, name)
+            for reading, other_reading, without in ((old, new, silent[0]), (new, old, silent[1]))
         )
-        entries += _within((name,), was, now)
-    nics = [_nics(one.fabric) for one in (old, new)]
+        entries += _diff_entries((name,), was, now)
+    nics = [_nics(reading.fabric) for reading in (old, new)]
     if all(nics):
         for key in sorted({**nics[0], **nics[1]}):
-            entries += _within(("nics", key), nics[0].get(key), nics[1].get(key))
+            entries += _diff_entries(("nics", key), nics[0].get(key), nics[1].get(key))
     elif any(nics):
         entries.append(Entry(("nics",), old.fabric.nics or UNKNOWN, new.fabric.nics or UNKNOWN))
     return sorted_out(entries)
@@ -129,10 +131,10 @@ def _unstated(reading: Reading) -> set[str]:
     fabric = reading.fabric
     assumed = {"mode": "mode", "RDMA": "classes"}
     empty = {name for name in ("links", "hosts", "classes") if not getattr(fabric, name)}
-    return empty | {assumed[one.fact] for one in reading.assumed if one.fact in assumed}
+    return empty | {assumed[assumption.fact] for assumption in reading.assumed if assumption.fact in assumed}
 
 
-def _stated(reading: Reading, name: str) -> Any:
+def _get_fabric_value(reading: Reading, name: str) -> Any:
     return getattr(reading.fabric, name)
 
 
@@ -143,32 +145,32 @@ def _nics(fabric: Fabric) -> dict[str, Nic]:
 
 def sorted_out(entries: Iterable[Entry]) -> Found:
     """Return the entries that are changes, and those of which one side says nothing."""
-    known: list[Entry] = []
+    known_entries: list[Entry] = []
     unsaid: list[Entry] = []
     for entry in entries:
         silent = isinstance(entry.old, Unknown) or isinstance(entry.new, Unknown)
-        (unsaid if silent else known).append(entry)
-    return tuple(known), tuple(unsaid)
+        (unsaid if silent else known_entries).append(entry)
+    return tuple(known_entries), tuple(unsaid)
 
 
-def _within(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Entry]:
+def _diff_entries(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Entry]:
     if same(old, new):
         return
-    for found in differences(old, new, whole_lists=True):
-        yield Entry((*path, *found.path), found.a, found.b)
+    for difference in differences(old, new, whole_lists=True):
+        yield Entry((*path, *difference.path), difference.a, difference.b)
 
 
 def _of_device(old: Device, new: Device) -> Iterator[Entry]:
     for name in _OF_DEVICE:
-        for entry in _within((name,), getattr(old, name), getattr(new, name)):
+        for entry in _diff_entries((name,), getattr(old, name), getattr(new, name)):
             yield entry._replace(computed=_of_pool(entry, old, new))
-    before, after = ({port.name: port for port in one.interfaces} for one in (old, new))
+    before, after = ({port.name: port for port in device.interfaces} for device in (old, new))
     for name in sorted(before.keys() ^ after.keys(), key=natural):
         yield Entry(("interfaces", name), before.get(name), after.get(name))
 
 
-def _together(own: tuple[Entry, ...], by_entries: Mapping[tuple[Entry, ...], list[str]]) -> tuple[Part, ...]:
-    parts = [Part((), own)] if own else []
+def _together(own_entries: tuple[Entry, ...], by_entries: Mapping[tuple[Entry, ...], list[str]]) -> tuple[Part, ...]:
+    parts = [Part((), own_entries)] if own_entries else []
     parts += (Part(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items())
     return tuple(parts)
 
@@ -205,9 +207,9 @@ def _with_names_of(old: Device, new: Device) -> Device:
     """Return a switch with its ports called as those at the same places of the panel were before."""
     names = {port.port: port.name for port in old.interfaces if port.port and not isinstance(port.port, Unknown)}
     ports = (
-        changed(port, name=names[port.port])
+        replace_fields(port, name=names[port.port])
         if port.port and not isinstance(port.port, Unknown) and port.port in names
         else port
         for port in new.interfaces
     )
-    return changed(new, interfaces=tuple(ports))
+    return replace_fields(new, interfaces=tuple(ports))

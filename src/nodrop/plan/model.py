@@ -85,7 +85,7 @@ class Fact:
     effect: Effect = Effect()
 
     @property
-    def computed(self) -> bool:
+    def is_switch_computed(self) -> bool:
         """Whether the switch works it out from other settings."""
         return all(entry.computed for entry in self.entries)
 
@@ -148,7 +148,7 @@ class Stage:
     @property
     def own(self) -> tuple[str, ...]:
         """The switches that it is about: not those of which only what leads to these changes."""
-        return tuple(one for one in self.devices if self.share(one).kind != "towards")
+        return tuple(device for device in self.devices if self.share(device).kind != "towards")
 
     def follows(self, other: "Stage") -> bool:
         """Whether it is one switch of those that go one after the other for one reason."""

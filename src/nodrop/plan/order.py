@@ -71,13 +71,13 @@ def _candidates(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[Stage, 
 
 def runs(stages: Sequence[Stage]) -> list[list[Stage]]:
     """Return stages, single switches that go one after the other for one reason together."""
-    found: list[list[Stage]] = []
+    found_runs: list[list[Stage]] = []
     for stage in stages:
-        if found and stage.follows(found[-1][-1]):
-            found[-1].append(stage)
+        if found_runs and stage.follows(found_runs[-1][-1]):
+            found_runs[-1].append(stage)
         else:
-            found.append([stage])
-    return found
+            found_runs.append([stage])
+    return found_runs
 
 
 def turns(stages: Sequence[Stage]) -> list[tuple[str, Stage]]:
@@ -97,7 +97,7 @@ class _Tiers:
         self._added = tuple(name for name, kind in kinds.items() if kind == "added")
         self._removed = tuple(name for name, kind in kinds.items() if kind == "removed")
         self._staying = [name for name, kind in kinds.items() if kind in ("changed", "replaced")]
-        self._beside = Index(new).beside
+        self._beside = Index(new).neighbor_names
         self._depth = _depths(new, self._beside)
 
     def stages(self, *, downwards: bool = False) -> Iterator[Stage]:
@@ -107,34 +107,35 @@ class _Tiers:
     def cable_by_cable(self, shares: Shares, *, rest_last: bool = False) -> Iterator[Stage]:
         """Yield a stage for each switch that others lead to from below or beside, with what these have towards it."""
         near: dict[str, list[str]] = {}
-        rest: dict[str, Share] = {}
+        remaining_share: dict[str, Share] = {}
         staying = set(self._staying)
         idle = set()
         for name in sorted(self._staying, key=natural):
             leads = shares.ends(name)
-            ends = [one for one in leads if one in staying and self._height(one) > self._height(name)]
+            ends = [lead for lead in leads if lead in staying and self._height(lead) > self._height(name)]
             if leads <= set(ends):
                 idle.add(name)
             if ends:
-                rest[name] = Share("elsewhere", tuple(sorted(ends, key=natural)))
+                remaining_share[name] = Share("elsewhere", tuple(sorted(ends, key=natural)))
             for end in ends:
                 near.setdefault(end, []).append(name)
         if not near:
             return
-        left = [one for one in self._staying if one not in near and one not in idle]
-        others = [
-            _with(stage, [rest.get(name, Share()) for name in stage.devices]) for stage in self._tier_by_tier(left)
+        remaining_names = [one for one in self._staying if one not in near and one not in idle]
+        other_stages = [
+            _with(stage, [remaining_share.get(name, Share()) for name in stage.devices])
+            for stage in self._tier_by_tier(remaining_names)
         ]
         ordered = sorted(near, key=self._height)
-        around = [self._around(end, near[end], rest.get(end, Share())) for end in ordered]
-        yield from self._whole([*around, *others] if rest_last else [*others, *around])
+        around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, Share())) for end in ordered]
+        yield from self._whole([*around, *other_stages] if rest_last else [*other_stages, *around])
 
-    def _around(self, end: str, near: Sequence[str], own: Share) -> Stage:
+    def _make_neighbor_stage(self, end: str, near: Sequence[str], own_share: Share) -> Stage:
         return Stage(
             devices=(end, *near),
             why="together with what others have towards it",
             tier=self._tier(end),
-            shares=(own, *(Share("towards", (end,)) for _ in near)),
+            shares=(own_share, *(Share("towards", (end,)) for _ in near)),
         )
 
     def passes(self, shares: Shares, *kinds: Share) -> Iterator[Stage]:
@@ -157,8 +158,8 @@ class _Tiers:
 
     def _tier_by_tier(self, names: Sequence[str], *, downwards: bool = False) -> Iterator[Stage]:
         for tier in sorted({self._tier(name) for name in names}, reverse=downwards):
-            here = [name for name in names if self._tier(name) == tier]
-            yield from _one_by_one(here, tier) if tier else _nearest_hosts(here, self._beside)
+            near_names = [name for name in names if self._tier(name) == tier]
+            yield from _one_by_one(near_names, tier) if tier else _nearest_hosts(near_names, self._beside)
 
     def _tier(self, name: str) -> int:
         return self._depth.get(name, 0)
@@ -180,11 +181,11 @@ def _nearest_hosts(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iter
     yield Stage(devices=(first,), why="alone, and looked at before anything else")
     above = beside.get(first, set())
     pod = tuple(name for name in others if beside.get(name, set()) & above)
-    rest = tuple(name for name in others if name not in pod)
+    remaining_devices = tuple(name for name in others if name not in pod)
     if pod:
         yield Stage(devices=pod, why=f"in the pod of {first}: a switch above in common")
-    if rest:
-        yield Stage(devices=rest, why="the rest of the tier")
+    if remaining_devices:
+        yield Stage(devices=remaining_devices, why="the rest of the tier")
 
 
 def _one_by_one(names: Iterable[str], tier: int) -> Iterator[Stage]:
@@ -196,7 +197,10 @@ def _depths(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Mapping[str, int]
     """Return how many cables lie between each switch and the nearest that has hosts, or is called a leaf."""
     hosts = {host.name for host in fabric.hosts}
     edge = {
-        end.node for link in fabric.links for end, other in ((link.a, link.b), (link.b, link.a)) if other.node in hosts
+        end.node
+        for link in fabric.links
+        for end, other_end in ((link.a, link.b), (link.b, link.a))
+        if other_end.node in hosts
     }
     edge |= {
         device.name for device in fabric.devices if not isinstance(device.role, Unknown) and RANK.get(device.role) == 0

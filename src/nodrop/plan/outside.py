@@ -27,7 +27,7 @@ Head = tuple[Path, str]
 """A part of a file, and why its settings do not change what the switch does, where that is known."""
 
 
-def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[Outside]:
+def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) -> list[Outside]:
     """Return what changes in files beside the facts of the model, that of several switches once.
 
     Only files whose bytes differ are opened. Where facts of a switch change too, a setting is one of the model if the
@@ -36,11 +36,11 @@ def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[O
     told: dict[Alike, list[str]] = {}
     known = Known(recabled=old.fabric.links != new.fabric.links)
     effects: dict[Alike, Mapping[Head, Effect]] = {}
-    for device, change in staying(old, new, found):
+    for device, change in staying(old, new, device_changes):
         name, platform = device.name, device.platform
         if _same(old.sources.get(name, ()), new.sources.get(name, ())):
             continue
-        files = [bundle(one, name) for one in (old, new)]
+        files = [bundle(reading, name) for reading in (old, new)]
         if files[0] is None or files[1] is None:
             continue
         means = platforms.settings_of(platform)
@@ -49,7 +49,7 @@ def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[O
         except InputProblems:
             continue
         every = tuple(both[0].differences(both[1]))
-        beside = tuple(known.beside(change, both, every))
+        beside = tuple(known.find_unmodeled_differences(change, both, every))
         key = (platform, make_of(change), beside)
         if beside and key not in told:
             effects[key] = effects_of(change, files[0], files[1], beside)
@@ -58,9 +58,11 @@ def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[O
     return list(together(told, effects))
 
 
-def staying(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> Iterator[tuple[Device, DeviceChange]]:
-    """Yield every old switch that stays and keeps its system, with its change: an empty one, where `found` lacks it."""
-    changes = {one.name: one for one in found}
+def staying(
+    old: Reading, new: Reading, device_changes: Sequence[DeviceChange]
+) -> Iterator[tuple[Device, DeviceChange]]:
+    """Yield each old switch that stays and keeps its system, with its change: empty where `device_changes` lacks it."""
+    changes = {device_change.name: device_change for device_change in device_changes}
     after = {one.name: one for one in new.fabric.devices}
     for device in old.fabric.devices:
         name = device.name
@@ -73,7 +75,9 @@ def _same(old: Sequence[Source], new: Sequence[Source]) -> bool:
     """Whether files have the same bytes, as far as that is known without opening any."""
     if old is new:
         return True
-    return [(one.name, one.digest, one.held) for one in old] == [(one.name, one.digest, one.held) for one in new]
+    return [(source.name, source.digest, source.held) for source in old] == [
+        (source.name, source.digest, source.held) for source in new
+    ]
 
 
 class Known:
@@ -84,7 +88,7 @@ class Known:
         self._recabled, self._by_facts = recabled, by_facts
         self._kinds: dict[tuple[object, Path], _Of] = {}
 
-    def beside(
+    def find_unmodeled_differences(
         self, change: DeviceChange, both: tuple[Opened, Opened], every: Sequence[Difference]
     ) -> Iterator[Difference]:
         """Yield the differences that are no facts of the model, with why they are harmless, where that is known.
@@ -95,8 +99,8 @@ class Known:
         """
         assert change.old is not None
         kinds: dict[Path, set[Path]] = {}
-        for one in every:
-            kinds.setdefault(one.shape, set()).add(one.path)
+        for difference in every:
+            kinds.setdefault(difference.shape, set()).add(difference.path)
         shape, shut, means = shape_of(change), _shut(change), platforms.settings_of(change.old.platform)
         for kind, paths in kinds.items():
             if (shape, kind) not in self._kinds:
@@ -112,11 +116,13 @@ class Known:
 
     def _of(self, change: DeviceChange, both: tuple[Opened, Opened], paths: set[Path]) -> _Of:
         assert change.old is not None
-        found = _read_otherwise(change.old.platform, both, paths)
+        otherwises = _read_otherwise(change.old.platform, both, paths)
         told = bool(change.parts) or self._by_facts
-        if ("facts" in found and told) or ("cables" in found and not self._by_facts and (told or self._recabled)):
+        if ("facts" in otherwises and told) or (
+            "cables" in otherwises and not self._by_facts and (told or self._recabled)
+        ):
             return "model"
-        if found == {"defaults"}:
+        if otherwises == {"defaults"}:
             return "model" if self._by_facts else "default"
         return "rest"
 
@@ -124,14 +130,20 @@ class Known:
 def _shut(change: DeviceChange) -> Mapping[str, str]:
     """Return the ports that carry nothing before a change, or after it, with the reason."""
     sides = ((change.new, _SHUT_AFTER), (change.old, IDLE))
-    return {one.name: reason for device, reason in sides if device for one in device.interfaces if one.enabled is False}
+    return {
+        interface.name: reason
+        for device, reason in sides
+        if device
+        for interface in device.interfaces
+        if interface.enabled is False
+    }
 
 
-def _is_default(means: Settings, both: tuple[Opened, Opened], one: Difference) -> bool:
+def _is_default(means: Settings, both: tuple[Opened, Opened], difference: Difference) -> bool:
     """Whether a setting that one side has alone states the default of the platform's schema."""
-    file, *words = one.path
-    side = both[1 if one.kind == "added" else 0]
-    return one.kind != "changed" and file in side.trees and means.states_default(side.trees[file], tuple(words))
+    file, *words = difference.path
+    side = both[1 if difference.kind == "added" else 0]
+    return difference.kind != "changed" and file in side.trees and means.states_default(side.trees[file], tuple(words))
 
 
 def _read_otherwise(
@@ -141,20 +153,20 @@ def _read_otherwise(
 
     "defaults" is that it reads the same values, of which others follow from defaults: settings state them.
     """
-    found: set[Literal["facts", "cables", "defaults"]] = set()
+    otherwises: set[Literal["facts", "cables", "defaults"]] = set()
     for one, other in (both, both[::-1]):
-        was, now = (_read(platform, files) for files in (one.bundle, one.taking(other, paths)))
-        if next(differences(was.device, now.device, whole_lists=True), None) is not None:
-            found.add("facts")
-        elif was.derived.keys() != now.derived.keys():
-            found.add("defaults")
-        if was.cables != now.cables:
-            found.add("cables")
-    return found
+        was, device_reading = (_read_files(platform, files) for files in (one.bundle, one.taking(other, paths)))
+        if next(differences(was.device, device_reading.device, whole_lists=True), None) is not None:
+            otherwises.add("facts")
+        elif was.derived.keys() != device_reading.derived.keys():
+            otherwises.add("defaults")
+        if was.cables != device_reading.cables:
+            otherwises.add("cables")
+    return otherwises
 
 
-def _read(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
-    return platforms.reader(platform).read("", sources(files))
+def _read_files(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
+    return platforms.reader(platform).read_device("", sources(files))
 
 
 def effects_of(
@@ -168,24 +180,24 @@ def effects_of(
         edit = between(old, new, name=change.name) if between is not None else None
     except InputProblems:
         edit = None
-    found: dict[Head, Effect] = {}
+    effects: dict[Head, Effect] = {}
     for (head, harmless), inside in _by_head(platform, beside).items():
-        at = {one.path[1:] for one in inside} if harmless else {head[1:]}
-        steps = [one for one in edit.steps if _is_within(one, at)] if edit else []
-        disturbing = [one for one in steps if one.disruption != "none"]
+        at = {difference.path[1:] for difference in inside} if harmless else {head[1:]}
+        steps = [step for step in edit.steps if _is_under_paths(step, at)] if edit else []
+        disturbing = [step for step in steps if step.disruption != "none"]
         if disturbing:
-            reasons = once([one.reason for one in disturbing])
-            found[head, harmless] = Effect(risk=worst(one.disruption for one in disturbing), reasons=reasons)
+            reasons = once([step.reason for step in disturbing])
+            effects[head, harmless] = Effect(risk=worst(step.disruption for step in disturbing), reasons=reasons)
         else:
-            found[head, harmless] = Effect(
+            effects[head, harmless] = Effect(
                 risk="none" if harmless else "unknown",
                 reasons=(harmless or _UNKNOWN,),
                 means="patch" if steps else "unknown",
             )
-    return found
+    return effects
 
 
-def _is_within(step: Step, paths: Collection[Path]) -> bool:
+def _is_under_paths(step: Step, paths: Collection[Path]) -> bool:
     """Whether a step is at one of some paths, or below it."""
     words = tuple(word.replace("~1", "/").replace("~0", "~") for word in step.path.split("/")[1:])
     return any(words[: len(path)] == path for path in paths)
@@ -193,16 +205,16 @@ def _is_within(step: Step, paths: Collection[Path]) -> bool:
 
 def _by_head(platform: str, beside: Sequence[Difference]) -> Mapping[Head, list[Difference]]:
     """Return differences by the part of a file that they are in, those that are harmless apart."""
-    found: dict[Head, list[Difference]] = {}
-    for one in beside:
-        found.setdefault((head_of(platform, one), one.harmless), []).append(one)
-    return found
+    found_differences: dict[Head, list[Difference]] = {}
+    for difference in beside:
+        found_differences.setdefault((head_of(platform, difference), difference.harmless), []).append(difference)
+    return found_differences
 
 
-def head_of(platform: str, one: Difference) -> Path:
+def head_of(platform: str, difference: Difference) -> Path:
     """Return the file and the table, or part of the configuration, that a difference is in."""
     means = platforms.settings_of(platform)
-    return one.path[: 1 + means.HEAD] if means is not None and not one.line else one.path[:1]
+    return difference.path[: 1 + means.HEAD] if means is not None and not difference.line else difference.path[:1]
 
 
 def together(told: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mapping[Head, Effect]]) -> Iterator[Outside]:
@@ -211,16 +223,16 @@ def together(told: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mappin
     for key, names in told.items():
         platform, _, beside = key
         for (head, harmless), inside in _by_head(platform, beside).items():
-            keys = tuple(shown(platform, one) for one in inside)
-            at = shown(platform, Difference(head, "changed")).path
+            keys = tuple(mask_secrets(platform, difference) for difference in inside)
+            at = mask_secrets(platform, Difference(head, "changed")).path
             found.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)
     for (head, keys, effect), names in found.items():
         yield Outside(devices=tuple(names), at=head, keys=keys, effect=effect)
 
 
-def shown(platform: str, one: Difference) -> Difference:
+def mask_secrets(platform: str, difference: Difference) -> Difference:
     """Return a difference as reports have it: without the words of its path that are secrets."""
     means = platforms.settings_of(platform)
-    words = one.path[1:]
+    words = difference.path[1:]
     hidden = (_HIDDEN if means is not None and means.secret(words, at) else word for at, word in enumerate(words))
-    return one._replace(path=(one.path[0], *hidden), harmless="")
+    return difference._replace(path=(difference.path[0], *hidden), harmless="")

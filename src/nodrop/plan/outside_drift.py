@@ -11,14 +11,14 @@ from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import DeviceChange, Effect, Outside
-from nodrop.plan.outside import Alike, Head, Known, effects_of, head_of, shown, staying, together
+from nodrop.plan.outside import Alike, Head, Known, effects_of, head_of, mask_secrets, staying, together
 from nodrop.plan.telling import make_of
 from nodrop.platforms.adding import own_setting, writes
 from nodrop.platforms.settings import Difference, Opened, Path, Settings
 
 
 def outside_drift(
-    running: Reading, wanted: Reading, found: Sequence[DeviceChange]
+    running: Reading, wanted_reading: Reading, device_changes: Sequence[DeviceChange]
 ) -> tuple[list[Outside], list[Outside]]:
     """Return what drifts beside the facts of the model, and what switches wrote there by themselves.
 
@@ -29,26 +29,26 @@ def outside_drift(
     drifting: dict[Alike, list[str]] = {}
     mine: dict[Alike, list[str]] = {}
     effects: dict[Alike, Mapping[Head, Effect]] = {}
-    for device, change in staying(running, wanted, found):
+    for device, change in staying(running, wanted_reading, device_changes):
         name, platform = device.name, device.platform
-        both = opened(platform, bundle(running, name), bundle(wanted, name))
-        if both is None:
+        sides = open_sides(platform, bundle(running, name), bundle(wanted_reading, name))
+        if sides is None:
             continue
-        differing, own = _apart(platform, both)
-        beside = tuple(known.beside(change, both, differing))
+        differing, own_differences = _separate_own_settings(platform, sides)
+        beside = tuple(known.find_unmodeled_differences(change, sides, differing))
         key = (platform, make_of(change), beside)
         if beside:
             if key not in drifting:
-                then = both[0].taking(both[1], {one.path for one in beside})
-                effects[key] = effects_of(change, both[0].bundle, then, beside)
+                then = sides[0].taking(sides[1], {difference.path for difference in beside})
+                effects[key] = effects_of(change, sides[0].bundle, then, beside)
             drifting.setdefault(key, []).append(name)
-        if own:
-            mine.setdefault((platform, make_of(change), own), []).append(name)
-    unharmed = {key: {(head_of(key[0], one), ""): Effect() for one in key[2]} for key in mine}
+        if own_differences:
+            mine.setdefault((platform, make_of(change), own_differences), []).append(name)
+    unharmed = {key: {(head_of(key[0], difference), ""): Effect() for difference in key[2]} for key in mine}
     return list(together(drifting, effects)), list(together(mine, unharmed))
 
 
-def opened(
+def open_sides(
     platform: str, running: Mapping[str, bytes] | None, wanted: Mapping[str, bytes] | None
 ) -> tuple[Opened, Opened] | None:
     """Return both sides' files, each with all settings in one; None where they have none, or cannot be read."""
@@ -56,7 +56,7 @@ def opened(
     if means is None or running is None or wanted is None:
         return None
     try:
-        (shown_files, runs), (files, wants) = means.laid(running), means.laid(wanted)
+        (shown_files, runs), (files, wants) = means.merge_files(running), means.merge_files(wanted)
         return Opened(shown_files, means, runs), Opened(files, means, wants)
     except InputProblems:
         return None
@@ -67,10 +67,14 @@ def settings_between(platform: str, both: tuple[Opened, Opened]) -> Iterator[Dif
     means = platforms.settings_of(platform)
     if means is None:
         return
-    for one in both[0].differences(both[1]):
-        file, *words = one.path
-        if not one.line and all(file in side.trees for side in both) and not _aside(means, one, both, tuple(words)):
-            yield one
+    for difference in both[0].differences(both[1]):
+        file, *words = difference.path
+        if (
+            not difference.line
+            and all(file in side.trees for side in both)
+            and not _aside(means, difference, both, tuple(words))
+        ):
+            yield difference
 
 
 def with_outside(
@@ -80,14 +84,22 @@ def with_outside(
 
     What the software writes by itself, and runs otherwise, stays: without it, it would not be as it was.
     """
-    means, both = platforms.settings_of(platform), opened(platform, running, wanted)
-    if means is None or both is None:
+    means, sides = platforms.settings_of(platform), open_sides(platform, running, wanted)
+    if means is None or sides is None:
         return running
     keys = {key for one in told for key in one.keys}
-    differing = (one for one in _apart(platform, both)[0] if shown(platform, one) in keys)
-    paths = {one.path for one in differing if one.kind != "removed" or not writes(platform, one.path[1:])}
+    differing = (
+        difference
+        for difference in _separate_own_settings(platform, sides)[0]
+        if mask_secrets(platform, difference) in keys
+    )
+    paths = {
+        difference.path
+        for difference in differing
+        if difference.kind != "removed" or not writes(platform, difference.path[1:])
+    }
     try:
-        return Opened(running, means).taking(both[1], paths)
+        return Opened(running, means).taking(sides[1], paths)
     except InputProblems:
         return running
 
@@ -96,18 +108,22 @@ def left_outside(
     platform: str, running: Mapping[str, bytes], wanted: Mapping[str, bytes], told: Sequence[Outside]
 ) -> Iterator[Path]:
     """Yield the settings that are told and still differ, the name of the file left out."""
-    both = opened(platform, running, wanted)
-    left = {shown(platform, one) for one in _apart(platform, both)[0]} if both is not None else set()
+    sides = open_sides(platform, running, wanted)
+    remaining_differences = (
+        {mask_secrets(platform, difference) for difference in _separate_own_settings(platform, sides)[0]}
+        if sides is not None
+        else set()
+    )
     for one in told:
-        yield from (key.path[1:] for key in one.keys if both is None or key in left)
+        yield from (key.path[1:] for key in one.keys if sides is None or key in remaining_differences)
 
 
-def _aside(means: Settings, one: Difference, both: tuple[Opened, Opened], words: Path) -> bool:
-    trees = [side.trees[one.path[0]] for side in both]
-    if one.kind == "changed":
+def _aside(means: Settings, difference: Difference, both: tuple[Opened, Opened], words: Path) -> bool:
+    trees = [side.trees[difference.path[0]] for side in both]
+    if difference.kind == "changed":
         before, after = (_as_words(_at(tree, words)) for tree in trees)
         return before == after or means.masked(words)
-    return not means.covers(trees[0 if one.kind == "added" else 1], words)
+    return not means.covers(trees[0 if difference.kind == "added" else 1], words)
 
 
 def _as_words(value: Any) -> Any:
@@ -115,21 +131,23 @@ def _as_words(value: Any) -> Any:
     return {value: {}} if isinstance(value, str) else value
 
 
-def _apart(platform: str, both: tuple[Opened, Opened]) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
+def _separate_own_settings(
+    platform: str, both: tuple[Opened, Opened]
+) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
     """Return what differs, and what the switch wrote by itself; rows that are both, setting by setting."""
     differing: list[Difference] = []
-    own: list[Difference] = []
-    for one in settings_between(platform, both):
-        file, *words = one.path
-        runs = None if one.kind == "added" else _at(both[0].trees[file], words)
-        if one.kind == "removed":
-            for path, mine in _parted(platform, tuple(words), runs):
-                (own if mine else differing).append(one._replace(path=(file, *path)))
-        elif one.kind == "changed" and own_setting(platform, tuple(words), runs, over=True):
-            own.append(one)
+    own_differences: list[Difference] = []
+    for difference in settings_between(platform, both):
+        file, *words = difference.path
+        runs = None if difference.kind == "added" else _at(both[0].trees[file], words)
+        if difference.kind == "removed":
+            for path, mine in _split_by_owner(platform, tuple(words), runs):
+                (own_differences if mine else differing).append(difference._replace(path=(file, *path)))
+        elif difference.kind == "changed" and own_setting(platform, tuple(words), runs, over=True):
+            own_differences.append(difference)
         else:
-            differing.append(one)
-    return tuple(differing), tuple(own)
+            differing.append(difference)
+    return tuple(differing), tuple(own_differences)
 
 
 def _at(tree: Any, words: Sequence[str]) -> Any:
@@ -138,10 +156,10 @@ def _at(tree: Any, words: Sequence[str]) -> Any:
     return tree
 
 
-def _parted(platform: str, path: Path, value: Any) -> list[tuple[Path, bool]]:
+def _split_by_owner(platform: str, path: Path, value: Any) -> list[tuple[Path, bool]]:
     """Return what is set at a path and below, as high as all there is the switch's own, or nothing is; and which."""
     if not isinstance(value, dict) or not value:
         return [(path, own_setting(platform, path, value))]
-    parts = [part for key, inside in value.items() for part in _parted(platform, (*path, key), inside)]
+    parts = [part for key, inside in value.items() for part in _split_by_owner(platform, (*path, key), inside)]
     kinds = {mine for _, mine in parts}
     return [(path, kinds.pop())] if len(kinds) == 1 else parts

@@ -24,28 +24,28 @@ def pairs(old: Sequence[Reading], new: Sequence[Reading], paths: tuple[str, str]
     """
     before, after = (_by_name(side, path) for side, path in zip((old, new), paths, strict=True))
     if len(before) == len(after) == 1:
-        (one,), (other,) = before.values(), after.values()
-        yield Pair(one, other)
+        (reading,), (other_reading,) = before.values(), after.values()
+        yield Pair(reading, other_reading)
         return
     for name in sorted({*before, *after}, key=natural):
         yield Pair(before.get(name) or _none_of(name, after), after.get(name) or _none_of(name, before))
 
 
-def _none_of(name: str, others: dict[str, Reading]) -> Reading:
+def _none_of(name: str, other_readings: dict[str, Reading]) -> Reading:
     """Return the same fabric without anything in it."""
-    mode = others[name].fabric.mode
+    mode = other_readings[name].fabric.mode
     return Reading(fabric=Fabric(name=name, mode=mode, devices=()))
 
 
 def _by_name(readings: Sequence[Reading], path: str) -> dict[str, Reading]:
-    found: dict[str, Reading] = {}
+    found_readings: dict[str, Reading] = {}
     for reading in sorted(readings, key=lambda one: one.decided is None):  # intents first
         name = reading.fabric.name
-        if name not in found:
-            found[name] = reading
-        elif found[name].decided is None or reading.decided is not None:
+        if name not in found_readings:
+            found_readings[name] = reading
+        elif found_readings[name].decided is None or reading.decided is not None:
             twice = f"two fabrics called {name}"
             raise InputProblems(
                 [Problem(path=path, found=twice, expected="each with a name of its own in fabric.yaml")]
             )
-    return found
+    return found_readings

@@ -13,7 +13,7 @@ from nodrop.errors import InputProblems
 from nodrop.model.change import ByHand, Change, Edit
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
-from nodrop.model.spelling import said
+from nodrop.model.spelling import describe_value
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, text
 from nodrop.parallel import map_chunks
@@ -22,7 +22,7 @@ from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Risk, Share, wo
 from nodrop.plan.order import turns
 from nodrop.plan.outside_drift import left_outside, with_outside
 from nodrop.plan.shares import Shares
-from nodrop.plan.towards import as_read, not_there, towards
+from nodrop.plan.towards import not_there, parse_device, towards
 from nodrop.platforms.editing import subject_of, touch
 
 BY_HAND = "by-hand.txt"
@@ -89,30 +89,30 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
     for turn, stage in turns(plan.order):
         for name in stage.devices:
             passes.setdefault(name, []).append((turn if staged else "", stage.share(name)))
-    for one in plan.devices:
-        if one.kind != "changed":
-            yield replace(_of_whole(one, bundle(new, one.name)), turn=passes[one.name][0][0])
+    for device in plan.devices:
+        if device.kind != "changed":
+            yield replace(_of_whole(device, bundle(new, device.name)), turn=passes[device.name][0][0])
             continue
-        known = lines.get(one.name, {})
-        tasks.append([_task(shares.part(one.name, share), turn, old, known) for turn, share in passes[one.name]])
+        known = lines.get(device.name, {})
+        tasks.append([_task(shares.part(device.name, share), turn, old, known) for turn, share in passes[device.name]])
         tasks[-1][-1] = replace(
             tasks[-1][-1],
-            new=bundle(new, one.name),
-            outer=outer.get(one.name, ()),
+            new=bundle(new, device.name),
+            outer=outer.get(device.name, ()),
             exact=plan.exact,
-            least=least.get(one.name, "none"),
+            least=least.get(device.name, "none"),
         )
-    for made in map_chunks(_in_turn, tasks, executor=executor, chunk=_CHUNK):
-        yield from made
+    for new_map_chunks in map_chunks(_in_turn, tasks, executor=executor, chunk=_CHUNK):
+        yield from new_map_chunks
 
 
-def _task(one: DeviceChange, turn: str, old: Reading, known: Mapping[Subject, str]) -> _Task:
-    assert one.old is not None
-    every = uncomputed(one)
+def _task(device_change: DeviceChange, turn: str, old: Reading, known: Mapping[Subject, str]) -> _Task:
+    assert device_change.old is not None
+    every = uncomputed(device_change)
     return _Task(
-        name=one.name,
-        platform=one.old.platform,
-        old=bundle(old, one.name),
+        name=device_change.name,
+        platform=device_change.old.platform,
+        old=bundle(old, device_change.name),
         new=None,
         changes=tuple(change for change in every if change.subject not in known),
         by_hand=tuple(ByHand(change=change, line=known[change.subject]) for change in every if change.subject in known),
@@ -122,13 +122,13 @@ def _task(one: DeviceChange, turn: str, old: Reading, known: Mapping[Subject, st
 
 def _in_turn(tasks: Sequence[_Task]) -> list[Patch]:
     """Return the patches of one switch, each in the files that the one before leaves."""
-    found: list[Patch] = []
+    found_patches: list[Patch] = []
     files = tasks[0].old
     for task in tasks:
-        made = _made(replace(task, old=files))
-        files = made.result or files
-        found.append(replace(made, turn=task.turn))
-    return found
+        patch = _build_patch(replace(task, old=files))
+        files = patch.result or files
+        found_patches.append(replace(patch, turn=task.turn))
+    return found_patches
 
 
 def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
@@ -149,41 +149,46 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
 
 def _risks_of(plan: Plan, left: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
     """Return the worst effect of the facts that are `left`, by switch."""
-    found: dict[str, Risk] = {}
+    risks: dict[str, Risk] = {}
     for block in plan.told:
         for name in (name for name in block.devices if name in left):
             for fact in block.facts:
                 part = Part(block.ports, fact.entries)
                 changes = DeviceChange(name=name, kind="changed", old=None, new=None, parts=(part,)).changes()
                 if any(change.subject in left[name] for change in changes):
-                    found[name] = worst((found.get(name, "none"), fact.effect.risk))
-    return found
+                    risks[name] = worst((risks.get(name, "none"), fact.effect.risk))
+    return risks
 
 
-def _of_whole(one: DeviceChange, new: Bundle | None) -> Patch:
+def _of_whole(device_change: DeviceChange, new: Bundle | None) -> Patch:
     """Return the files of a switch that comes or runs another system, or what is done with one that goes."""
     lines = {
         "added": ("these are the files of a new switch, whole",),
         "removed": ("the new tree has no such switch: drain it, and take its cables away once nothing needs them",),
-    }.get(one.kind, ("the switch gets another operating system: install it, then load these files, whole",))
-    if new is None and one.kind != "removed":
+    }.get(device_change.kind, ("the switch gets another operating system: install it, then load these files, whole",))
+    if new is None and device_change.kind != "removed":
         lines = ("the files of the new tree are not as they were read; ask for the patch again",)
-    files = {} if one.kind == "removed" else dict(new or {})
-    left = () if one.kind == "added" and new is not None else lines
-    return Patch(device=one.name, files=files | _left(left), result=files, by_hand=left)
+    files = {} if device_change.kind == "removed" else dict(new or {})
+    remaining_lines = () if device_change.kind == "added" and new is not None else lines
+    return Patch(
+        device=device_change.name,
+        files=files | _make_by_hand_files(remaining_lines),
+        result=files,
+        by_hand=remaining_lines,
+    )
 
 
-def _left(lines: Sequence[str]) -> dict[str, bytes]:
+def _make_by_hand_files(lines: Sequence[str]) -> dict[str, bytes]:
     return {BY_HAND: "".join(f"{line}\n" for line in lines).encode()} if lines else {}
 
 
-def _made(task: _Task) -> Patch:
+def _build_patch(task: _Task) -> Patch:
     """Return what takes a switch's files to what the changes say, and to nothing else."""
     old, edit = task.old, _edited(task, task.changes)
     if edit is None or old is None:
         lines = [one.line for one in task.by_hand]
         lines += [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
-        return Patch(device=task.name, files=_left(lines), by_hand=tuple(lines))
+        return Patch(device=task.name, files=_make_by_hand_files(lines), by_hand=tuple(lines))
     edit, astray = _straight(task, old, edit)
     whole_files = _whole_files(task, old, edit)
     if whole_files is not None:
@@ -210,7 +215,9 @@ def _made(task: _Task) -> Patch:
     if (left or astray) and task.new is not None and patched in task.new:
         whole[patched] = task.new[patched]
         lines.append(f"or load {patched}, which is that of the new tree, whole, and nothing else of this")
-    return Patch(device=task.name, files=files | whole | _left(lines), result=result, by_hand=tuple(lines))
+    return Patch(
+        device=task.name, files=files | whole | _make_by_hand_files(lines), result=result, by_hand=tuple(lines)
+    )
 
 
 def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
@@ -255,24 +262,25 @@ def _straight(task: _Task, old: Bundle, edit: Edit) -> tuple[Edit, list[str]]:
         return edit, []
     again = _edited(task, [*task.changes, *astray])
     if again is not None and len(again.by_hand) <= len(edit.by_hand):
-        return again, [_said(change) for change in _astray(task, old, again)]
-    return edit, [_said(change) for change in astray]
+        return again, [_describe_stray_change(change) for change in _astray(task, old, again)]
+    return edit, [_describe_stray_change(change) for change in astray]
 
 
-def _said(change: Change) -> str:
-    return f"{text(change.subject)}: the patch changes it along with others, and it is to stay {said(change.new)}"
+def _describe_stray_change(change: Change) -> str:
+    new = describe_value(change.new)
+    return f"{text(change.subject)}: the patch changes it along with others, and it is to stay {new}"
 
 
 def _astray(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
     """Yield what is not as the new files have it, though it was no change, with what it is to be."""
     if task.new is None:
         return
-    wanted, was = (as_read(task.platform, task.name, files) for files in (task.new, old))
-    now = as_read(task.platform, task.name, {**old, **edit.files})
+    wanted_device, was = (parse_device(task.platform, task.name, files) for files in (task.new, old))
+    device = parse_device(task.platform, task.name, {**old, **edit.files})
     meant = [change.subject for change in (*task.changes, *(one.change for one in task.by_hand))]
-    before = {found.path for found in differences(was, wanted, whole_lists=True)}
-    for found in differences(now, wanted, whole_lists=True):
-        at = subject_of(task.name, found.path)
-        silent = isinstance(found.a, Unknown) or isinstance(found.b, Unknown)
-        if not silent and found.path not in before and not any(touch(at, one) for one in meant):
-            yield Change(subject=at, old=UNKNOWN, new=found.b)
+    before = {found_difference.path for found_difference in differences(was, wanted_device, whole_lists=True)}
+    for difference in differences(device, wanted_device, whole_lists=True):
+        at = subject_of(task.name, difference.path)
+        silent = isinstance(difference.a, Unknown) or isinstance(difference.b, Unknown)
+        if not silent and difference.path not in before and not any(touch(at, one) for one in meant):
+            yield Change(subject=at, old=UNKNOWN, new=difference.b)

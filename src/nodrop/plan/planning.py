@@ -10,7 +10,7 @@ from nodrop.plan.facts import Comparing, of_fabric
 from nodrop.plan.model import RISKS, DeviceChange, Effect, Found, Outside, Plan, Risk, Together, Told, worst
 from nodrop.plan.order import stages
 from nodrop.plan.outside import outside, staying
-from nodrop.plan.telling import merged, told
+from nodrop.plan.telling import group_facts, merge_entries
 
 
 def plan(old: Reading, new: Reading) -> Plan:
@@ -19,24 +19,24 @@ def plan(old: Reading, new: Reading) -> Plan:
     What one side does not say is no change; it is among what is `unsaid`. What changes do to switches is judged by the
     old switches' own files, which are opened for that where they are not held.
     """
-    found = compared(old, new)
-    beside = outside(old, new, found)
-    return planned(old, new, found, of_fabric(old, new), beside, exact=True)
+    device_changes = compare_devices(old, new)
+    beside = outside(old, new, device_changes)
+    return planned(old, new, device_changes, of_fabric(old, new), beside, exact=True)
 
 
-def compared(old: Reading, new: Reading) -> list[DeviceChange]:
+def compare_devices(old: Reading, new: Reading) -> list[DeviceChange]:
     """Return the switches, by name, that change or of which one side leaves something unsaid."""
     comparing = Comparing(old.derived, new.derived)
-    before, after = ({device.name: device for device in one.fabric.devices} for one in (old, new))
+    before, after = ({device.name: device for device in reading.fabric.devices} for reading in (old, new))
     names = sorted({*before, *after}, key=natural)
-    found = (comparing.device(before.get(name), after.get(name)) for name in names)
-    return [one for one in found if one is not None]
+    device_changes = (comparing.device(before.get(name), after.get(name)) for name in names)
+    return [device_change for device_change in device_changes if device_change is not None]
 
 
 def planned(
     old: Reading,
     new: Reading,
-    found: Sequence[DeviceChange],
+    device_changes: Sequence[DeviceChange],
     of_fabric: Found,
     beside: Sequence[Outside] = (),
     *,
@@ -49,32 +49,42 @@ def planned(
     outer: dict[str, Risk] = {}
     for part in beside:
         outer |= {name: worst((outer.get(name, "none"), part.effect.risk)) for name in part.devices}
-    changes = [one for one in found if one.parts or one.kind != "changed" or one.name in outer]
-    changes = sorted([*changes, *_otherwise_equal(old, new, changes, outer)], key=lambda one: natural(one.name))
+    changes = [
+        device_change
+        for device_change in device_changes
+        if device_change.parts or device_change.kind != "changed" or device_change.name in outer
+    ]
+    changes = sorted(
+        [*changes, *_otherwise_equal(old, new, changes, outer)], key=lambda device_change: natural(device_change.name)
+    )
     stated, unsaid = of_fabric
     effects = Effects(old, changes, new if exact else None, outer)
     facts = [
-        *([Told(devices=(), ports=(), facts=tuple(merged(stated)))] if stated else []),
-        *(effects.judged(one) for one in told(changes)),
+        *([Told(devices=(), ports=(), facts=tuple(merge_entries(stated)))] if stated else []),
+        *(effects.add_effects(fact) for fact in group_facts(changes)),
     ]
-    silent = [*([Told(devices=(), ports=(), facts=tuple(merged(unsaid)))] if unsaid else []), *told(found, "unsaid")]
+    silent = [
+        *([Told(devices=(), ports=(), facts=tuple(merge_entries(unsaid)))] if unsaid else []),
+        *group_facts(device_changes, "unsaid"),
+    ]
     worsts: dict[str, Risk] = {
-        one.name: worst((effects.of_kind(one.kind).risk, outer.get(one.name, "none"))) for one in changes
+        device_change.name: worst((effects.of_kind(device_change.kind).risk, outer.get(device_change.name, "none")))
+        for device_change in changes
     }
     for block in facts:
         here = worst(fact.effect.risk for fact in block.facts)
         for name in block.devices:
             worsts[name] = worst((worsts[name], here))
     together: dict[Effect, list[str]] = {}
-    for one in (each for each in changes if each.parts):
-        effect = effects.together(one)
-        if RISKS.index(effect.risk) > RISKS.index(worsts[one.name]):
-            worsts[one.name] = effect.risk
-            together.setdefault(effect, []).append(one.name)
-        if (moved := effects.regrouped(one)) is not None:
-            worsts[one.name] = worst((worsts[one.name], moved.risk))
-            together.setdefault(moved, []).append(one.name)
-    made = Plan(
+    for change in (device_change for device_change in changes if device_change.parts):
+        effect = effects.together(change)
+        if RISKS.index(effect.risk) > RISKS.index(worsts[change.name]):
+            worsts[change.name] = effect.risk
+            together.setdefault(effect, []).append(change.name)
+        if (moved := effects.regrouped(change)) is not None:
+            worsts[change.name] = worst((worsts[change.name], moved.risk))
+            together.setdefault(moved, []).append(change.name)
+    new_plan = Plan(
         old=old.fabric.name,
         new=new.fabric.name,
         devices=tuple(changes),
@@ -87,12 +97,12 @@ def planned(
         left=effects.left,
         exact=exact,
     )
-    return replace(made, order=stages(changes, new.fabric))
+    return replace(new_plan, order=stages(changes, new.fabric))
 
 
 def _otherwise_equal(
     old: Reading, new: Reading, changes: Sequence[DeviceChange], names: Collection[str]
 ) -> Iterator[DeviceChange]:
     """Yield the switches of which only what is outside of the model changes."""
-    left = set(names) - {one.name for one in changes}
-    return (one for _, one in staying(old, new, changes) if one.name in left)
+    remaining_names = set(names) - {change.name for change in changes}
+    return (device_change for _, device_change in staying(old, new, changes) if device_change.name in remaining_names)

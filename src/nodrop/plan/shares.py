@@ -4,16 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodrop.model.compare import mixed
+from nodrop.model.compare import apply_differences
 from nodrop.model.fabric import Device, End, Fabric
-from nodrop.model.fields import named
+from nodrop.model.fields import field_names
 from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.plan.model import DeviceChange, Entry, Part, Share
 
-_GUARDS = frozenset(named(Device, QosProfile, aspect="watchdog"))
+_GUARDS = frozenset(field_names(Device, QosProfile, aspect="watchdog"))
 _PAUSING = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
@@ -22,14 +22,14 @@ class Shares:
 
     def __init__(self, changes: Sequence[DeviceChange], old: Fabric, new: Fabric) -> None:
         self._changes = {change.name: change for change in changes}
-        links = [(link.a, link.b) for one in (old, new) for link in one.links]
+        links = [(link.a, link.b) for fabric in (old, new) for link in fabric.links]
         pairs = (pair for a, b in links for pair in ((a, b), (b, a)))
         self._far = {near: far.node for near, far in pairs if near.node in self._changes}
         beside = self._changes.keys() | set(self._far.values())
         self._holders = {
             address.partition("/")[0]: device.name
-            for one in (old, new)
-            for device in one.devices
+            for fabric in (old, new)
+            for device in fabric.devices
             if device.name in beside
             for address in _addresses(device)
         }
@@ -50,7 +50,9 @@ class Shares:
             for port in part.ports or ("",):
                 above = ("interfaces", port) if port else ()
                 taken = tuple(
-                    one for one in part.entries if self._takes(name, share, (*above, *one.path), one.old, one.new)
+                    entry
+                    for entry in part.entries
+                    if self._takes(name, share, (*above, *entry.path), entry.old, entry.new)
                 )
                 made.setdefault(taken, []).append(port)
         parts = (Part(tuple(filter(None, ports)), entries) for entries, ports in made.items() if entries)
@@ -58,13 +60,13 @@ class Shares:
 
     def ends(self, name: str) -> set[str | None]:
         """Return to which switches and hosts the changes of a switch lead; None is what leads to none."""
-        found: set[str | None] = set()
+        found_ends: set[str | None] = set()
         for part in self._changes[name].parts:
             if part.ports:
-                found.update(self._far.get(End(name, port)) for port in part.ports)
+                found_ends.update(self._far.get(End(name, port)) for port in part.ports)
             else:
-                found.update(self.end(name, entry.path) for entry in part.entries)
-        return found
+                found_ends.update(self.end(name, entry.path) for entry in part.entries)
+        return found_ends
 
     def device(self, name: str, done: Iterable[Share]) -> Device | None:
         """Return a switch after shares of its changes; None where there is none, before it comes or after it went.
@@ -77,12 +79,12 @@ class Shares:
         if Share() in shares or change.old is None or change.new is None or change.kind == "replaced":
             return change.new
         if (name, shares) not in self._made:
-            found = mixed(
+            differences = apply_differences(
                 change.old,
                 change.new,
                 lambda path, old, new: any(self._takes(name, share, path, old, new) for share in shares),
             )
-            self._made[name, shares] = self._interner.device(found)
+            self._made[name, shares] = self._interner.device(differences)
         return self._made[name, shares]
 
     def _takes(self, name: str, share: Share, path: Subject, old: Any, new: Any) -> bool:
@@ -113,8 +115,8 @@ class Shares:
 
 
 def _addresses(device: Device) -> Iterable[str]:
-    yield from (address for port in device.interfaces for address in those_known(port.addresses))
-    yield from (address for loopback in those_known(device.loopbacks) for address in loopback.addresses)
+    yield from (address for port in device.interfaces for address in known_rows(port.addresses))
+    yield from (address for loopback in known_rows(device.loopbacks) for address in loopback.addresses)
 
 
 def _guards(path: Subject) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from nodrop.model.fabric import Device, End, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.states import surely_off, those_known
+from nodrop.model.states import known_rows, surely_off
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
 from nodrop.plan.model import DeviceChange, Share, Stage, When
 from nodrop.plan.order import runs
@@ -29,11 +29,11 @@ class Moment(NamedTuple):
 
 def done_after(stages: Sequence[Stage]) -> Done:
     """Return what has been changed once stages are through."""
-    found: dict[str, frozenset[Share]] = {}
+    shares: dict[str, frozenset[Share]] = {}
     for stage in stages:
         for name in stage.devices:
-            found[name] = found.get(name, frozenset()) | {stage.share(name)}
-    return found
+            shares[name] = shares.get(name, frozenset()) | {stage.share(name)}
+    return shares
 
 
 def moments(stages: Sequence[Stage]) -> tuple[list[Moment], int]:
@@ -47,14 +47,14 @@ def moments(stages: Sequence[Stage]) -> tuple[list[Moment], int]:
     for run in runs(stages):
         chosen += sorted({begun, begun + len(run) // 2, begun + len(run) - 1})
         begun += len(run)
-    found = [Moment("between", at + 1, done_after(stages[: at + 1])) for at in chosen if at + 1 < len(stages)]
-    alike = len(stages) - 1 - len(found)
+    found_moments = [Moment("between", at + 1, done_after(stages[: at + 1])) for at in chosen if at + 1 < len(stages)]
+    alike = len(stages) - 1 - len(found_moments)
     for at in chosen:
         stage, half = stages[at], len(stages[at].devices) // 2
         if half:
             part = replace(stage, devices=stage.devices[:half], shares=stage.shares[:half])
-            found.append(Moment("within", at + 1, done_after([*stages[:at], part])))
-    return found, alike
+            found_moments.append(Moment("within", at + 1, done_after([*stages[:at], part])))
+    return found_moments, alike
 
 
 class States:
@@ -76,7 +76,11 @@ class States:
 
         A cable that goes stays until either end is begun with; one that comes is there when both ends are.
         """
-        devices = {name: device for name, device in self._unchanged.items() if self._seen is None or name in self._seen}
+        devices = {
+            name: device
+            for name, device in self._unchanged.items()
+            if self._relevant_names is None or name in self._relevant_names
+        }
         for name in self._changes:
             device = self._shares.device(name, done.get(name, ()))
             if device is not None:
@@ -84,7 +88,7 @@ class States:
         side = self._sides[stated]
         links = [link for link in self._links(done, stated) if not {link.a.node, link.b.node}.isdisjoint(devices)]
         hosts, nics = side.fabric.hosts, side.fabric.nics
-        if self._seen is not None:
+        if self._relevant_names is not None:
             ends = {end.node for link in links for end in (link.a, link.b)}
             hosts = tuple(host for host in hosts if host.name in ends)
         fabric = replace(
@@ -95,13 +99,13 @@ class States:
             nics=nics,
         )
         later = {name for name in devices if done.get(name)}
-        both = {"old": self._sides["old"], "new": self._sides["new"]}
+        readings = {"old": self._sides["old"], "new": self._sides["new"]}
         return Reading(
             fabric=fabric,
-            sources={name: both["new" if name in later else "old"].sources.get(name, ()) for name in devices},
-            derived={**both["old"].derived, **both["new"].derived},
+            sources={name: readings["new" if name in later else "old"].sources.get(name, ()) for name in devices},
+            derived={**readings["old"].derived, **readings["new"].derived},
             assumed=side.assumed,
-            allowed={name: both["new" if name in later else "old"].allowed.get(name, ()) for name in devices},
+            allowed={name: readings["new" if name in later else "old"].allowed.get(name, ()) for name in devices},
         )
 
     @cached_property
@@ -112,7 +116,9 @@ class States:
     @cached_property
     def size(self) -> int:
         """How many switches a state has, at the most."""
-        return len(self._changes) + len(self._unchanged if self._seen is None else self._seen - self._changes.keys())
+        return len(self._changes) + len(
+            self._unchanged if self._relevant_names is None else self._relevant_names - self._changes.keys()
+        )
 
     @cached_property
     def _unchanged(self) -> Mapping[str, Device]:
@@ -120,12 +126,12 @@ class States:
         return {device.name: device for device in devices if device.name not in self._changes}
 
     @cached_property
-    def _seen(self) -> frozenset[str] | None:
+    def _relevant_names(self) -> frozenset[str] | None:
         """The switches that matter to those that change; None where all are looked at."""
         if not self._near:
             return None
-        both = [Index(side.fabric).beside for side in self._sides.values()]
-        beside = {far for side in both for near in self._changes for far in side.get(near, ())}
+        both_neighbor_names = [Index(side.fabric).neighbor_names for side in self._sides.values()]
+        beside = {far for side in both_neighbor_names for near in self._changes for far in side.get(near, ())}
         return frozenset(beside & self._unchanged.keys() | self._changes.keys())
 
     def _links(self, done: Done, stated: Side) -> Iterator[Link]:
@@ -140,12 +146,12 @@ class States:
 
     @cached_property
     def _cables(self) -> Mapping[Side, Mapping[tuple[End, End], Link]]:
-        seen = self._seen
+        seen = self._relevant_names
         return {
             name: {
-                (one.a, one.b): one
-                for one in side.fabric.links
-                if seen is None or one.a.node in seen or one.b.node in seen
+                (link.a, link.b): link
+                for link in side.fabric.links
+                if seen is None or link.a.node in seen or link.b.node in seen
             }
             for name, side in self._sides.items()
         }
@@ -169,7 +175,7 @@ class States:
 
     @cached_property
     def _comers(self) -> frozenset[str]:
-        return frozenset(name for name, one in self._changes.items() if one.old is None or one.new is None)
+        return frozenset(name for name, change in self._changes.items() if change.old is None or change.new is None)
 
     @cached_property
     def _cables_passing(self) -> frozenset[str]:
@@ -201,10 +207,10 @@ def _row(device: Device, path: Subject) -> bool | None:
     """Return whether a switch has a port in service, or a session, where a path leads to one; None elsewhere."""
     match path:
         case ("interfaces", port, *_):
-            return any(one.name == port and not surely_off(one.enabled) for one in device.interfaces)
+            return any(interface.name == port and not surely_off(interface.enabled) for interface in device.interfaces)
         case ("bgp", "neighbors", key, *_):
-            return any(one.key == key for one in those_known(device.neighbors))
+            return any(neighbor.key == key for neighbor in known_rows(device.neighbors))
         case ("vrf_bgp", vrf, "neighbors", key, *_):
-            processes = (one for one in those_known(device.vrf_bgp) if one.vrf == vrf)
-            return any(one.key == key for process in processes for one in process.neighbors)
+            processes = (bgp for bgp in known_rows(device.vrf_bgp) if bgp.vrf == vrf)
+            return any(neighbor.key == key for process in processes for neighbor in process.neighbors)
     return None

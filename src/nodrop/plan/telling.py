@@ -28,7 +28,10 @@ def make_of(change: DeviceChange) -> Make:
 def rows() -> frozenset[str]:
     """Return the attributes of the model that hold rows, each with a key."""
     return frozenset(
-        name for one in _classes() for name, kind in fields(one).items() if kind.element and kind.element.owners
+        name
+        for traffic_class in _classes()
+        for name, kind in fields(traffic_class).items()
+        if kind.element and kind.element.owners
     )
 
 
@@ -52,7 +55,7 @@ def is_row(entry: Entry) -> bool:
     return len(entry.path) > 1 and entry.path[-2] in rows() and kind_of(entry) != "changed"
 
 
-def told(changes: Sequence[DeviceChange], parts: str = "parts") -> Iterator[Told]:
+def group_facts(changes: Sequence[DeviceChange], parts: str = "parts") -> Iterator[Told]:
     """Yield facts of switches, those that hold for the same ports of the same switches together."""
     where: dict[tuple[Make, tuple[str, ...], Entry], list[str]] = {}
     for change in changes:
@@ -65,7 +68,7 @@ def told(changes: Sequence[DeviceChange], parts: str = "parts") -> Iterator[Told
         blocks.setdefault((make, tuple(devices), ports), []).append(entry)
     order = sorted(blocks, key=lambda key: (natural(key[1][0]), bool(key[2]), list(map(natural, key[2]))))
     for key in order:
-        yield Told(devices=key[1], ports=key[2], facts=tuple(merged(blocks[key])))
+        yield Told(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
 
 
 def _by_entry(parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
@@ -78,7 +81,7 @@ def _by_entry(parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
         yield tuple(sorted(names, key=natural)), entry
 
 
-def merged(entries: Iterable[Entry]) -> Iterator[Fact]:
+def merge_entries(entries: Iterable[Entry]) -> Iterator[Fact]:
     """Yield facts, each of entries that are the same but for the key of a row or the color of a packet.
 
     Rows that come or go are one fact for all of one table, whatever they hold.
@@ -95,13 +98,13 @@ def merged(entries: Iterable[Entry]) -> Iterator[Fact]:
 def shape(fact: Fact) -> Mapping[str, object]:
     """Return what a fact has in common with those of other switches: all but names, addresses and other texts."""
     values: Any = ()
-    one = fact.entries[0]
-    if not is_row(one):
+    entry = fact.entries[0]
+    if not is_row(entry):
         values = tuple(
             value if isinstance(value, _PLAIN) and not isinstance(value, str) else type(value).__name__
-            for value in (one.old, one.new)
+            for value in (entry.old, entry.new)
         )
-    return {"path": template(one.path), "kind": kind_of(one), "values": values, "entries": len(fact.entries)}
+    return {"path": template(entry.path), "kind": kind_of(entry), "values": values, "entries": len(fact.entries)}
 
 
 def shape_key(fact: Fact, *, counted: bool = True) -> tuple[object, ...]:

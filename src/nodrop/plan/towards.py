@@ -23,19 +23,19 @@ def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, 
     """
     between = platforms.between(platform)
     try:
-        found = between(old, new, name=name) if between is not None else None
+        edit = between(old, new, name=name) if between is not None else None
     except InputProblems:
         return None
-    if found is None or (facts.files and not found.files) or (not facts.by_hand and _more(found, facts, least)):
+    if edit is None or (facts.files and not edit.files) or (not facts.by_hand and _more(edit, facts, least)):
         return None
-    return replace(found, by_hand=tuple(not_there(facts.by_hand, platform, name, {**old, **found.files})))
+    return replace(edit, by_hand=tuple(not_there(facts.by_hand, platform, name, {**old, **edit.files})))
 
 
 def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle) -> Iterator[ByHand]:
     """Yield what files do not say even so."""
     if not by_hand:
         return
-    fabric = Fabric(name="", mode="lossless", devices=(as_read(platform, name, files),))
+    fabric = Fabric(name="", mode="lossless", devices=(parse_device(platform, name, files),))
     for one in by_hand:
         try:
             there = same(get_value(fabric, one.change.subject), one.change.new)
@@ -45,10 +45,10 @@ def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle
             yield one
 
 
-def as_read(platform: str, name: str, files: Bundle) -> Device:
+def parse_device(platform: str, name: str, files: Bundle) -> Device:
     """Return what files of a switch say."""
-    return platforms.reader(platform).read(name, sources(files)).device
+    return platforms.reader(platform).read_device(name, sources(files)).device
 
 
-def _more(found: Edit, facts: Edit, least: Risk) -> bool:
-    return RISKS.index(found.disruption) > max(RISKS.index(facts.disruption), RISKS.index(least))
+def _more(edit: Edit, facts: Edit, least: Risk) -> bool:
+    return RISKS.index(edit.disruption) > max(RISKS.index(facts.disruption), RISKS.index(least))

@@ -39,7 +39,7 @@ class Reader(Protocol):
     def detect(self, name: str, head: bytes) -> bool:
         """Whether a file of that name that begins so is of this platform."""
 
-    def read(self, name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+    def read_device(self, name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
         """Read a device from its files; `name` is used where they state no hostname."""
 
 
@@ -81,7 +81,7 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def written() -> tuple[str, ...]:
+def writable_names() -> tuple[str, ...]:
     """Return the platforms that nodrop writes, sorted."""
     return tuple(sorted(path.parent.name for path in _HERE.glob("*/writer.py")))
 
@@ -89,19 +89,19 @@ def written() -> tuple[str, ...]:
 @cache
 def default() -> str:
     """Return the platform that is used where none is named: the one whose `__init__.py` has `DEFAULT`."""
-    return next(name for name in written() if getattr(_package(name), "DEFAULT", False))
+    return next(name for name in writable_names() if getattr(_package(name), "DEFAULT", False))
 
 
 @cache
 def default_first() -> tuple[str, ...]:
     """Return the platforms that nodrop writes: the default one, then the others, sorted."""
-    return default(), *(name for name in written() if name != default())
+    return default(), *(name for name in writable_names() if name != default())
 
 
 @cache
 def writes() -> tuple[str, ...]:
     """Return the names that writers give to files of a device, as patterns."""
-    return tuple(dict.fromkeys(name for one in written() for name in _package(one).WRITES))
+    return tuple(dict.fromkeys(name for writable_name in writable_names() for name in _package(writable_name).WRITES))
 
 
 @cache
@@ -110,7 +110,7 @@ def written_as(platform: str) -> str:
 
     A reader of a platform that is not written says so as `WRITTEN_AS`. KeyError where there is no such platform.
     """
-    return platform if platform in written() else cast("str", reader(platform).WRITTEN_AS)  # type: ignore[attr-defined]
+    return platform if platform in writable_names() else cast("str", reader(platform).WRITTEN_AS)  # type: ignore[attr-defined]
 
 
 @cache
@@ -150,7 +150,7 @@ def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
     KeyError where nodrop does not write the platform or, where names follow the lanes, for an unknown model or a port
     that the model does not have.
     """
-    if platform not in written():
+    if platform not in writable_names():
         raise KeyError(platform)
     return cast("str", _module(platform, "naming").port_name(model, port, splits))
 
@@ -160,7 +160,7 @@ def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
 
     It is `model_port` of the platform's `naming.py`. KeyError where nodrop does not write the platform.
     """
-    if platform not in written():
+    if platform not in writable_names():
         raise KeyError(platform)
     found = getattr(_module(platform, "naming"), "model_port", None)
     return cast("Callable[[str, str, int], Port | None] | None", found)
@@ -178,7 +178,7 @@ class Added(Protocol):
 
 def additions(platform: str) -> Added:
     """Return how a platform's files hold what owners add; KeyError where nodrop does not write it."""
-    if platform not in written():
+    if platform not in writable_names():
         raise KeyError(platform)
     return cast("Added", _module(platform, "additions"))
 
@@ -229,12 +229,12 @@ def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Pla
     return cast("Callable[[Subject], Place | None]", _module(platform, "places").where(bundle))
 
 
-def access_paths(platform: str, part: Subject) -> Iterator[tuple[str, ...]]:
+def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
     """Yield the paths at which a written platform states part of an access list, the most exact first.
 
     The part is what follows `@access_lists` in a subject: the name of the list, and a part of it.
     """
-    return cast("Iterator[tuple[str, ...]]", _module(platform, "read_access").access_paths(part))
+    return cast("Iterator[tuple[str, ...]]", _module(platform, "read_access").access_paths(subject))
 
 
 def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
@@ -245,7 +245,7 @@ def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[
     if not (_HERE / platform / "frr_text.py").exists():
         return None
     module = _module(platform, "frr_text")
-    return cast("tuple[str, Callable[[int], Place | None]] | None", module.stated(bundle))
+    return cast("tuple[str, Callable[[int], Place | None]] | None", module.find_frr_source(bundle))
 
 
 class Staged(Protocol):
@@ -294,9 +294,9 @@ def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
 
 
 @cache
-def not_carried(platform: str) -> Mapping[str, str]:
+def unsupported_paths(platform: str) -> Mapping[str, str]:
     """Return the model paths that a platform's writer cannot say, with the reason for each; none where it has none."""
     path = _HERE / platform / "not_carried.yaml"
-    if platform not in written():
+    if platform not in writable_names():
         return {}
     return cast("Mapping[str, str]", parse(path.read_bytes(), path.name).data)

@@ -40,9 +40,9 @@ def own(platform: str, path: Subject, of_port: bool, running: object, wanted: ob
     """
     if wanted not in (None, ()) or running in (None, ()):
         return False
-    whole = below_switch(path, of_port)
+    whole_subjects = below_switch(path, of_port)
     return any(
-        any(matches(one, whole) for one in row.paths) and (not row.values or _is_any(running, row.values))
+        any(matches(paths, whole_subjects) for paths in row.paths) and (not row.values or _is_any(running, row.values))
         for row in rows(platform)
     )
 

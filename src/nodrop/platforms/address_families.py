@@ -19,9 +19,9 @@ def stated_families(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> tuple[AddressF
         bgp.maximum_paths_ipv6 is not None
         or bgp.maximum_paths_internal_ipv6 is not None
         or bgp.distances_ipv6 is not None
-        or any(":" in one.prefix for one in bgp.aggregates)
+        or any(":" in aggregate.prefix for aggregate in bgp.aggregates)
         or any(":" in network for network in bgp.networks)
-        or any(one.family == "ipv6" for one in bgp.redistributions)
+        or any(redistribution.family == "ipv6" for redistribution in bgp.redistributions)
         or any(map(carries_ipv6, sessions))
     )
     return ("ipv4", "ipv6") if with_ipv6 else ("ipv4",)

@@ -68,7 +68,7 @@ def places(rows: Iterable[Binding[Place, Any, Any, Any]], field: str) -> tuple[P
     return next((row.where for row in rows if row.field == field), ())
 
 
-def bound(rows: Iterable[AnyBinding]) -> frozenset[str]:
+def bound_fields(rows: Iterable[AnyBinding]) -> frozenset[str]:
     """Return the fields that have a row."""
     return frozenset(row.field for row in rows)
 
@@ -95,7 +95,7 @@ def check_release(rows: Iterable[AnyBinding], part: Any, lacks: Callable[[str], 
     """
     for row in rows:
         if row.since is not None and (reason := lacks(row.since)):
-            default = next(one.default for one in dataclasses.fields(part) if one.name == row.field)
+            default = next(field.default for field in dataclasses.fields(part) if field.name == row.field)
             if (value := getattr(part, row.field)) is not default and value != default:
                 raise refuse((*path, row.field), reason)
 

@@ -30,9 +30,9 @@ def effect(platform: str, path: Subject, of_port: bool, old: object, new: object
 
     Without an old value it is added, without a new one removed; an empty list is no value.
     """
-    whole = below_switch(path, of_port)
+    full_path = below_switch(path, of_port)
     kind = "added" if old in (None, ()) else "removed" if new in (None, ()) else "changed"
-    of_platform = (row.impact for row in _rows(platform) if _at(row, whole))
+    of_platform = (row.impact for row in _rows(platform) if _at(row, full_path))
     for impact in (*of_platform, *impacts(path, of_port=of_port)):
         if kind in impact.kinds and (impact.values is None or any(new is value for value in impact.values)):
             return impact
@@ -41,7 +41,7 @@ def effect(platform: str, path: Subject, of_port: bool, old: object, new: object
 
 @lru_cache(maxsize=4096)
 def _at(row: _Row, path: Subject) -> bool:
-    return any(matches(one, path) for one in row.paths)
+    return any(matches(paths, path) for paths in row.paths)
 
 
 @cache

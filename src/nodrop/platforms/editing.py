@@ -15,14 +15,14 @@ from nodrop.model.change import ByHand, Change, Edit
 from nodrop.model.compare import Difference, differences
 from nodrop.model.edit import get_value, set_value
 from nodrop.model.fabric import Device, Fabric, Interface
-from nodrop.model.fields import named
+from nodrop.model.fields import field_names
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading, Remark, Source
-from nodrop.model.spelling import said
+from nodrop.model.spelling import describe_value
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject, matches
 from nodrop.model.subject import text as spelt
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.entry_order import in_order
 
 Bundle = Mapping[str, bytes]
@@ -90,11 +90,11 @@ class State:
         self.bundle: Bundle = dict(bundle)
         self._name, self._means = name, means
         self._budget = budget or Budget(bundle)
-        self.reading = self.first = self._read(self.bundle)
+        self.reading = self.first = self._read_bundle(self.bundle)
         if self.reading.problems:
             raise InputProblems(list(self.reading.problems))
 
-    def _read(self, bundle: Bundle) -> DeviceReading:
+    def _read_bundle(self, bundle: Bundle) -> DeviceReading:
         return self._means.read(self._name, sources(bundle))
 
     def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
@@ -119,16 +119,21 @@ class State:
                 said = "not tried, for too many changes of this switch cannot be made together"
                 yield from (ByHand(change=change, line=f"{spelt(change.subject)}: {said}") for change in part)
 
-    def made(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
+    def apply_changes(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
         """Make changes as far as they can be; return what is left, without what follows from those that were made."""
         return tuple(each for each in tuple(self.make(changes)) if not self._is_there(each.change))
 
     def _is_there(self, change: Change) -> bool:
         """Whether the files say now what a change was to make them say, and did not before."""
-        before, now = (Fabric(name="", mode="lossless", devices=(one.device,)) for one in (self.first, self.reading))
+        before, fabric = (
+            Fabric(name="", mode="lossless", devices=(device_reading.device,))
+            for device_reading in (self.first, self.reading)
+        )
         try:
-            wanted = get_value(set_value(now, change.subject, change.new), change.subject)
-            return same(get_value(now, change.subject), wanted) and not same(_held(before, change.subject), wanted)
+            wanted = get_value(set_value(fabric, change.subject, change.new), change.subject)
+            return same(get_value(fabric, change.subject), wanted) and not same(
+                _value_or_none(before, change.subject), wanted
+            )
         except ValueError:
             return False
 
@@ -137,12 +142,12 @@ class State:
         old = self.reading.device
         why: str | None = None
         try:
-            new = wanted(old, changes, self._means)
-            names = ([one.name for one in device.interfaces] for device in (old, new))
+            new = apply_to_device(old, changes, self._means)
+            names = ([interface.name for interface in device.interfaces] for device in (old, new))
             if len({tuple(each) for each in names}) > 1:
                 return "ports come and go with their breakout, which makes anew what is said of them"
             for bundle in self._means.draw(self.bundle, self.reading, new):
-                reading = self._read(bundle)
+                reading = self._read_bundle(bundle)
                 unlike = self._unlike(reading, new, changes)
                 if unlike is None:
                     self.bundle, self.reading = bundle, reading
@@ -158,35 +163,35 @@ class State:
         """Say what the changed files would say that they should not; None where there is nothing."""
         if reading.problems:
             return f"the file could not be read any more: {reading.problems[0].found}"
-        known = {self._fault(remark) for remark in self.reading.remarks}
+        known_faults = {self._fault(remark) for remark in self.reading.remarks}
         for remark in reading.remarks:
-            if remark.kind not in self._means.meaning and self._fault(remark) not in known:
+            if remark.kind not in self._means.meaning and self._fault(remark) not in known_faults:
                 parts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
                 return f"the file would have a fault ({remark.kind}: {', '.join(parts)})"
         subjects = [change.subject for change in changes]
-        for found in differences(new, reading.device):
-            at = subject_of(new.name, found.path)
-            one = Found(subject=at, difference=found, old=self.reading, new=reading, wanted=subjects)
+        for difference in differences(new, reading.device):
+            at = subject_of(new.name, difference.path)
+            one = Found(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
             if any(touch(at, subject) for subject in subjects) or not self._means.follows(one):
-                return f"{spelt(at)} would be {said(found.b)}, not {said(found.a)}"
+                return f"{spelt(at)} would be {describe_value(difference.b)}, not {describe_value(difference.a)}"
         return None
 
     def _fault(self, remark: Remark) -> tuple[str, ...]:
         """Return the key by which two remarks are the same fault; a file whose text is odd has one."""
         return (remark.kind,) if remark.kind in self._means.spelling else (remark.kind, *remark.facts.values())
 
-    def told(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
+    def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
         """Yield what is different beside the changes that were made."""
         left = {id(one.change) for one in by_hand}
-        made = [change.subject for change in changes if id(change) not in left]
+        subjects = [change.subject for change in changes if id(change) not in left]
         name = self.first.device.name
-        for found in differences(self.first.device, self.reading.device):
-            at = subject_of(name, found.path)
-            if not any(touch(at, subject) for subject in made):
-                yield Change(subject=at, old=found.a, new=found.b)
+        for difference in differences(self.first.device, self.reading.device):
+            at = subject_of(name, difference.path)
+            if not any(touch(at, subject) for subject in subjects):
+                yield Change(subject=at, old=difference.a, new=difference.b)
 
 
-def wanted(device: Device, changes: Sequence[Change], means: Means) -> Device:
+def apply_to_device(device: Device, changes: Sequence[Change], means: Means) -> Device:
     """Return the device with the changes, and what goes along with them; ValueError where one does not fit."""
     fabric = Fabric(name="", mode="lossless", devices=(device,))
     for change in changes:
@@ -198,12 +203,14 @@ def wanted(device: Device, changes: Sequence[Change], means: Means) -> Device:
 def _check_old(fabric: Fabric, change: Change) -> None:
     if isinstance(change.old, Unknown):
         return
-    found = _held(fabric, change.subject)
+    found = _value_or_none(fabric, change.subject)
     if not same(found, change.old):
-        raise ValueError(f"it is {said(found)}, not {said(change.old)}, for which the change was made")
+        raise ValueError(
+            f"it is {describe_value(found)}, not {describe_value(change.old)}, for which the change was made"
+        )
 
 
-def _held(fabric: Fabric, subject: Subject) -> object:
+def _value_or_none(fabric: Fabric, subject: Subject) -> object:
     try:
         return get_value(fabric, subject)
     except ValueError:
@@ -225,10 +232,12 @@ def alongside(
 ) -> Device:
     """Return the new device with each port as `port` makes it from the old one, and lists in the order of files."""
     were = {interface.name: interface for interface in old.interfaces}
-    servers = {name: getattr(new, name) for name in named(Device, unordered=True)}
-    return changed(
+    servers = {name: getattr(new, name) for name in field_names(Device, unordered=True)}
+    return replace_fields(
         new,
-        interfaces=tuple(port(were.get(one.name, one), one, old.name, subjects) for one in new.interfaces),
+        interfaces=tuple(
+            port(were.get(interface.name, interface), interface, old.name, subjects) for interface in new.interfaces
+        ),
         access_lists=new.access_lists if isinstance(new.access_lists, Unknown) else in_order(new.access_lists),
         **{name: tuple(sorted(names)) for name, names in servers.items() if isinstance(names, tuple)},
     )
@@ -255,14 +264,14 @@ def both_ways(
             and not apart(value)
             and not any(matches(subject[: len(at) + 1], (*at, other)) for subject in subjects)
         ):
-            qos = changed(qos, **{other: value})
-    return changed(new, qos=qos)
+            qos = replace_fields(qos, **{other: value})
+    return replace_fields(new, qos=qos)
 
 
-def touch(at: Subject, wanted: Subject) -> bool:
+def touch(at: Subject, wanted_subject: Subject) -> bool:
     """Whether one of two subjects is a part of the other; the wanted one may have globs."""
-    length = min(len(at), len(wanted))
-    return matches(wanted[:length], at[:length])
+    length = min(len(at), len(wanted_subject))
+    return matches(wanted_subject[:length], at[:length])
 
 
 def subject_of(device: str, path: Subject) -> Subject:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from nodrop.model.access import AccessEntry, AccessList
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 
 def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
@@ -14,16 +14,21 @@ def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     Entries go by falling priority, and by their numbers or names where there is none.
     """
     return by_binding(
-        one if isinstance(one.entries, Unknown) else changed(one, entries=tuple(sorted(one.entries, key=_rank)))
-        for one in lists
+        access_list
+        if isinstance(access_list.entries, Unknown)
+        else replace_fields(access_list, entries=tuple(sorted(access_list.entries, key=_rank)))
+        for access_list in lists
     )
 
 
 def by_binding(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     """Return access lists by name, with bindings by interface; their entries stay in the order that they have."""
     return tuple(
-        changed(one, bindings=tuple(sorted(one.bindings, key=lambda each: (natural(each.interface or ""), each.stage))))
-        for one in sorted(lists, key=lambda one: natural(one.name))
+        replace_fields(
+            one,
+            bindings=tuple(sorted(one.bindings, key=lambda binding: (natural(binding.interface or ""), binding.stage))),
+        )
+        for one in sorted(lists, key=lambda access_list: natural(access_list.name))
     )
 
 

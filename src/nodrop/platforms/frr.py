@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 from nodrop.platforms import frr_rows
 from nodrop.platforms.address_families import carries_ipv6, stated_families
 from nodrop.platforms.frr_limits import check
@@ -13,9 +13,9 @@ from nodrop.platforms.frr_places import where as where
 from nodrop.platforms.frr_reader import ADDRESSES as ADDRESSES
 from nodrop.platforms.frr_reader import DATACENTER as DATACENTER
 from nodrop.platforms.frr_reader import Routing as Routing
-from nodrop.platforms.frr_reader import read as read
+from nodrop.platforms.frr_reader import read_frr as read_frr
 from nodrop.platforms.rendering import Quoted, template
-from nodrop.platforms.session_groups import NOWHERE, FarEnds, Grouped, grouped, of_session
+from nodrop.platforms.session_groups import NOWHERE, FarEnds, Grouped, group_sessions, of_session
 
 
 def write(device: Device, ends: FarEnds = NOWHERE) -> str:
@@ -27,13 +27,13 @@ def write(device: Device, ends: FarEnds = NOWHERE) -> str:
     bgp = processes[0] if processes else None
     routes = list(map(static_route, device.static_routes))
     installed = [] if bgp is None else [*frr_rows.INSTALLED.lines(bgp)]
-    return _rendered(
+    return _render_template(
         "frr",
         device=device,
         bgp=bgp,
         routes=routes,
         installed=installed,
-        processes=[_process(one, ends) for one in processes],
+        processes=[_process(process, ends) for process in processes],
     )
 
 
@@ -46,24 +46,24 @@ def static_route(route: StaticRoute) -> str:
 
 def _process(bgp: Bgp, ends: FarEnds) -> Quoted:
     """Return what a process says; its text is made here, for lines of an included template are handed through."""
-    head, *own = frr_rows.PROCESS.lines(bgp)
-    found = grouped(bgp, ends)
-    for name, group in found.groups.items():
-        own += [frr_rows.of_session(name, "peer-group"), *frr_rows.session_lines(name, group)]
-    for one in known(bgp.neighbors):
-        own += _session(one, found)
-    sessions = found.stated(known(bgp.neighbors))
+    head, *own_commands = frr_rows.PROCESS.lines(bgp)
+    session = group_sessions(bgp, ends)
+    for name, group in session.groups.items():
+        own_commands += [frr_rows.of_session(name, "peer-group"), *frr_rows.session_lines(name, group)]
+    for neighbor in require_fact(bgp.neighbors):
+        own_commands += _session(neighbor, session)
+    sessions = session.groups_and_sessions(require_fact(bgp.neighbors))
     blocks = [(family.name, list(_of_family(bgp, family))) for family in families(bgp, sessions)]
-    return _rendered("bgp", head=head, commands=own, families=blocks)
+    return _render_template("bgp", head=head, commands=own_commands, families=blocks)
 
 
-def _session(one: BgpNeighbor, found: Grouped) -> list[str]:
+def _session(neighbor: BgpNeighbor, found: Grouped) -> list[str]:
     """Return the commands of a session: all its settings, or those that its peer group does not hold."""
-    group = found.group_of.get(one.key)
+    group = found.group_of.get(neighbor.key)
     if group is None:
-        return frr_rows.session_lines(one.key, one)
-    makes_it, *rest = frr_rows.session_lines(one.key, of_session(one))
-    return [makes_it, frr_rows.of_session(one.key, f"peer-group {group}"), *rest]
+        return frr_rows.session_lines(neighbor.key, neighbor)
+    makes_it, *rest = frr_rows.session_lines(neighbor.key, of_session(neighbor))
+    return [makes_it, frr_rows.of_session(neighbor.key, f"peer-group {group}"), *rest]
 
 
 def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
@@ -73,14 +73,15 @@ def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
     for aggregate in bgp.aggregates:
         if (":" in aggregate.prefix) is (family.name == "ipv6"):
             yield frr_rows.aggregate_line(aggregate)
-    for one in family.redistributions:
-        yield f"redistribute {one.source}{f' route-map {one.policy}' if one.policy else ''}"
+    for redistribution in family.redistributions:
+        policy = f" route-map {redistribution.policy}" if redistribution.policy else ""
+        yield f"redistribute {redistribution.source}{policy}"
     for key, carried in family.sessions:
         yield from frr_rows.carried_lines(key, carried, by_default=family.by_default)
     yield from frr_rows.FAMILY[family.name].lines(bgp)
 
 
-def _rendered(file: str, **names: Any) -> Quoted:
+def _render_template(file: str, **names: Any) -> Quoted:
     return Quoted(template(f"frr/{file}.conf.j2").render(**names))
 
 
@@ -97,11 +98,13 @@ class Family(NamedTuple):
 
 def families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
     """Yield the address families that a process states; `sessions` go by their names."""
-    for name in stated_families(bgp, [one for _, one in sessions]):
+    for name in stated_families(bgp, [neighbor for _, neighbor in sessions]):
         is_ipv6 = name == "ipv6"
         networks = [network for network in bgp.networks if (":" in network) is is_ipv6]
-        others = [one for one in bgp.redistributions if one.family == name]
+        other_redistributions = [
+            redistribution for redistribution in bgp.redistributions if redistribution.family == name
+        ]
         carrying: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = (
-            [(key, one.ipv6) for key, one in sessions if carries_ipv6(one)] if is_ipv6 else [*sessions]
+            [(key, neighbor.ipv6) for key, neighbor in sessions if carries_ipv6(neighbor)] if is_ipv6 else [*sessions]
         )
-        yield Family(name, networks, others, carrying, False if is_ipv6 else bgp.default_ipv4_unicast)
+        yield Family(name, networks, other_redistributions, carrying, False if is_ipv6 else bgp.default_ipv4_unicast)

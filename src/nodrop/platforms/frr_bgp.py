@@ -10,15 +10,15 @@ from typing import Any
 from nodrop.formats.frr import Statement
 from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr_rows
-from nodrop.platforms.bindings import bound
+from nodrop.platforms.bindings import bound_fields
 from nodrop.platforms.frr_harmless import harmless
 from nodrop.platforms.frr_policies import BFD_PROFILE, Policies
 from nodrop.platforms.frr_rows import FAMILIES, Family
 from nodrop.platforms.frr_words import address, is_address, prefix, without_no
 
-_OF_FAMILY = bound(frr_rows.CARRIED.rows)
+_OF_FAMILY = bound_fields(frr_rows.CARRIED.rows)
 _NOTHING = Ipv6Unicast()
 EVPN = ("address-family", "l2vpn", "evpn")
 """The command that opens the address family of EVPN."""
@@ -27,9 +27,9 @@ EVPN = ("address-family", "l2vpn", "evpn")
 class Process:
     """The BGP process of a VRF, put together command by command."""
 
-    def __init__(self, bgp: Bgp, policies: Policies, others: list[Statement]) -> None:
+    def __init__(self, bgp: Bgp, policies: Policies, other_statements: list[Statement]) -> None:
         self._said: dict[str, Any] = {}
-        self._bgp, self._policies, self._others = bgp, policies, others
+        self._bgp, self._policies, self._others = bgp, policies, other_statements
         self._networks: list[str] = []
         self._aggregates: dict[str, Aggregate] = {}
         self._redistributions: dict[tuple[str, str], Redistribution] = {}
@@ -45,7 +45,7 @@ class Process:
         """The number of its AS."""
         return self._bgp.asn
 
-    def read(self, statements: list[Statement]) -> None:
+    def read_statements(self, statements: list[Statement]) -> None:
         """Read commands that stand below `router bgp`."""
         for statement in statements:
             understood(statement, self._command, self._others)
@@ -54,13 +54,13 @@ class Process:
         """Return the process with what it shares with those of other VRFs."""
         said = self._said
         unicast = said.get("default_ipv4_unicast", self._bgp.default_ipv4_unicast)
-        return changed(
+        return replace_fields(
             self._bgp,
             **shared,
             **said | {"graceful_shutdown": drained or said.get("graceful_shutdown", False)},
             networks=tuple(sorted(self._networks, key=lambda network: ":" in network)),
-            aggregates=tuple(sorted(self._aggregates.values(), key=lambda one: ":" in one.prefix)),
-            redistributions=tuple(one for _, one in sorted(self._redistributions.items())),
+            aggregates=tuple(sorted(self._aggregates.values(), key=lambda aggregate: ":" in aggregate.prefix)),
+            redistributions=tuple(redistribution for _, redistribution in sorted(self._redistributions.items())),
             neighbors=tuple([self._with_group(key, unicast) for key in self._neighbors]),
         )
 
@@ -131,8 +131,8 @@ class Process:
         elif words[0] == "network" and len(words) == 2:
             self._networks.append(_of(family, prefix(words[1])))
         elif words[0] == "aggregate-address":
-            found = frr_rows.aggregate(words[1:])
-            self._aggregates[_of(family, found.prefix)] = found
+            aggregate = frr_rows.aggregate(words[1:])
+            self._aggregates[_of(family, aggregate.prefix)] = aggregate
         elif words[0] == "redistribute" and words[1:2] and words[1] in SOURCES:
             self._redistribute(statement, words[1], words[2:], family)
         elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
@@ -153,11 +153,11 @@ class Process:
     def _neighbor(self, statement: Statement, words: tuple[str, ...], *, on: bool, family: Family) -> None:
         if len(words) < 2:
             raise NotUnderstood
-        key, rest = words[0], words[1:]
-        if rest == ("peer-group",) and on:
+        key, remaining_words = words[0], words[1:]
+        if remaining_words == ("peer-group",) and on:
             self._groups.setdefault(key, {})
             return
-        stated = self._stated(statement, key, rest, on, family)
+        stated = self._read_session_fields(statement, key, remaining_words, on, family)
         if family == "ipv6":
             if not _OF_FAMILY.issuperset(stated):
                 raise NotUnderstood
@@ -174,13 +174,13 @@ class Process:
         Members are all internal or all external, as the group says, or its first member if that says nothing: one
         without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
         """
-        own, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
+        own_asn, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
         members = [name for name, joined in self._member_of.items() if joined == group]
         if stated is None and members:
-            first = self._kind(self._neighbors[members[0]].get("remote_asn"))
+            first_kind = self._kind(self._neighbors[members[0]].get("remote_asn"))
         else:
-            first = self._kind(own if stated is None else stated)
-        fits = own is None or isinstance(stated, int) or self._kind(own) == first
+            first_kind = self._kind(own_asn if stated is None else stated)
+        fits = own_asn is None or isinstance(stated, int) or self._kind(own_asn) == first_kind
         if not fits or self._member_of.get(key, group) != group:
             raise NotUnderstood
         self._member_of[key] = group
@@ -198,7 +198,7 @@ class Process:
         """Return whether sessions to an AS are `internal` or `external`; None for none."""
         return asn if asn is None or isinstance(asn, str) else "internal" if asn == self.asn else "external"
 
-    def _stated(
+    def _read_session_fields(
         self, statement: Statement, key: str, words: tuple[str, ...], on: bool, family: Family
     ) -> Mapping[str, Any]:
         """Return the fields that a command of a session states, None for one that it takes back."""

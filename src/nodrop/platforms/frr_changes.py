@@ -70,12 +70,12 @@ def changes(old: str, new: str) -> str | None:
     if any(not block[-1].startswith((*_REMOVED, *_KEPT)) for block in gone):
         return None
     whole = [block for block in gone if len(block) == 1 and block[0].startswith(_REMOVED)]
-    lines = [*_moved(before[()], after[()]), *_added((), before, after)]
+    lines = [*_moved(before[()], after[()]), *_find_added_lines((), before, after)]
     lines += [f"no {block[0]}" for block in reversed(whole)]
     for block in [block for block in before if block and block[:1] not in whole]:
-        lines += _within(block, [*_taken_back(block, before, after)])
+        lines += _wrap_block(block, [*_taken_back(block, before, after)])
     for block in [block for block in after if block]:
-        lines += _within(block, [*_added(block, before, after)], new=block not in before)
+        lines += _wrap_block(block, [*_find_added_lines(block, before, after)], new=block not in before)
     lines += [line for line in _taken_back((), before, after) if line not in lines]
     return "".join(f"{line}\n" for line in lines)
 
@@ -90,7 +90,7 @@ def regrouped(old: str, new: str) -> Iterator[str]:
     for block in before:
         if not block or not block[-1].startswith("router bgp "):
             continue
-        groups = [_groups(one) for one in (before[block], after.get(block, ()))]
+        groups = [_groups(lines) for lines in (before[block], after.get(block, ()))]
         stay = _neighbors(before[block]) & _neighbors(after.get(block, ()))
         for name in sorted(stay & (groups[0].keys() | groups[1].keys())):
             was, now = (one.get(name) for one in groups)
@@ -106,41 +106,43 @@ def regrouped(old: str, new: str) -> Iterator[str]:
 def _groups(lines: Sequence[str]) -> Mapping[str, str]:
     """Return the peer group of each session that is in one."""
     joins = (found for line in lines if (found := _JOINS.fullmatch(line)))
-    return {found[1]: found[0].split()[-1] for found in joins}
+    return {join[1]: join[0].split()[-1] for join in joins}
 
 
 def _blocks(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list[str]]:
     """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
-    found: dict[Block, list[str]] = {at: []}
-    for one in statements:
-        if one.children or one.text.startswith((*_REMOVED, *_KEPT)):
-            for block, commands in _blocks(one.children, (*at, one.text)).items():
-                found.setdefault(block, []).extend(commands)
+    blocks: dict[Block, list[str]] = {at: []}
+    for statement in statements:
+        if statement.children or statement.text.startswith((*_REMOVED, *_KEPT)):
+            for block, commands in _blocks(statement.children, (*at, statement.text)).items():
+                blocks.setdefault(block, []).extend(commands)
         else:
-            found[at].append(one.text)
-    return found
+            blocks[at].append(statement.text)
+    return blocks
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield what takes entries out of prefix lists that are to stand at another place there: FRR takes none twice."""
     wanted = {found.group(1, 3) for line in new if line not in old and (found := _ENTRY.fullmatch(line))}
     for line in old:
-        found = _ENTRY.fullmatch(line)
-        if found and line not in new and found.group(1, 3) in wanted:
+        match = _ENTRY.fullmatch(line)
+        if match and line not in new and match.group(1, 3) in wanted:
             yield f"no {line}"
 
 
 def _leave(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether a session is in a peer group before, and afterwards in none or in another."""
     joins = [found for line in before if line not in after and (found := _JOINS.fullmatch(line))]
-    return not _neighbors(after).isdisjoint(found[1] for found in joins)
+    return not _neighbors(after).isdisjoint(join[1] for join in joins)
 
 
 def _profile(blocks: Mapping[Block, Sequence[str]]) -> list[str]:
     return [line for line in blocks[()] if line.startswith(("frr defaults ", "service "))]
 
 
-def _added(block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]) -> list[str]:
+def _find_added_lines(
+    block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
+) -> list[str]:
     had = before.get(block, ())
     return [line for line in after.get(block, ()) if line not in had]
 
@@ -166,20 +168,20 @@ def _taken_back(
 def _key(line: str) -> str:
     """Return what a command is about of which a block has one; nothing of all others."""
     for pattern in _ONE_VALUE:
-        if found := pattern.fullmatch(line):
-            return " ".join(found.groups())
+        if match := pattern.fullmatch(line):
+            return " ".join(match.groups())
     return ""
 
 
 def _neighbors(lines: Sequence[str]) -> set[str]:
-    return {found[1] for line in lines if (found := _NEIGHBOR.fullmatch(line))}
+    return {match[1] for line in lines if (match := _NEIGHBOR.fullmatch(line))}
 
 
 def _of_interface(peer: str, lines: Sequence[str]) -> bool:
     return any(line.startswith(f"neighbor {peer} interface") for line in lines)
 
 
-def _within(block: Block, lines: Sequence[str], *, new: bool = False) -> list[str]:
+def _wrap_block(block: Block, lines: Sequence[str], *, new: bool = False) -> list[str]:
     """Lines in their block, each block by itself so that their order is free; nothing where there are none."""
     if not lines and not new:
         return []

@@ -79,19 +79,19 @@ class Commands:
         self.rows = tuple(rows)
         self.limited = tuple(row for row in self.rows if row.refuses)
         self._rows = {row.field: row for row in self.rows}
-        default = {one.name: one.default for one in fields(owner)}
+        default = {field.name: field.default for field in fields(owner)}
         self._written = [(row.field, row.encode, default[row.field]) for row in self.rows if row.encode is not None]
-        found: dict[str, list[Row]] = {}
+        bindings: dict[str, list[Row]] = {}
         for row in self.rows:
             for where in row.where:
-                found.setdefault(where, []).append(row)
+                bindings.setdefault(where, []).append(row)
         self._read: dict[str, list[tuple[Form, list[Row]]]] = {}
-        for where in sorted(found, key=lambda one: -len(form(one).literals)):
-            self._read.setdefault(where.split()[0], []).append((form(where), found[where]))
-        self.read = lru_cache(maxsize=4096)(self._stated)
+        for where in sorted(bindings, key=lambda one: -len(form(one).literals)):
+            self._read.setdefault(where.split()[0], []).append((form(where), bindings[where]))
+        self.read = lru_cache(maxsize=4096)(self._decode_command)
         """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
 
-    def _stated(self, words: tuple[str, ...], on: bool) -> Mapping[str, Any] | None:
+    def _decode_command(self, words: tuple[str, ...], on: bool) -> Mapping[str, Any] | None:
         """Return what a command states, None for a field that it takes back; None where no row reads the command.
 
         NotUnderstood where FRR does not take its values.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nodrop.formats.frr import Statement
 from nodrop.model.fabric import Device
-from nodrop.model.states import surely_off, those_known
+from nodrop.model.states import known_rows, surely_off
 from nodrop.platforms.frr_reader import Routing
 
 SHUT, FORWARDS_NOT = "interface-shut-by-frr", "forwarding-off-in-frr"
@@ -27,7 +27,7 @@ def faults(routing: Routing, device: Device) -> Iterator[Fault]:
     the kernel's forwarding (zebra/ipforward_proc.c).
     """
     off = _shut_elsewhere(device)
-    names = {one.name for one in device.interfaces}
+    names = {interface.name for interface in device.interfaces}
     for name, statement in routing.shut.items():
         if name not in off:
             subject = (device.name, name) if name in names else (device.name,)
@@ -40,9 +40,11 @@ def faults(routing: Routing, device: Device) -> Iterator[Fault]:
 def unknown_statements(routing: Routing, device: Device) -> list[Statement]:
     """Return the commands whose effect is not known: those not understood, and `no shutdown` of what else is shut."""
     off = _shut_elsewhere(device)
-    return [*routing.not_understood, *(one for name, one in routing.raised.items() if name in off)]
+    return [*routing.not_understood, *(statement for name, statement in routing.raised.items() if name in off)]
 
 
 def _shut_elsewhere(device: Device) -> set[str]:
-    off = {one.name for one in device.interfaces if surely_off(one.enabled)}
-    return off | {one.name for one in those_known(device.port_channels) if surely_off(one.enabled)}
+    off = {interface.name for interface in device.interfaces if surely_off(interface.enabled)}
+    return off | {
+        port_channel.name for port_channel in known_rows(device.port_channels) if surely_off(port_channel.enabled)
+    }

@@ -10,7 +10,7 @@ from nodrop.model import policy_values
 from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms import bindings, frr_rows
 from nodrop.platforms.frr_words import is_address
@@ -70,21 +70,21 @@ def check(device: Device) -> tuple[Bgp, ...]:
 
     Unsupported where FRR has no command for a part of the routing.
     """
-    bgp, others = known(device.bgp), known(device.vrf_bgp)
+    bgp, other_bgps = require_fact(device.bgp), require_fact(device.vrf_bgp)
     _PLAIN.check(device.static_routes, "static_routes")
-    for route in known(device.static_routes):
+    for route in require_fact(device.static_routes):
         _check_prefix(route.prefix, "static_routes", route.prefix, "prefix")
         check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
-    check_rows(others, "vrf_bgp", order=lambda one: natural(one.key))
+    check_rows(other_bgps, "vrf_bgp", order=lambda one: natural(one.key))
     if bgp is not None and bgp.vrf is not None:
         raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
-    found: list[tuple[tuple[str, ...], Bgp]] = [(("vrf_bgp", one.key), one) for one in others]
+    found: list[tuple[tuple[str, ...], Bgp]] = [(("vrf_bgp", one.key), one) for one in other_bgps]
     if bgp is not None:
         found.insert(0, (("bgp",), bgp))
     for path, one in found:
         _PLAIN.check(one, *path)
         _check_process(one, *path)
-    _check_shut(known(device.shut_by_daemon))
+    _check_shut(require_fact(device.shut_by_daemon))
     if found:
         _check_shared(found[0][1])
     for path, one in found[1 if bgp is not None else 0 :]:
@@ -113,8 +113,8 @@ def _check_shared(bgp: Bgp) -> None:
 def _check_process(bgp: Bgp, *path: object) -> None:
     bindings.check(frr_rows.OF_PROCESS.limited, bgp, *path)
     check_rows(bgp.redistributions, *path, "redistributions")
-    check_rows(known(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
-    for neighbor in known(bgp.neighbors):
+    check_rows(require_fact(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
+    for neighbor in require_fact(bgp.neighbors):
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
 
 
@@ -128,28 +128,30 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
     for family in _LENGTH:
         check_rows([one for one in lists if one.family == family], "bgp", "prefix_lists")
     check_rows([f"{one.family} {one.name}" for one in lists], "bgp", "prefix_lists")
-    for one in lists:
-        path = ("bgp", "prefix_lists", one.name, "rules")
-        if not one.rules:
+    for prefix_list in lists:
+        path = ("bgp", "prefix_lists", prefix_list.name, "rules")
+        if not prefix_list.rules:
             raise refuse(path, "a list without rules is no list")
-        check_rows(one.rules, *path, order=lambda rule: rule.sequence)
-        for rule in one.rules:
+        check_rows(prefix_list.rules, *path, order=lambda rule: rule.sequence)
+        for rule in prefix_list.rules:
             where = (*path, rule.sequence)
             if rule.prefix != ANY:
                 _check_prefix(rule.prefix, *where, "prefix")
             check_range(rule.sequence, 1, MAX_32_BITS, *where, "sequence")
-            check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
-            check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
+            check_range(rule.ge, 0, _LENGTH[prefix_list.family], *where, "ge")
+            check_range(rule.le, 0, _LENGTH[prefix_list.family], *where, "le")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
     check_rows(lists, "bgp", "community_lists")
-    for one in lists:
-        (_NAME if one.expanded else _WORDS).check(one, "bgp", "community_lists", one.name)
-        path = ("bgp", "community_lists", one.name, "rules")
-        if not one.rules or not all(communities for _, communities in one.rules):
+    for community_list in lists:
+        (_NAME if community_list.expanded else _WORDS).check(
+            community_list, "bgp", "community_lists", community_list.name
+        )
+        path = ("bgp", "community_lists", community_list.name, "rules")
+        if not community_list.rules or not all(communities for _, communities in community_list.rules):
             raise refuse(path, "a rule names a community, and a list has a rule")
-        for _, communities in one.rules if one.expanded else ():
+        for _, communities in community_list.rules if community_list.expanded else ():
             if len(communities) != 1 or on_one_line(communities[0]):
                 raise refuse(path, f"{' '.join(communities)!r} is no expression of communities")
 
@@ -168,12 +170,12 @@ def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
     check_rows(maps, "bgp", "route_maps")
-    for one in maps:
-        path = ("bgp", "route_maps", one.name, "rules")
-        if not one.rules:
+    for route_map in maps:
+        path = ("bgp", "route_maps", route_map.name, "rules")
+        if not route_map.rules:
             raise refuse(path, "a route map without rules is no route map")
-        check_rows(one.rules, *path, order=lambda rule: rule.sequence)
-        for rule in one.rules:
+        check_rows(route_map.rules, *path, order=lambda rule: rule.sequence)
+        for rule in route_map.rules:
             where = (*path, rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
             for name, known_attributes in (("matches", MATCHES), ("sets", (*SETS, *GOES))):
@@ -183,7 +185,7 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
                         raise refuse((*where, name), f"{attribute!r} is not one of {', '.join(known_attributes)}")
                     if reason := on_one_line(value):
                         raise refuse((*where, name), reason)
-                    if attribute == "call" and value == one.name:
+                    if attribute == "call" and value == route_map.name:
                         raise refuse((*where, name), "a route map does not call itself")
                     if attribute == "on-match" and rule.action == "deny":
                         raise refuse((*where, name), "a route that is denied goes nowhere")

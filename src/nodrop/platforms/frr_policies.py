@@ -38,8 +38,8 @@ _MAX_LENGTH = 128
 class Policies:
     """The lists and maps of a device, put together command by command."""
 
-    def __init__(self, others: list[Statement]) -> None:
-        self._others = others
+    def __init__(self, other_statements: list[Statement]) -> None:
+        self._others = other_statements
         self._prefix_lists: dict[tuple[str, str], dict[int, PrefixRule]] = {}
         self._community_lists: dict[str, dict[int, tuple[Action, tuple[str, ...]]]] = {}
         self._expanded: set[str] = set()
@@ -64,7 +64,7 @@ class Policies:
             "AS path list": self._as_path_lists,
             BFD_PROFILE: self.bfd_profiles,
         }
-        return [found for found in self._references if found[2] not in defined[found[1]]]
+        return [reference for reference in self._references if reference[2] not in defined[reference[1]]]
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a BGP process that hold them."""
@@ -85,7 +85,7 @@ class Policies:
             ),
         }
 
-    def _numbered(self, sequence: int | None, kind: str, name: str, family: str = "") -> int:
+    def _assign_sequence(self, sequence: int | None, kind: str, name: str, family: str = "") -> int:
         """Return the number of a rule of a list: the one that it states, else the next after the largest so far."""
         last = self._last.get((kind, family, name), 0)
         number_of_rule = sequence or last // _STEP * _STEP + _STEP
@@ -108,9 +108,13 @@ class Policies:
         if set(limits) - {"ge", "le"}:
             raise NotUnderstood
         rules = self._prefix_lists.setdefault((family, name), {})
-        sequence = self._numbered(sequence, "prefix list", name, family)
+        sequence = self._assign_sequence(sequence, "prefix list", name, family)
         rules[sequence] = PrefixRule(
-            sequence=sequence, action=action(said), prefix=_matched(prefix), ge=limits.get("ge"), le=limits.get("le")
+            sequence=sequence,
+            action=action(said),
+            prefix=_parse_prefix_or_any(prefix),
+            ge=limits.get("ge"),
+            le=limits.get("le"),
         )
 
     def community_list(self, statement: Statement) -> None:
@@ -127,9 +131,9 @@ class Policies:
             self._expanded.add(name)
             communities = (" ".join(communities),)
         rules = self._community_lists.setdefault(name, {})
-        rules[self._numbered(sequence, "community list", name)] = said, communities
-        own = CommunityList(name=name, rules=((said, communities),), expanded=style == "expanded")
-        if not policy_values.listed(own):
+        rules[self._assign_sequence(sequence, "community list", name)] = said, communities
+        own_community_list = CommunityList(name=name, rules=((said, communities),), expanded=style == "expanded")
+        if not policy_values.is_computable_list(own_community_list):
             self._others.append(statement)
 
     def as_path_list(self, statement: Statement) -> None:
@@ -137,7 +141,7 @@ class Policies:
         name, sequence, said, words = _line_of_list(statement.words[3:])
         expression = " ".join(words)
         rules = self._as_path_lists.setdefault(name, {})
-        rules[self._numbered(sequence, "AS path list", name)] = said, expression
+        rules[self._assign_sequence(sequence, "AS path list", name)] = said, expression
         if policy_values.path_expression(expression) is None:
             self._others.append(statement)
 
@@ -146,17 +150,17 @@ class Policies:
 
         One that is not understood is kept, so that nobody takes the entry for more than it is.
         """
-        _, name, said, place = statement.words
-        sequence, what = number(place), action(said)
+        _, name, word, place = statement.words
+        sequence, what = number(place), action(word)
         found: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
-            left: list[Statement] = []
-            understood(child, lambda one: self._in_entry(one, sequence, what, found), left)
-            for one in left:
-                kind, _, rest = one.text.partition(" ")
-                attribute, _, value = (rest if kind in found else one.text).partition(" ")
+            remaining_statements: list[Statement] = []
+            understood(child, lambda one: self._in_entry(one, sequence, what, found), remaining_statements)
+            for one in remaining_statements:
+                kind, _, remainder = one.text.partition(" ")
+                attribute, _, value = (remainder if kind in found else one.text).partition(" ")
                 _put(found[kind if kind in found else "set"], attribute, value)
-            self._others += left
+            self._others += remaining_statements
         rules = self._route_maps.setdefault(name, {})
         before = rules.get(sequence)
         if before is not None:
@@ -168,7 +172,7 @@ class Policies:
 
     def _in_entry(self, statement: Statement, sequence: int, what: Action, found: dict[str, dict[str, str]]) -> None:
         """Read a command of an entry into what it matches and sets."""
-        kind, _, rest = statement.text.partition(" ")
+        kind, _, remainder = statement.text.partition(" ")
         if kind == "description":
             return
         if kind in GOES or kind == "continue":
@@ -181,10 +185,10 @@ class Policies:
             found["set"] |= goes
             return
         known = {"match": MATCHES, "set": SETS}.get(kind, ())
-        attribute = next(iter([one for one in known if rest.startswith(f"{one} ")]), None)
+        attribute = next(iter([one for one in known if remainder.startswith(f"{one} ")]), None)
         if attribute is None:
             raise NotUnderstood
-        value = rest[len(attribute) + 1 :]
+        value = remainder[len(attribute) + 1 :]
         if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
             self._others.append(statement)
         self._refer_to_list(statement, attribute, value)
@@ -209,10 +213,10 @@ class Policies:
                 return {"on-match": "next"}
             case ("on-match", "goto", place) | ("continue", place) if place.isascii() and place.isdecimal():
                 return {"on-match": f"goto {place}"}
-        kind, _, rest = statement.text.partition(" ")
+        kind, _, remainder = statement.text.partition(" ")
         if kind != "on-match":  # which is kept where its value is looked at
             self._others.append(statement)
-        return {kind: rest}
+        return {kind: remainder}
 
 
 def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[str, ...]]:
@@ -231,7 +235,7 @@ def _put(said: dict[str, str], attribute: str, value: str) -> None:
     said[attribute] = value
 
 
-def _matched(word: str) -> str:
+def _parse_prefix_or_any(word: str) -> str:
     """Return what a rule of a prefix list matches: a prefix or `any`; NotUnderstood for any other word."""
     return word if word == ANY else prefix_in(word)
 

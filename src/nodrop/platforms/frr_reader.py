@@ -9,7 +9,7 @@ from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.subject import natural
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr_rows
 from nodrop.platforms.frr_bgp import Process
 from nodrop.platforms.frr_harmless import harmless
@@ -46,12 +46,12 @@ class Routing:
     """The commands that turn forwarding in the kernel off."""
 
 
-def read(text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
+def read_frr(text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
     """Return what the text says, as far as the model goes; `profile` is FRR's where no `frr defaults` names one.
 
     `addressed`: the addresses that it gives to interfaces are read elsewhere.
     """
-    return _Reader(text, profile, addressed=addressed).read()
+    return _Reader(text, profile, addressed=addressed).build_routing()
 
 
 class _Reader:
@@ -67,16 +67,16 @@ class _Reader:
         self._installed: dict[str, Any] = {}
         self._profile, self._old = profile, False
 
-    def read(self) -> Routing:
+    def build_routing(self) -> Routing:
         result = self._result
         for statement in self._top:
             understood(statement, self._command, result.not_understood)
         shared = self._policies.fields() | self._shared if self._processes else {}
-        made = {vrf: one.bgp(shared, drained=self._drained) for vrf, one in self._processes.items()}
-        result.bgp = made.pop(None, None)
+        bgps = {vrf: process.bgp(shared, drained=self._drained) for vrf, process in self._processes.items()}
+        result.bgp = bgps.pop(None, None)
         if result.bgp is not None:
-            result.bgp = changed(result.bgp, **self._installed)
-        result.vrf_bgp = tuple(bgp for _, bgp in sorted(made.items(), key=lambda pair: natural(pair[0] or "")))
+            result.bgp = replace_fields(result.bgp, **self._installed)
+        result.vrf_bgp = tuple(bgp for _, bgp in sorted(bgps.items(), key=lambda pair: natural(pair[0] or "")))
         result.static_routes = tuple(self._routes)
         result.undefined = self._policies.undefined()
         return result
@@ -97,7 +97,7 @@ class _Reader:
         elif words[0] == "route-map" and len(words) == 4:
             self._policies.route_map(statement)
         elif words[:2] == ("router", "bgp"):
-            self._process(words[2:]).read(statement.children)
+            self._process(words[2:]).read_statements(statement.children)
         elif (stated := frr_rows.TOP.read(words, True)) is not None:
             self._shared |= stated
         elif (stated := frr_rows.INSTALLED.read(words, True)) is not None:
@@ -118,8 +118,8 @@ class _Reader:
             self._result.hostname = words[1]
         elif words[:2] == ("frr", "defaults") and words[2:] in ((TRADITIONAL,), (DATACENTER,)):
             self._profile = words[2]
-        elif words[:2] == ("frr", "version") and (found := _VERSION.match("".join(words[2:3]))):
-            self._old = (int(found[1]), int(found[2])) < _POLICIES_SINCE
+        elif words[:2] == ("frr", "version") and (match := _VERSION.match("".join(words[2:3]))):
+            self._old = (int(match[1]), int(match[2])) < _POLICIES_SINCE
         elif harmless("top", *without_no(words)) is None:
             raise NotUnderstood
 
@@ -178,9 +178,9 @@ class _Reader:
         """Read a command of an interface: of `shutdown` and `no shutdown` the last one counts."""
         words, on = without_no(statement.words)
         if words == ("shutdown",):
-            now, before = (self._result.shut, self._result.raised)[:: 1 if on else -1]
+            statements, before = (self._result.shut, self._result.raised)[:: 1 if on else -1]
             before.pop(name, None)
-            now[name] = statement
+            statements[name] = statement
             return
         if self._addressed and words[:2] in ADDRESSES:
             return

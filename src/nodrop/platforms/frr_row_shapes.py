@@ -38,7 +38,7 @@ def value_row(field: str, *where: str, read: Callable[..., Any] = str, refuses: 
 def number_row(field: str, where: str, bounds: Within, *others: Refuses, bare: int = 0) -> Row:
     """Return the row of a command with a number; without one, it means `bare`."""
 
-    def read(word: str | None = None) -> int:
+    def read_number(word: str | None = None) -> int:
         return bare if word is None else number(word, bounds.low, bounds.high)
 
-    return value_row(field, where, read=read, refuses=(bounds, *others))
+    return value_row(field, where, read=read_number, refuses=(bounds, *others))

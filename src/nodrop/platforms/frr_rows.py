@@ -249,7 +249,7 @@ def _time(field: str, words: str, most: int) -> Row:
 
 
 def _distances(field: str) -> Row:
-    def read(*words: str) -> tuple[int, ...]:
+    def parse_number(*words: str) -> tuple[int, ...]:
         return tuple(number(word, 1, 255) for word in words)
 
     def refuses(value: tuple[int, int, int] | None, _: object) -> str | None:
@@ -257,7 +257,7 @@ def _distances(field: str) -> Row:
         return None if within else "is not from 1 to 255"
 
     return replace(
-        value_row(field, "distance bgp * * *", read=read, refuses=(refuses,)),
+        value_row(field, "distance bgp * * *", read=parse_number, refuses=(refuses,)),
         encode=lambda value, _: f"distance bgp {' '.join(map(str, value))}",
     )
 
@@ -357,7 +357,7 @@ FAMILY: Mapping[Family, Commands] = {
 INSTALLED = Commands(Bgp, (_installed("installed_policy", "ip"), _installed("installed_policy_ipv6", "ipv6")))
 """Commands of zebra, outside any BGP process."""
 TOP = Commands(Bgp, (number_row("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
-OF_PROCESS = Commands(Bgp, (row for one in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in one.rows))
+OF_PROCESS = Commands(Bgp, (row for commands in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in commands.rows))
 """All commands that state fields of a process."""
 
 

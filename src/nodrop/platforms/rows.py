@@ -22,7 +22,7 @@ def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) 
 
 def patterns(texts: Iterable[str]) -> tuple[Subject, ...]:
     """Return the paths that a row is about, as it spells them; they may have globs."""
-    return tuple(tuple(one.split("/")) for one in texts)
+    return tuple(tuple(text.split("/")) for text in texts)
 
 
 def below_switch(path: Subject, of_port: bool) -> Subject:

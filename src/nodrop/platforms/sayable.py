@@ -16,7 +16,7 @@ from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Device
 from nodrop.model.routing import BgpNeighbor
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 from nodrop.model.subject import Subject, text
 from nodrop.model.types import fields, key_of
 
@@ -61,14 +61,14 @@ class Plain:
             self._plans[kind] = names, attrgetter(*names, "__class__")  # two names or more, so that it gives a tuple
         return self._plans[kind]
 
-    def _fault_of(self, part: Any, seen: set[int]) -> Fault | None:
-        if type(part) is tuple:
-            return self._fault_in_rows(part, seen)
-        if id(part) in seen:
+    def _fault_of(self, rows: Any, seen: set[int]) -> Fault | None:
+        if type(rows) is tuple:
+            return self._fault_in_rows(rows, seen)
+        if id(rows) in seen:
             return None
-        seen.add(id(part))
-        names, content = self._plan(type(part))
-        for name, value in zip(names, content(part), strict=False):
+        seen.add(id(rows))
+        names, content = self._plan(type(rows))
+        for name, value in zip(names, content(rows), strict=False):
             kind = type(value)
             if kind is NoneType or kind is bool:
                 continue
@@ -76,7 +76,7 @@ class Plain:
                 if reason := self._free.get(name, _wrong)(value):
                     return (name,), reason
             elif kind is Unknown:
-                if not _is_computed(part):
+                if not _is_computed_part(rows):
                     return (name,), UNKNOWN_FACT
             elif fault := self._fault_of(value, seen):
                 return (name, *fault[0]), fault[1]
@@ -100,7 +100,7 @@ def _wrong(value: int | str) -> str | None:
     return None if -(10**_DIGITS) < value < 10**_DIGITS else f"has more than {_DIGITS} digits"
 
 
-def _is_computed(part: Any) -> bool:
+def _is_computed_part(part: Any) -> bool:
     """Whether the switch works out what is not known here."""
     if isinstance(part, BufferProfile):
         return isinstance(part.headroom, Headroom) and part.headroom.computed
@@ -135,7 +135,7 @@ def check_without_overlays(device: Device) -> None:
     for name in ("multi_chassis", "dual_tor", "tunnels", "access_lists"):
         if getattr(device, name):
             raise refuse([name], "is read for rules, and not written")
-    for channel in known(device.port_channels):
+    for channel in require_fact(device.port_channels):
         if channel.segment is not None:
             raise refuse(["port_channels", channel.name, "segment"], "is read for rules, and not written")
 

@@ -109,16 +109,16 @@ def of_frr(text: str) -> list[Found]:
     if not any(word in text for word in _LIKELY):
         return found
     line, counted = 1, 0
-    for one in _FRR.finditer(text):
-        line, counted = line + text.count("\n", counted, one.start("secret")), one.start("secret")
-        how = exposure(one["secret"])
-        at = next(at for at in range(len(_COMMANDS)) if one[f"c{at}"] is not None)
-        if how is not None and one["secret"] not in SHIPPED.get(_COMMANDS[at][1], ()):
-            hashed = one[f"c{at}"].split()[-1] == "8"
-            start = text.rfind("\n", 0, one.start("secret")) + 1
-            first = one.start() - start + len(one[0]) - len(one[0].lstrip()) + 1
+    for match in _FRR.finditer(text):
+        line, counted = line + text.count("\n", counted, match.start("secret")), match.start("secret")
+        how = exposure(match["secret"])
+        at = next(at for at in range(len(_COMMANDS)) if match[f"c{at}"] is not None)
+        if how is not None and match["secret"] not in SHIPPED.get(_COMMANDS[at][1], ()):
+            hashed = match[f"c{at}"].split()[-1] == "8"
+            start = text.rfind("\n", 0, match.start("secret")) + 1
+            first = match.start() - start + len(match[0]) - len(match[0].lstrip()) + 1
             what = _COMMANDS[at][1]
-            found.append((line, first, one.start("secret") - start, what, "scrambled" if hashed else how))
+            found.append((line, first, match.start("secret") - start, what, "scrambled" if hashed else how))
     return found
 
 
@@ -128,23 +128,23 @@ def of_nclu(text: str) -> list[Found]:
     if not any(word in text for word in ("password", "secret", "community", "md5", "auth-", "-key", "encrypt-")):
         return found
     for number, line in enumerate(text.split("\n"), 1):
-        one = _spoken(line)
-        how = exposure(one["secret"].strip("'\"")) if one else None
-        if one is not None and how is not None:
+        match = _match_secret(line)
+        how = exposure(match["secret"].strip("'\"")) if match else None
+        if match is not None and how is not None:
             what = next(what for word, what in _NCLU if word in f" {line} ")
             first = len(line) - len(line.lstrip()) + 1
-            found.append((number, first, one.start("secret"), what, "scrambled" if one["hashed"] else how))
+            found.append((number, first, match.start("secret"), what, "scrambled" if match["hashed"] else how))
     return found
 
 
-def covered(line: str) -> str:
+def mask_secret(line: str) -> str:
     """Return a command without its secret and what stands behind it, to be quoted.
 
     Where a word only looks like one of a secret, nothing behind that word is left.
     """
-    one = _spoken(line)
-    if one is not None:
-        return f"{line[: one.start('secret')]}…"
+    match = _match_secret(line)
+    if match is not None:
+        return f"{line[: match.start('secret')]}…"
     like = _LIKE.search(line)
     blank = _BLANK.search(line, like.end()) if like is not None else None
     return line if blank is None else f"{line[: blank.start()]} …"
@@ -155,6 +155,6 @@ def suspicious(text: str) -> bool:
     return _LIKE.search(text) is not None
 
 
-def _spoken(line: str) -> re.Match[str] | None:
-    one = _SPOKEN.search(line)
-    return None if one is None or _FREE.search(line, 0, one.start()) else one
+def _match_secret(line: str) -> re.Match[str] | None:
+    match = _SPOKEN.search(line)
+    return None if match is None or _FREE.search(line, 0, match.start()) else match

@@ -13,9 +13,9 @@ from nodrop.model.addresses import address_of
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, known, those_known
+from nodrop.model.states import Unknown, known_rows, require_fact
 from nodrop.model.types import fields
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 OF_SESSION = frozenset({"address", "interface", "remote_asn", "description", "enabled"})
 """The fields that a session states itself. SONiC's templates have the AS number there too (dockers/docker-fpm-frr/frr/
@@ -42,50 +42,55 @@ class Grouped(NamedTuple):
     groups: Mapping[str, BgpNeighbor]
     group_of: Mapping[str, str]
 
-    def stated(self, neighbors: Sequence[BgpNeighbor]) -> list[tuple[str, BgpNeighbor]]:
+    def groups_and_sessions(self, neighbors: Sequence[BgpNeighbor]) -> list[tuple[str, BgpNeighbor]]:
         """Return (name, settings) of the groups, then of the sessions in none."""
-        return [*self.groups.items(), *((one.key, one) for one in neighbors if one.key not in self.group_of)]
+        return [
+            *self.groups.items(),
+            *((neighbor.key, neighbor) for neighbor in neighbors if neighbor.key not in self.group_of),
+        ]
 
 
 ALONE = Grouped({}, {})
 """No groups: each session states its settings."""
 
 
-def grouped(bgp: Bgp, ends: FarEnds) -> Grouped:
+def group_sessions(bgp: Bgp, ends: FarEnds) -> Grouped:
     """Return the peer groups of a process.
 
     Of the sessions with one name, those with the most common settings are a group, even one of them. Of the others,
     several with the same settings are a group with a number, and one alone is in none.
     """
-    sessions = known(bgp.neighbors)
+    sessions = require_fact(bgp.neighbors)
     kinds: dict[str, dict[object, list[BgpNeighbor]]] = {}
-    for one in sessions:
-        is_internal = one.remote_asn in ("internal", bgp.asn)  # FRR takes both kinds in one group for a mistake
-        alike = kinds.setdefault(_name(one, ends), {})
-        alike.setdefault((is_internal, one.interface is None, *_HELD(one)), []).append(one)
-    taken = {one.key for one in sessions}
+    for session in sessions:
+        is_internal = session.remote_asn in ("internal", bgp.asn)  # FRR takes both kinds in one group for a mistake
+        alike = kinds.setdefault(_name(session, ends), {})
+        alike.setdefault((is_internal, session.interface is None, *_HELD(session)), []).append(session)
+    taken = {neighbor.key for neighbor in sessions}
     groups: dict[str, BgpNeighbor] = {}
     group_of: dict[str, str] = {}
     for name, alike in sorted(kinds.items()):
-        first, *rest = sorted(alike.values(), key=len, reverse=True)
-        for number, members in enumerate([first, *(one for one in rest if len(one) > 1)], 1):
+        first_neighbors, *rest = sorted(alike.values(), key=len, reverse=True)
+        for number, members in enumerate(
+            [first_neighbors, *(neighbors for neighbors in rest if len(neighbors) > 1)], 1
+        ):
             spelt = name if number == 1 else f"{name}-{number}"
             if spelt not in taken:
-                groups[spelt] = changed(members[0], **_NOTHING)
-                group_of |= dict.fromkeys((one.key for one in members), spelt)
+                groups[spelt] = replace_fields(members[0], **_NOTHING)
+                group_of |= dict.fromkeys((member.key for member in members), spelt)
     return Grouped(groups, group_of)
 
 
-def _name(one: BgpNeighbor, ends: FarEnds) -> str:
-    return ends.get(one.key, _OTHERS) + (_OF_IPV6 if ":" in one.key else "")
+def _name(neighbor: BgpNeighbor, ends: FarEnds) -> str:
+    return ends.get(neighbor.key, _OTHERS) + (_OF_IPV6 if ":" in neighbor.key else "")
 
 
 _NOTHING = {**dict.fromkeys(OF_SESSION), "enabled": True}
 
 
-def of_session(one: BgpNeighbor) -> BgpNeighbor:
+def of_session(neighbor: BgpNeighbor) -> BgpNeighbor:
     """Return what a session in a group states itself."""
-    return BgpNeighbor(**{name: getattr(one, name) for name in OF_SESSION})
+    return BgpNeighbor(**{name: getattr(neighbor, name) for name in OF_SESSION})
 
 
 def far_ends(device: Device, index: Index) -> FarEnds:
@@ -109,6 +114,6 @@ def _name_of(node: str, index: Index) -> str | None:
 
 def _addresses(port: Interface | None) -> Iterator[str]:
     """Yield the addresses of a switch's port, as sessions name them."""
-    for text in those_known(port.addresses) if port is not None else ():
+    for text in known_rows(port.addresses) if port is not None else ():
         if (address := address_of(text.partition("/")[0])) is not None:
             yield str(address)

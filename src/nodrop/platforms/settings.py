@@ -42,7 +42,7 @@ class Settings(Protocol):
     def settings(self, name: str, raw: bytes) -> Tree | None:
         """Return what a file sets; None where that is lines."""
 
-    def spelt(self, raw: bytes, tree: Tree) -> bytes:
+    def render_file(self, raw: bytes, tree: Tree) -> bytes:
         """Return a file with other settings."""
 
     def secret(self, path: Path, at: int) -> bool:
@@ -51,7 +51,7 @@ class Settings(Protocol):
     def masked(self, path: Path) -> bool:
         """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
 
-    def laid(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+    def merge_files(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
         """Return a device's files with all settings in one, laid over each other, and what that sets.
 
         The latter is spelt as the device shows it, texts all of it. Raises InputProblems where a file cannot be read.
@@ -90,7 +90,7 @@ class Opened:
                 depth = self._means.HEAD if self._means is not None else 0
                 yield from _between(self.trees[name], new.trees[name], (name,), depth)
             else:
-                yield from _lines(name, _told(one), _told(other))
+                yield from _lines(name, _count_lines(one), _count_lines(other))
 
     def taking(self, new: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
         """Return the files with some settings as they are in the new ones; of lines, with all of a file.
@@ -104,7 +104,7 @@ class Opened:
                 for path in ordered:
                     if path[0] == name:
                         _take(tree, new.trees[name], path[1:])
-                made[name] = self._means.spelt(self.bundle[name], tree)
+                made[name] = self._means.render_file(self.bundle[name], tree)
             elif name in new.bundle:
                 made[name] = new.bundle[name]
             else:
@@ -126,19 +126,19 @@ def _between(old: Mapping[str, object], new: Mapping[str, object], at: Path, dep
             yield Difference(path, "changed")
 
 
-def _told(raw: bytes | None) -> Counter[str]:
+def _count_lines(raw: bytes | None) -> Counter[str]:
     lines = map(str.strip, (raw or b"").decode(errors="replace").splitlines())
     return Counter(line for line in lines if line[:1] not in _NO_LINE)
 
 
 def _lines(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
-    gone, come = (dict.fromkeys(map(_shown, one)) for one in (old - new, new - old))
+    gone, come = (dict.fromkeys(map(_shorten_line, one)) for one in (old - new, new - old))
     for words in {**gone, **come}:
         kind: Kind = "changed" if words in gone and words in come else "removed" if words in gone else "added"
         yield Difference((name, words), kind, line=True)
 
 
-def _shown(line: str) -> str:
+def _shorten_line(line: str) -> str:
     """Return the first words of a line, none after one behind which a secret stands."""
     shown: list[str] = []
     for word in line.split()[:_WORDS]:

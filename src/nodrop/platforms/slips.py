@@ -13,9 +13,9 @@ def slip(word: str, known: Iterable[str]) -> str | None:
 
     Words that a number tells apart (`dhcp-relay6`) are others, and a known word is none of itself.
     """
-    first, lengths = word[:1], (len(word) - 1, len(word), len(word) + 1)
-    begun = _by_first(known).get(first, ()) if isinstance(known, frozenset) else known
-    near = [each for each in begun if each[:1] == first and len(each) in lengths and each != word]
+    first_word, lengths = word[:1], (len(word) - 1, len(word), len(word) + 1)
+    begun = _by_first(known).get(first_word, ()) if isinstance(known, frozenset) else known
+    near = [each for each in begun if each[:1] == first_word and len(each) in lengths and each != word]
     return next((each for each in sorted(near) if _is_slip(each, word)), None)
 
 

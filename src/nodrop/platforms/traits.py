@@ -247,7 +247,7 @@ def known_traits(platform: str) -> Traits | None:
         return None
 
 
-def named(platform: str, release: str) -> str:
+def canonical_release(platform: str, release: str) -> str:
     """Return the release by which configurations of a release are named: itself, save where nothing tells two apart."""
     return traits(platform).same_as.get(release, release)
 

@@ -17,11 +17,11 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.frr_faults import faults, unknown_statements
 from nodrop.platforms.nvue import places, reader
-from nodrop.platforms.secrets import Exposure, Found, covered
+from nodrop.platforms.secrets import Exposure, Found, mask_secret
 from nodrop.platforms.secrets import remark as remark_secret
 from nodrop.platforms.unknown_lines import command, unknown_line
 
@@ -81,13 +81,13 @@ class Translation:
 
     def unknown(self, place: Place, command: str, system: str, hint: str) -> None:
         """Remark a line that the system does not have, and what there is instead."""
-        facts = {"command": on_one_line(covered(command))[:80], "system": system, "hint": hint}
+        facts = {"command": on_one_line(mask_secret(command))[:80], "system": system, "hint": hint}
         self.remarks.append(("unknown-command", (), place, facts))
 
     def hide(self, found: Iterable[Found], file: str) -> None:
         """Add the secrets of a file."""
-        for line, first, last, what, how in found:
-            self.secrets.append((Place(file, Span(line, first, line, last)), what, how))
+        for line, first_column, last, what, how in found:
+            self.secrets.append((Place(file, Span(line, first_column, line, last)), what, how))
 
     def ignore(self, place: Place, said: str) -> None:
         """Add a line that was not understood."""
@@ -122,7 +122,7 @@ def rows(text: str) -> Iterable[tuple[int, str, Span]]:
             yield number, line, Span(number, column, number, column + len(line))
 
 
-def read(
+def read_translation(
     platform: str, name: str, sources: tuple[Source, ...], found: Translation, problems: Sequence[Problem]
 ) -> DeviceReading:
     """Read a device from what its files mean."""
@@ -133,16 +133,16 @@ def read(
         found = Translation()
     text = "\n".join(line.command for line in found.lines)
     held = Source(name=_TARGET, display=_TARGET, held=text.encode())
-    reading = reader.read(name, [(held, text.encode())] if text else [])
+    reading = reader.read_device(name, [(held, text.encode())] if text else [])
     displays = {source.name: source.display for source in sources}
     device, derived = _device(platform, reading, found)
-    routing = frr.read("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
+    routing = frr.read_frr("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
     if found.routes:
-        device = changed(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
-        device = changed(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural)))
+        device = replace_fields(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
+        device = replace_fields(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural)))
     if found.access_lists is not None:
-        device = changed(device, access_lists=found.access_lists(device))
-    notes = [_note(device.name, displays, place, said) for place, said in found.others]
+        device = replace_fields(device, access_lists=found.access_lists(device))
+    notes = [_note(device.name, displays, place, message) for place, message in found.others]
     for note in reading.notes:
         place = found.lines[(note.line or 1) - 1].place
         notes.append(_note(device.name, displays, place, f"{found.lines[(note.line or 1) - 1].said} was not looked at"))
@@ -184,20 +184,20 @@ def read(
     )
 
 
-def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[Device, dict[Subject, str]]:
+def _device(platform: str, reading: DeviceReading, translation: Translation) -> tuple[Device, dict[Subject, str]]:
     """Return the device with UNKNOWN wherever the older form does not say what the newer one would."""
     derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in reading.derived.items()}
     ports: list[Interface] = []
     for port in reading.device.interfaces:
         own = (reading.device.name, port.name)
-        if not found.classifies:
-            port = changed(port, qos=UNKNOWN, link_pause=UNKNOWN, cable_length_m=UNKNOWN)
-        if not found.balances:
-            port = changed(port, adaptive_routing=UNKNOWN, utilization_threshold_percent=UNKNOWN)
-        if not found.of_5 and derived.pop((*own, "mtu_bytes"), ""):
-            port = changed(port, mtu_bytes=UNKNOWN)
+        if not translation.classifies:
+            port = replace_fields(port, qos=UNKNOWN, link_pause=UNKNOWN, cable_length_m=UNKNOWN)
+        if not translation.balances:
+            port = replace_fields(port, adaptive_routing=UNKNOWN, utilization_threshold_percent=UNKNOWN)
+        if not translation.of_5 and derived.pop((*own, "mtu_bytes"), ""):
+            port = replace_fields(port, mtu_bytes=UNKNOWN)
         ports.append(port)
-    device = changed(
+    device = replace_fields(
         reading.device,
         platform=platform,
         interfaces=tuple(ports),
@@ -214,37 +214,41 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         access_lists=UNKNOWN,
         weighs_utilization=UNKNOWN,
     )
-    if not found.balances:
-        device = changed(device, adaptive_routing=UNKNOWN)
-    if found.bridged:
-        device = changed(device, vlans=UNKNOWN)
+    if not translation.balances:
+        device = replace_fields(device, adaptive_routing=UNKNOWN)
+    if translation.bridged:
+        device = replace_fields(device, vlans=UNKNOWN)
     elif not isinstance(device.vlans, Unknown):
-        device = changed(device, vlans=tuple(_vlan(device.name, each, found, derived) for each in device.vlans))
+        device = replace_fields(
+            device, vlans=tuple(_vlan(device.name, vlan, translation, derived) for vlan in device.vlans)
+        )
     if not isinstance(device.port_channels, Unknown):
-        channels = tuple(_channel(reading.device.name, each, found, derived) for each in device.port_channels)
-        device = changed(device, port_channels=channels)
-    if not found.serves:
-        device = changed(device, ntp_servers=UNKNOWN, syslog_servers=UNKNOWN, dns_servers=UNKNOWN)
-    if not (found.classifies and found.of_5):
-        device = changed(device, buffer_model=UNKNOWN, dynamic_buffers=UNKNOWN)
-    if not found.classifies:
-        device = changed(device, buffer_pools=UNKNOWN, watchdog_polling_ms=UNKNOWN)
+        channels = tuple(
+            _channel(reading.device.name, port_channel, translation, derived) for port_channel in device.port_channels
+        )
+        device = replace_fields(device, port_channels=channels)
+    if not translation.serves:
+        device = replace_fields(device, ntp_servers=UNKNOWN, syslog_servers=UNKNOWN, dns_servers=UNKNOWN)
+    if not (translation.classifies and translation.of_5):
+        device = replace_fields(device, buffer_model=UNKNOWN, dynamic_buffers=UNKNOWN)
+    if not translation.classifies:
+        device = replace_fields(device, buffer_pools=UNKNOWN, watchdog_polling_ms=UNKNOWN)
         derived = {subject: reason for subject, reason in derived.items() if "qos" not in subject}
     return device, derived
 
 
-def _channel(device: str, channel: PortChannel, found: Translation, derived: dict[Subject, str]) -> PortChannel:
+def _channel(device: str, channel: PortChannel, translation: Translation, derived: dict[Subject, str]) -> PortChannel:
     subject = (device, "@port_channels", channel.name, "mtu_bytes")
-    if found.of_5 or not derived.pop(subject, ""):
+    if translation.of_5 or not derived.pop(subject, ""):
         return channel
-    return changed(channel, mtu_bytes=UNKNOWN)
+    return replace_fields(channel, mtu_bytes=UNKNOWN)
 
 
-def _vlan(device: str, vlan: Vlan, found: Translation, derived: dict[Subject, str]) -> Vlan:
+def _vlan(device: str, vlan: Vlan, translation: Translation, derived: dict[Subject, str]) -> Vlan:
     subject = (device, "@vlans", vlan.key, "mtu_bytes")
-    if found.of_5 or not derived.pop(subject, ""):
+    if translation.of_5 or not derived.pop(subject, ""):
         return vlan
-    return changed(vlan, mtu_bytes=UNKNOWN)
+    return replace_fields(vlan, mtu_bytes=UNKNOWN)
 
 
 def _note(device: str, displays: Mapping[str, str], place: Place, message: str) -> Note:
@@ -252,31 +256,31 @@ def _note(device: str, displays: Mapping[str, str], place: Place, message: str) 
     return Note(kind="not-understood", message=message, device=device, file=file, line=place.span.line)
 
 
-def _remark(remark: Remark, found: Translation) -> Remark:
+def _remark(remark: Remark, translation: Translation) -> Remark:
     """Return a remark about a command as one about the line that means it."""
     if remark.place is None:
         return remark
-    line = found.lines[remark.place.span.line - 1]
+    line = translation.lines[remark.place.span.line - 1]
     facts = dict(remark.facts) | ({"path": line.said} if "path" in remark.facts else {})
     return Remark(kind=remark.kind, subject=remark.subject, place=line.place, facts=facts)
 
 
-def where(found: Translation) -> Callable[[Subject], Place | None]:
+def where(translation: Translation) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in the files that were translated."""
-    look = places.where({_TARGET: "\n".join(line.command for line in found.lines).encode()})
-    routing = frr.where("\n".join(line for line, _ in found.frr))
+    look = places.where({_TARGET: "\n".join(line.command for line in translation.lines).encode()})
+    routing = frr.where("\n".join(line for line, _ in translation.frr))
 
     def find(subject: Subject) -> Place | None:
         if subject[1:] and subject[1] in ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes"):
             span = routing(subject[1:])
             if span is not None:
-                return found.frr[span.line - 1][1]
-        if subject[1:2] == ("@access_lists",) and (entry := found.entries.get("".join(subject[4:5]))) is not None:
+                return translation.frr[span.line - 1][1]
+        if subject[1:2] == ("@access_lists",) and (entry := translation.entries.get("".join(subject[4:5]))) is not None:
             return entry
         place = look(subject)
         if place is not None:
-            return found.lines[place.span.line - 1].place
-        every = [line.place for line in found.lines] + [place for _, place in found.frr]
+            return translation.lines[place.span.line - 1].place
+        every = [line.place for line in translation.lines] + [place for _, place in translation.frr]
         return next(iter(every), None)
 
     return find

@@ -7,7 +7,7 @@ A reader makes a note of each (`unknown_line`); the linter makes one unknown ver
 import re
 
 from nodrop.model.reading import UNKNOWN_LINE, Note
-from nodrop.platforms.secrets import covered
+from nodrop.platforms.secrets import mask_secret
 
 _KEYWORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _MOST_KEYWORDS = 4
@@ -20,7 +20,7 @@ def unknown_line(text: str, about: str, device: str, file: str | None, line: int
 
     `about` is what it sets, without names and values: notes with an equal one become one verdict. It holds no secret.
     """
-    quoted = covered(text)
+    quoted = mask_secret(text)
     shown = quoted if len(quoted) <= _SHOWN else f"{quoted[:_SHOWN]}..."
     message = f"`{shown}` is neither modelled nor known to be harmless"
     return Note(kind=UNKNOWN_LINE, message=message, device=device, file=file, line=line, about=about, text=quoted)
@@ -28,7 +28,7 @@ def unknown_line(text: str, about: str, device: str, file: str | None, line: int
 
 def command(text: str) -> str:
     """Return what a command sets: its first keywords, and `...` for the session that it is about."""
-    words = covered(text).split()
+    words = mask_secret(text).split()
     head = ["no"] if words[:1] == ["no"] and len(words) > 1 else []
     words = words[len(head) :]
     if words[:1] == ["neighbor"]:

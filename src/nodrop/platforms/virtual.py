@@ -76,5 +76,5 @@ def maker(platform: str) -> Maker | None:
 
 def makers() -> Mapping[str, Maker]:
     """Return the makers that there are, by platform."""
-    found = {path.parent.name: maker(path.parent.name) for path in sorted(_HERE.glob("*/virtual.py"))}
-    return {platform: one for platform, one in found.items() if one is not None}
+    found_makers = {path.parent.name: maker(path.parent.name) for path in sorted(_HERE.glob("*/virtual.py"))}
+    return {platform: one for platform, one in found_makers.items() if one is not None}

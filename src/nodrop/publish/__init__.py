@@ -8,7 +8,7 @@ from nodrop.publish.disk import DISK, Disk
 from nodrop.publish.draft import Draft, Part, Published, Put, drafting, require_relative
 from nodrop.publish.inplace import Built, Replacement, built_from, replace_files
 from nodrop.publish.names import Names, matching
-from nodrop.publish.tree import MANIFEST, digest, require_plain
+from nodrop.publish.tree import MANIFEST, digest, require_safe_paths
 
 __all__ = [
     "DISK",
@@ -58,7 +58,7 @@ def publish(
     What is refused with InputProblems, and then nothing has changed: see `drafting`, and a listed file edited by hand
     (unless `overwrite_edited`).
     """
-    require_plain(files)
+    require_safe_paths(files)
     require_relative(inputs)
     with drafting(
         directory, names, display=display, disk=disk, overwrite_edited=overwrite_edited, mark=mark, private=private

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from nodrop.publish.held import Held, NotPlain
-from nodrop.publish.refusal import in_words, refused, require_folder
+from nodrop.publish.refusal import in_words, make_refusal, require_folder
 from nodrop.publish.swap import placing
 from nodrop.publish.tree import (
     MANIFEST,
@@ -17,8 +17,8 @@ from nodrop.publish.tree import (
     folders_of,
     is_file,
     manifest_bytes,
-    require_plain,
-    shown,
+    printable_path,
+    require_safe_paths,
     walk,
 )
 
@@ -50,14 +50,14 @@ class Comparison:
 
     def put(self, files: Mapping[str, bytes]) -> Compared:
         """Compare these files with what stands in their places."""
-        require_plain(files)
+        require_safe_paths(files)
         digests = {path: digest(files[path]) for path in files}
         lines = {}
         with in_words(self.display):
             there = self._there()
             for path in files:
                 with suppress(FileNotFoundError, NotADirectoryError, NotPlain):
-                    if there is not None and (found := there.read(path)[1]) != files[path]:
+                    if there is not None and (found := there.read_file(path)[1]) != files[path]:
                         lines[path] = first_difference(found, files[path])
         return Compared(digests=digests, lines=lines)
 
@@ -68,24 +68,24 @@ class Comparison:
         """
         digests = {path: data for part in parts for path, data in part.digests.items()}
         lines = {path: line for part in parts for path, line in part.lines.items()}
-        require_plain(digests)
+        require_safe_paths(digests)
         with in_words(self.display):
-            there = self._there()
-            if there is None:
+            folder = self._there()
+            if folder is None:
                 return tuple(Drift(path=path, kind="missing") for path in sorted([*digests, MANIFEST]))
-            said = _said(there)
-            found = dict(walk(there, folders_of([*digests, *said.files])))
-            if MANIFEST in found and is_file(found[MANIFEST]):
+            said = _manifest_or_empty(folder)
+            status = dict(walk(folder, folders_of([*digests, *said.files])))
+            if MANIFEST in status and is_file(status[MANIFEST]):
                 manifest = Manifest(inputs=said.inputs, files=digests).to_bytes()
-                if (bytes_there := _bytes_of(there)) != manifest:
+                if (bytes_there := _bytes_of(folder)) != manifest:
                     lines[MANIFEST] = first_difference(bytes_there, manifest)
         drifts = []
-        for path in sorted({*digests, *found, MANIFEST}):
-            if path not in found:
+        for path in sorted({*digests, *status, MANIFEST}):
+            if path not in status:
                 drifts.append(Drift(path=path, kind="missing"))
             elif path not in digests and path != MANIFEST:
-                drifts.append(Drift(path=shown(path), kind="unexpected"))
-            elif not is_file(found[path]):
+                drifts.append(Drift(path=printable_path(path), kind="unexpected"))
+            elif not is_file(status[path]):
                 drifts.append(Drift(path=path, kind="differs"))
             elif path in lines:
                 drifts.append(Drift(path=path, kind="differs", line=lines[path]))
@@ -105,13 +105,13 @@ def comparison(directory: Path, *, display: str) -> Comparison:
     with in_words(display), suppress(FileNotFoundError), placing(directory):
         pass
     if hint := interrupted(directory):
-        raise refused(display, "no such folder", hint)
+        raise make_refusal(display, "no such folder", hint)
     return Comparison(directory=directory, display=display)
 
 
 def check(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple[Drift, ...]:
     """Compare the folder, byte by byte, with what a build of these files would leave there."""
-    require_plain(files)
+    require_safe_paths(files)
     compared = comparison(directory, display=display)
     return compared.drifts([compared.put(files)])
 
@@ -129,15 +129,15 @@ def interrupted(directory: Path) -> str | None:
 
 
 def _bytes_of(folder: Held) -> bytes:
-    """The text of a folder's manifest; nothing, where it is too large for one."""
+    """Return the text of a folder's manifest; nothing, where it is too large for one."""
     try:
         return manifest_bytes(MANIFEST, folder.handle)
     except ValueError:
         return b""
 
 
-def _said(folder: Held) -> Manifest:
-    """What a folder's manifest says; nothing, where it cannot be read as one."""
+def _manifest_or_empty(folder: Held) -> Manifest:
+    """Return the content of a folder's manifest; none where it cannot be read as one."""
     try:
         return Manifest.from_bytes(manifest_bytes(MANIFEST, folder.handle))
     except (ValueError, OSError):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from nodrop.publish.held import Held, replaced
+from nodrop.publish.held import Held, stale_handle_error
 from nodrop.publish.landing import Landing
 
 NOT_OFFERED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -58,9 +58,9 @@ class Disk:
         With `mode`, it has that mode, whatever the umask.
         """
         now = stat.S_IMODE(folder.status().st_mode)
-        wanted = now | 0o700 if mode is None else mode
-        if wanted != now:
-            os.fchmod(folder.handle, wanted)
+        wanted_mode = now | 0o700 if mode is None else mode
+        if wanted_mode != now:
+            os.fchmod(folder.handle, wanted_mode)
         marker = folder.at(MARKER)
         if marker.status() is None:  # a full disk has no room for a second one, not even for a moment
             with suppress(FileExistsError):
@@ -80,10 +80,10 @@ class Disk:
         """Give an open file the owner, mode and attributes of another; PermissionError where only root could."""
         source = place.open(os.O_RDONLY | os.O_NONBLOCK)
         try:
-            now, found = os.fstat(draft), os.fstat(source)
-            if (now.st_uid, now.st_gid) != (found.st_uid, found.st_gid):
-                os.fchown(draft, found.st_uid, found.st_gid)
-            os.fchmod(draft, stat.S_IMODE(found.st_mode))
+            status, found_status = os.fstat(draft), os.fstat(source)
+            if (status.st_uid, status.st_gid) != (found_status.st_uid, found_status.st_gid):
+                os.fchown(draft, found_status.st_uid, found_status.st_gid)
+            os.fchmod(draft, stat.S_IMODE(found_status.st_mode))
             _copy_attributes(source, draft)
         finally:
             os.close(source)
@@ -118,18 +118,20 @@ class Disk:
         """Move within a folder, in one step; a folder replaces nothing but an empty folder."""
         os.rename(source.name, place.name, src_dir_fd=source.folder, dst_dir_fd=place.folder)
 
-    def exchange(self, one: Landing, other: Landing) -> None:
+    def exchange(self, landing: Landing, other_landing: Landing) -> None:
         """Let two names change places, in one step; an OSError of NOT_OFFERED where that does not exist."""
-        names = os.fsencode(one.name), os.fsencode(other.name)
-        _call("renameat2", one.folder, names[0], other.folder, names[1], _RENAME_EXCHANGE)
+        names = os.fsencode(landing.name), os.fsencode(other_landing.name)
+        _call("renameat2", landing.folder, names[0], other_landing.folder, names[1], _RENAME_EXCHANGE)
 
     def remove_tree(self, place: Landing, folder: Held) -> None:
         """Remove a folder that has this name, and all below it, what marks it last; links are never followed.
 
         What is removed is what the folder holds that was opened, whatever has its name by now.
         """
-        with os.scandir(folder.handle) as found:
-            entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found if entry.name != MARKER]
+        with os.scandir(folder.handle) as scandir_iterator:
+            entries = [
+                (entry.name, entry.is_dir(follow_symlinks=False)) for entry in scandir_iterator if entry.name != MARKER
+            ]
         for name, is_folder in entries:
             if is_folder:
                 shutil.rmtree(name, dir_fd=folder.handle)
@@ -137,7 +139,7 @@ class Disk:
                 os.unlink(name, dir_fd=folder.handle)
         folder.at(MARKER).remove()
         if not folder.is_at(place):
-            raise replaced()
+            raise stale_handle_error()
         os.rmdir(place.name, dir_fd=place.folder)
 
     def remove_empty(self, place: Landing) -> None:
@@ -195,13 +197,13 @@ def _lock_file(place: Landing) -> int:
     while True:
         with suppress(FileExistsError):
             return place.write_whole(LOCK)
-        there = place.status()
-        if there is None:
+        status = place.status()
+        if status is None:
             continue
-        if not stat.S_ISREG(there.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise NotOurs(place.name)
-        if there.st_uid != os.geteuid():
-            raise NotOurs(place.name, there.st_uid)
+        if status.st_uid != os.geteuid():
+            raise NotOurs(place.name, status.st_uid)
         with suppress(FileNotFoundError):
             return place.open(os.O_RDWR | os.O_NONBLOCK)
 
@@ -219,8 +221,8 @@ def _copy_attributes(source: int, target: int) -> None:
 
 def _is_at(handle: int, place: Landing) -> bool:
     """Whether the open file is still the one of this name."""
-    there = place.status()
-    return there is not None and os.path.samestat(os.fstat(handle), there)
+    status = place.status()
+    return status is not None and os.path.samestat(os.fstat(handle), status)
 
 
 def _call(name: str, *arguments: int | bytes) -> None:

@@ -12,9 +12,9 @@ from nodrop.publish.held import Held, naming
 from nodrop.publish.names import Names
 from nodrop.publish.refusal import (
     in_words,
+    make_refusal,
     not_ours,
     reason,
-    refused,
     require_folder,
     require_replaceable,
     unsettled,
@@ -29,7 +29,7 @@ from nodrop.publish.tree import (
     file_mode,
     folders_of,
     has_mode,
-    require_plain,
+    require_safe_paths,
     survey,
     unchanged_since,
 )
@@ -74,7 +74,7 @@ class Part:
 
     def put(self, files: Mapping[str, bytes]) -> Put:
         """Write the files that the old tree does not have just so; no other part has a file of the same name."""
-        require_plain(files)
+        require_safe_paths(files)
         with in_words(self.display):
             digests = {path: digest(files[path]) for path in files}
             there = self.standing.listed.keys() & files.keys()
@@ -94,7 +94,7 @@ class Part:
     def _stands(self, path: str, data: bytes) -> bool:
         """Whether the old tree has just this file."""
         assert self.old is not None, "it has files"
-        status, there = self.old.read(path)
+        status, there = self.old.read_file(path)
         return there == data and has_mode(status, file_mode(path, private=self.private))
 
 
@@ -144,7 +144,7 @@ class Draft:
         require_relative(inputs)
         old = self._standing
         digests = {path: data for put in puts for path, data in put.digests.items()}
-        require_plain(digests)
+        require_safe_paths(digests)
         same = frozenset[str]().union(*(put.same for put in puts))
         with in_words(self._display):
             self._refuse_edited(puts, digests)
@@ -154,7 +154,7 @@ class Draft:
                 self._complete(digests, same, made, manifest)
                 if self._old is not None and old.manifest is not None and not unchanged_since(self._old, old):
                     found = "was changed by somebody else while the build ran"
-                    raise refused(self._display, found, "build again")
+                    raise make_refusal(self._display, found, "build again")
                 swap(self._place, self._new, self._old, old, self._disk)
                 self.done = True
                 self._leave_nothing()
@@ -193,7 +193,7 @@ class Draft:
                 try:
                     disk.link(old.at(path), new.at(path))
                 except OSError:
-                    disk.write_file(new.at(path), old.read(path)[1], mode(path), sync=not at_once)
+                    disk.write_file(new.at(path), old.read_file(path)[1], mode(path), sync=not at_once)
         disk.write_file(new.at(MANIFEST), manifest, mode(MANIFEST), sync=not at_once)
         disk.unmark(new)  # from now on its manifest says whose it is
         if at_once:
@@ -210,7 +210,7 @@ class Draft:
         except OSError as error:
             found = f"holds the new build, but the tree that it replaced could not be removed: {reason(error)}"
             hint = f"remove {self._place.new.name} beside it by hand"
-            raise refused(self._display, found, hint) from error
+            raise make_refusal(self._display, found, hint) from error
 
     def end(self) -> None:
         """Leave one whole tree, as far as the system lets us; the old one stays beside what somebody else put there."""
@@ -252,7 +252,7 @@ def drafting(
             try:
                 owner = stack.enter_context(locked(place, disk))
                 if owner is None:
-                    raise refused(display, "another nodrop build is writing it", "wait until that has ended")
+                    raise make_refusal(display, "another nodrop build is writing it", "wait until that has ended")
                 ours = leftovers(place, names, owner)
             except NotOurs as error:
                 raise not_ours(place, display, error) from None

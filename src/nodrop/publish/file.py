@@ -35,12 +35,12 @@ def replace_file(path: Path, data: bytes) -> None:
             file.write(data)
         return
     with landing(path) as place:
-        there = place.status()
-        if there is not None and not stat.S_ISREG(there.st_mode):
-            if stat.S_ISDIR(there.st_mode):
+        status = place.status()
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            if stat.S_ISDIR(status.st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             raise NotRegular
-        _replace(place, there, data)
+        _replace(place, status, data)
 
 
 def write_new(path: Path, data: bytes, *, over: bool = False) -> None:
@@ -49,11 +49,11 @@ def write_new(path: Path, data: bytes, *, over: bool = False) -> None:
     OSError where it cannot be, FileExistsError where a file is there, which stays as it is. No link is followed.
     """
     with landing(path, make_folder) as place:
-        there = place.status()
-        if over and there is not None and stat.S_ISREG(there.st_mode):
-            _replace(place, there, data)
+        status = place.status()
+        if over and status is not None and stat.S_ISREG(status.st_mode):
+            _replace(place, status, data)
             return
-        if there is not None:
+        if status is not None:
             raise FileExistsError
         handle, draft = place.draft(0o666)
         try:
@@ -102,15 +102,15 @@ def _stream(path: Path) -> int | None:
     A descriptor is the user's, and open already: it is no name that anybody else could put something under.
     """
     name = os.path.abspath(path)  # noqa: PTH100 -- as it is named: what a link leads to is no name
-    found = _DESCRIPTOR.fullmatch(name)
-    number = int(found[1]) if found else _STREAMS.get(name)
+    match = _DESCRIPTOR.fullmatch(name)
+    number = int(match[1]) if match else _STREAMS.get(name)
     if number is not None:
         return os.dup(number)
     if not name.startswith("/dev/"):
         return None
     with landing(path) as place:
-        there = place.status()
-        if there is None or not stat.S_ISCHR(there.st_mode):
+        status = place.status()
+        if status is None or not stat.S_ISCHR(status.st_mode):
             return None
         handle = place.open(os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
         os.set_blocking(handle, True)

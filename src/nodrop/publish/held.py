@@ -27,12 +27,12 @@ class Within(OSError):
     """An error of a file in a folder that is held; its `filename` is the path from there."""
 
 
-def identity(found: os.stat_result) -> Identity:
+def identity(status: os.stat_result) -> Identity:
     """Return what no two files or folders share while both exist."""
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
-def replaced() -> OSError:
+def stale_handle_error() -> OSError:
     """Return the error of a name that no longer leads to the opened file or folder."""
     return OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
@@ -74,10 +74,10 @@ class Held:
             try:
                 handle = os.open(self.path, _FOLDER)
             except OSError:
-                raise replaced() from None
+                raise stale_handle_error() from None
             if identity(os.fstat(handle)) != self.identity:
                 os.close(handle)
-                raise replaced()
+                raise stale_handle_error()
             self._handle = handle
         return self._handle
 
@@ -91,8 +91,8 @@ class Held:
 
     def is_at(self, place: Landing) -> bool:
         """Whether this folder has a name."""
-        found = place.status()
-        return found is not None and identity(found) == self.identity
+        status = place.status()
+        return status is not None and identity(status) == self.identity
 
     def folder(self, path: str) -> int:
         """Return the descriptor of a folder below it, reached without links, until another one is asked for."""
@@ -118,7 +118,7 @@ class Held:
         above, _, name = path.rpartition("/")
         return Landing(self.folder(above), name)
 
-    def read(self, path: str) -> tuple[os.stat_result, bytes]:
+    def read_file(self, path: str) -> tuple[os.stat_result, bytes]:
         """Return what a file below it is, and its bytes; NotPlain where it is none. No pipe is waited for."""
         above, _, name = path.rpartition("/")
         with naming(path), plain_file(name, self.folder(above)) as file:

@@ -36,8 +36,8 @@ def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
                 place = stack.enter_context(landing(file.path))
                 drafts.append((_drafted(file, place, stack, disk), place))
             except OSError as error:
-                found = _refusal(error)
-                raise InputProblems([Problem(path=file.display, found=found)]) from None
+                refusal = _refusal(error)
+                raise InputProblems([Problem(path=file.display, found=refusal)]) from None
         for file, (_, place) in zip(files, drafts, strict=True):
             _require_unchanged(file, place)
         for draft, place in drafts:

@@ -51,16 +51,16 @@ class Landing:
         """Open the file of the name; never through a link."""
         return os.open(self.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self.folder)
 
-    def beside(self, name: str) -> "Landing":
+    def sibling(self, name: str) -> "Landing":
         """Return another name in the same folder."""
         return Landing(self.folder, name, self.above)
 
     def draft(self, mode: int) -> tuple[int, "Landing"]:
         """Make a new file beside this one, hidden, and return it open; the umask takes from its mode."""
         for _ in range(_TRIES):
-            made = self.beside(f".{self.name[:40]}.{secrets.token_hex(8)}")
+            new_landing = self.sibling(f".{self.name[:40]}.{secrets.token_hex(8)}")
             with suppress(FileExistsError):
-                return made.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), made
+                return new_landing.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), new_landing
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
     def write_whole(self, data: bytes) -> int:
@@ -106,11 +106,11 @@ def landing(path: Path, make: Callable[[Landing], None] | None = None) -> Iterat
     with _walked(path) as (folder, left, above):
         at = os.open(".", _FOLDER, dir_fd=folder)
         try:
-            for part in left[:-1]:
+            for name in left[:-1]:
                 if make is None:
                     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-                make(Landing(at, part))
-                below = os.open(part, _FOLDER, dir_fd=at)
+                make(Landing(at, name))
+                below = os.open(name, _FOLDER, dir_fd=at)
                 os.close(at)
                 at = below
             yield Landing(at, left[-1], os.path.join(above, *left[:-1]))  # noqa: PTH118
@@ -118,7 +118,7 @@ def landing(path: Path, make: Callable[[Landing], None] | None = None) -> Iterat
             os.close(at)
 
 
-def resolved(path: Path) -> str:
+def resolve_output(path: Path) -> str:
     """Return where an output really goes, without links; LeadsOut or IsLink where one is in the way below the root."""
     with _walked(path) as (_, left, above):
         return os.path.join(above, *left)  # noqa: PTH118
@@ -143,8 +143,8 @@ def _walked(path: Path) -> Iterator[tuple[int, list[str], str]]:
     with root.walked(above, missing=True) as (folders, names, left):
         if not left and len(folders) == len(names):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        there = None if left else Landing(folders[-1], name).status()
-        if there is not None and stat.S_ISLNK(there.st_mode):
+        status = None if left else Landing(folders[-1], name).status()
+        if status is not None and stat.S_ISLNK(status.st_mode):
             raise IsLink
         yield folders[-1], [*left, name], os.path.join(os.path.realpath(root.top), *names)  # noqa: PTH118
 
@@ -155,14 +155,14 @@ def _root(absolute: str) -> Root | None:
     The root itself is such an output.
     """
     if (top := repository_of(absolute)) is not None:
-        return None if absolute == top else Root(top, "the repository", _opened(top))
+        return None if absolute == top else Root(top, "the repository", _open_top(top))
     here = os.getcwd()  # noqa: PTH109
     if here in ("/", absolute) or not absolute.startswith(f"{here}/"):
         return None
     return Root(here, "the working directory", os.open(".", _FOLDER))
 
 
-def _opened(top: str) -> int | None:
+def _open_top(top: str) -> int | None:
     """Open the top of a repository; None where one may not enter what lies above the working directory."""
     try:
         with Root("/", "/").walked(top) as (folders, _, _):

@@ -13,7 +13,7 @@ from nodrop.publish.disk import NotOurs
 from nodrop.publish.held import Within
 from nodrop.publish.landing import IsLink
 from nodrop.publish.swap import Place
-from nodrop.publish.tree import shown
+from nodrop.publish.tree import printable_path
 
 _REASONS = {
     errno.EBUSY: "it is a mount point or in use",
@@ -25,13 +25,13 @@ _REASONS = {
 """Where the system's own words would not help."""
 
 
-def refused(path: str, found: str, hint: str) -> InputProblems:
-    """The refusal of a path, and what to do about it."""
+def make_refusal(path: str, found: str, hint: str) -> InputProblems:
+    """Return the refusal of a path, and what to do about it."""
     return InputProblems([Problem(path=path, found=found, hint=hint)])
 
 
 def reason(error: OSError) -> str:
-    """What the system says, in words that help."""
+    """Return the system's error, in words that help."""
     code = error.errno or errno.EIO
     return _REASONS.get(code) or os.strerror(code).lower()
 
@@ -44,45 +44,47 @@ def in_words(display: str) -> Iterator[None]:
     except (LeadsOut, IsLink) as error:
         raise InputProblems([Problem(path=display, found=str(error.strerror))]) from None
     except (OSError, ValueError) as error:
-        name = f"{display}/{shown(error.filename)}" if isinstance(error, Within) else display
+        name = f"{display}/{printable_path(error.filename)}" if isinstance(error, Within) else display
         found = f"cannot be read or written: {reason(error) if isinstance(error, OSError) else error}"
-        raise refused(name, found, "nothing was touched; mend this or give another folder") from error
+        raise make_refusal(name, found, "nothing was touched; mend this or give another folder") from error
 
 
 def not_ours(place: Place, display: str, error: NotOurs) -> InputProblems:
-    """What to do where something stands in the way that nodrop did not make."""
+    """Return the advice for a file in the way that nodrop did not make."""
     found = f"{error.name} beside it was not made by nodrop, and a build needs the name"
     if error.owner is not None:
         found = f"{error.name} beside it belongs to another user, {user(error.owner)}, and a build needs the name"
     elif error.name == place.old.name and place.tree.status() is None:
         found = f"{error.name} beside it is not what a build left, or was changed since"
-    return refused(display, found, f"move {error.name} away; nothing was touched")
+    return make_refusal(display, found, f"move {error.name} away; nothing was touched")
 
 
 def unsettled(place: Place, display: str, error: OSError) -> InputProblems:
-    """What to do by hand where an earlier build was cut short and this run is not let clear up after it."""
+    """Return the steps by hand after an earlier build was cut short that this run may not clear up."""
     if place.old.status() is not None and place.tree.status() is None:
         hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
     else:
         hint = f"remove {place.new.name} beside it by hand"
-    return refused(display, f"an earlier build was cut short, and clearing up after it fails: {reason(error)}", hint)
+    return make_refusal(
+        display, f"an earlier build was cut short, and clearing up after it fails: {reason(error)}", hint
+    )
 
 
 def require_folder(place: Place, display: str) -> None:
     """Refuse what is there but no folder."""
-    there = place.tree.status()
-    if there is not None and not stat.S_ISDIR(there.st_mode):
-        raise refused(display, "is not a folder", "give a new or an empty folder")
+    status = place.tree.status()
+    if status is not None and not stat.S_ISDIR(status.st_mode):
+        raise make_refusal(display, "is not a folder", "give a new or an empty folder")
 
 
 def require_replaceable(place: Place, display: str) -> None:
     """Refuse what cannot be renamed, or not without pulling the floor from under the user's shell."""
-    there, above = place.tree.status(), os.fstat(place.tree.folder)
-    if there is None:
+    status, above = place.tree.status(), os.fstat(place.tree.folder)
+    if status is None:
         return
-    if there.st_dev != above.st_dev or os.path.samestat(there, above):
-        raise refused(display, "is a mount point, which cannot be replaced", "build into a folder inside it")
-    here = Path.cwd()
-    if any(os.path.samestat(there, one.stat()) for one in (here, *here.parents)):
+    if status.st_dev != above.st_dev or os.path.samestat(status, above):
+        raise make_refusal(display, "is a mount point, which cannot be replaced", "build into a folder inside it")
+    path = Path.cwd()
+    if any(os.path.samestat(status, parent.stat()) for parent in (path, *path.parents)):
         found = "is or holds the working directory, and a build replaces the whole folder"
-        raise refused(display, found, "build from outside the folder")
+        raise make_refusal(display, found, "build from outside the folder")

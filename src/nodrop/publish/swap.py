@@ -21,7 +21,7 @@ from pathlib import Path
 
 from nodrop.errors import InputProblems
 from nodrop.publish.disk import MARK, MARKER, NOT_OFFERED, Disk, NotOurs
-from nodrop.publish.held import Held, NotPlain, replaced
+from nodrop.publish.held import Held, NotPlain, stale_handle_error
 from nodrop.publish.landing import Landing, landing
 from nodrop.publish.names import Names
 from nodrop.publish.tree import Standing, survey
@@ -36,20 +36,20 @@ class Place:
     @property
     def new(self) -> Landing:
         """The tree that comes or goes."""
-        return self._beside("new")
+        return self._reserved_sibling("new")
 
     @property
     def old(self) -> Landing:
         """The old tree between two renames."""
-        return self._beside("old")
+        return self._reserved_sibling("old")
 
     @property
     def lock(self) -> Landing:
         """The file that is locked."""
-        return self._beside("lock")
+        return self._reserved_sibling("lock")
 
-    def _beside(self, what: str) -> Landing:
-        return self.tree.beside(f".{self.tree.name}.nodrop-{what}")
+    def _reserved_sibling(self, what: str) -> Landing:
+        return self.tree.sibling(f".{self.tree.name}.nodrop-{what}")
 
 
 @contextmanager
@@ -76,18 +76,22 @@ def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
     NotOurs where something there is another user's, or that no command has made which gives files these
     names.
     """
-    found = []
+    found_leftovers = []
     for name in (place.new, place.old):
-        there = name.status()
-        if there is None:
+        status = name.status()
+        if status is None:
             continue
-        if there.st_uid != owner:
-            raise NotOurs(name.name, there.st_uid)
-        left = Held.of(name) if stat.S_ISDIR(there.st_mode) else None
-        if left is None or left.status().st_uid != owner or not _is_ours(left, names):
+        if status.st_uid != owner:
+            raise NotOurs(name.name, status.st_uid)
+        remaining_folder = Held.of(name) if stat.S_ISDIR(status.st_mode) else None
+        if (
+            remaining_folder is None
+            or remaining_folder.status().st_uid != owner
+            or not _is_ours(remaining_folder, names)
+        ):
             raise NotOurs(name.name)
-        found.append(left)
-    return found
+        found_leftovers.append(remaining_folder)
+    return found_leftovers
 
 
 def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
@@ -120,7 +124,7 @@ def _one_of(ours: Sequence[Held], name: Landing) -> Held | None:
     for one in ours:
         if one.is_at(name):
             return one
-    raise replaced()
+    raise stale_handle_error()
 
 
 def _move(folder: Held, name: Landing, to: Landing, disk: Disk) -> None:
@@ -128,7 +132,7 @@ def _move(folder: Held, name: Landing, to: Landing, disk: Disk) -> None:
     disk.rename(name, to)
     if not folder.is_at(to):
         disk.rename(to, name)
-        raise replaced()
+        raise stale_handle_error()
 
 
 def _remove(folder: Held, name: Landing, disk: Disk) -> None:
@@ -139,9 +143,9 @@ def _remove(folder: Held, name: Landing, disk: Disk) -> None:
 def _is_ours(folder: Held, names: Names) -> bool:
     """Whether nodrop made what stands beside a tree: it is marked, empty, or holds what its manifest lists alone."""
     try:
-        there = folder.names()
-        if MARKER in there:
-            return _is_mark(folder, alone=there == [MARKER])
+        far_names = folder.names()
+        if MARKER in far_names:
+            return _is_mark(folder, alone=far_names == [MARKER])
         standing = survey(folder, names, display=folder.path)
         return not standing.edited(folder, standing.listed, {})
     except (OSError, InputProblems):
@@ -151,10 +155,10 @@ def _is_ours(folder: Held, names: Names) -> bool:
 def _is_mark(folder: Held, *, alone: bool) -> bool:
     """Whether a folder has the mark of a draft; where it is `alone`, its writing may have been cut short."""
     with suppress(NotPlain):
-        there = folder.at(MARKER).status()
-        if there is None or there.st_size > len(MARK):
+        status = folder.at(MARKER).status()
+        if status is None or status.st_size > len(MARK):
             return False
-        _, said = folder.read(MARKER)
+        _, said = folder.read_file(MARKER)
         return said == MARK or (alone and MARK.startswith(said))
     return False
 
@@ -164,7 +168,7 @@ def drafted(place: Place, owner: int, disk: Disk, mode: int | None) -> Held:
     disk.mkdir(place.new)
     draft = Held.of(place.new)
     if draft is None or draft.status().st_uid != owner or draft.names():
-        raise replaced()
+        raise stale_handle_error()
     disk.mark(draft, mode)
     return draft
 
@@ -201,7 +205,7 @@ def swap(place: Place, new: Held, old: Held | None, standing: Standing, disk: Di
     An OSError where either of them was replaced by another; that is not moved, or is moved back.
     """
     if not new.is_at(place.new):
-        raise replaced()
+        raise stale_handle_error()
     if old is None or standing.manifest is None:
         _move(new, place.new, place.tree, disk)
         return
@@ -215,4 +219,4 @@ def swap(place: Place, new: Held, old: Held | None, standing: Standing, disk: Di
         return
     if not (new.is_at(place.tree) and old.is_at(place.new)):
         disk.exchange(place.new, place.tree)
-        raise replaced()
+        raise stale_handle_error()

@@ -82,7 +82,7 @@ class Standing:
         """Those of the listed files `paths` that were changed since nodrop wrote them, and not into the `new` ones."""
         if root is None:
             return frozenset()
-        there = ((path, digest(root.read(path)[1])) for path in paths)
+        there = ((path, digest(root.read_file(path)[1])) for path in paths)
         return frozenset(path for path, found in there if found not in (self.listed[path], new.get(path)))
 
 
@@ -110,12 +110,12 @@ def survey(root: Held | None, names: Names, *, display: str, mark: str | None = 
         raise InputProblems([Problem(path=display, found=found, hint=hint)])
     listed = {path: there for path, there in claimed.items() if names(path)}
     stats = dict(walk(root, folders_of(listed)))
-    ours = {path: listed[path] for path, found in stats.items() if path in listed and is_file(found)}
+    ours = {path: listed[path] for path, status in stats.items() if path in listed and is_file(status)}
     standing = Standing(
         mode=mode,
         manifest=data,
         listed=ours,
-        signatures={path: _signature(found) for path, found in stats.items()},
+        signatures={path: _signature(status) for path, status in stats.items()},
         folders=folders_of(listed),
     )
     if foreign := stats.keys() - ours - {MANIFEST}:
@@ -126,7 +126,7 @@ def survey(root: Held | None, names: Names, *, display: str, mark: str | None = 
 
 def unchanged_since(root: Held, standing: Standing) -> bool:
     """Whether the folder still is what `survey` saw: the same entries, none of them written to."""
-    return {path: _signature(found) for path, found in walk(root, standing.folders)} == standing.signatures
+    return {path: _signature(status) for path, status in walk(root, standing.folders)} == standing.signatures
 
 
 def walk(root: Held, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
@@ -154,7 +154,7 @@ def folders_of(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(folders)
 
 
-def require_plain(paths: Iterable[str]) -> None:
+def require_safe_paths(paths: Iterable[str]) -> None:
     """Refuse, as a bug of the caller, names that could leave the folder or that take another's place."""
     names = frozenset(paths)
     for path in sorted(names):
@@ -182,9 +182,9 @@ def has_mode(status: os.stat_result, mode: int) -> bool:
     return found & 0o600 == 0o600 and bool(found & 0o100) == bool(mode & 0o100) and not found & ~mode
 
 
-def is_file(found: os.stat_result) -> bool:
+def is_file(status: os.stat_result) -> bool:
     """Whether this is a plain file: no folder, link or device."""
-    return stat.S_ISREG(found.st_mode)
+    return stat.S_ISREG(status.st_mode)
 
 
 def first_difference(one: bytes, other: bytes) -> int:
@@ -193,7 +193,7 @@ def first_difference(one: bytes, other: bytes) -> int:
     return next(number for number, (left, right) in pairs if left != right)
 
 
-def shown(path: str) -> str:
+def printable_path(path: str) -> str:
     """Return a name found on the disk, fit to be printed whatever is in it."""
     return path if path.isprintable() else ascii(path)
 
@@ -224,7 +224,7 @@ def _read_manifest(root: Held, display: str) -> tuple[bytes, Mapping[str, str]]:
 
 
 def _not_ours(entries: list[str], display: str) -> Problem:
-    names = ", ".join(shown(entry) for entry in entries[:3])
+    names = ", ".join(printable_path(entry) for entry in entries[:3])
     more = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
     found = f"is not empty and has no {MANIFEST}, so nodrop did not write it: {names}{more}"
     return Problem(path=display, found=found, hint="give a new or an empty folder; nothing was touched")
@@ -237,7 +237,7 @@ def _foreign(path: str, display: str, *, listed: bool, claimed: bool) -> Problem
     elif claimed:
         found = f"is listed in {MANIFEST}, but this command gives no file that name"
     hint = "move it out of the folder, which a build replaces as a whole; nothing was touched"
-    return Problem(path=f"{display}/{shown(path)}", found=found, hint=hint)
+    return Problem(path=f"{display}/{printable_path(path)}", found=found, hint=hint)
 
 
 def edited_problem(path: str, display: str) -> Problem:
@@ -246,8 +246,8 @@ def edited_problem(path: str, display: str) -> Problem:
     return Problem(path=f"{display}/{path}", found="was changed since nodrop wrote it", hint=hint)
 
 
-def _signature(found: os.stat_result) -> Signature:
-    return (found.st_ino, found.st_size, found.st_mtime_ns, stat.S_IFMT(found.st_mode))
+def _signature(status: os.stat_result) -> Signature:
+    return (status.st_ino, status.st_size, status.st_mtime_ns, stat.S_IFMT(status.st_mode))
 
 
 def _digests(value: object) -> dict[str, str]:

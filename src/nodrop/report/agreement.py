@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._expected import NOTHING, expected_routes, sound
 from nodrop.model.index import Index
-from nodrop.report.table import folded, section
+from nodrop.report.table import section, wrap_text
 from nodrop.routing.observation import CHECKS, Check, Observation
 
 TITLES: dict[str, str] = {
@@ -52,13 +52,13 @@ class Row:
 
         Where no other saw all items, `partly` says how many the one saw that saw most.
         """
-        differs = [f"{one.validator} in {one.differs}" for one in self.columns if one.differs]
+        differs = [f"{column.validator} in {column.differs}" for column in self.columns if column.differs]
         if differs:
             return f"differ: {', '.join(differs)}"
-        others = self.columns[1:]
-        if self.items and not any(one.seen for one in others):
+        other_columns = self.columns[1:]
+        if self.items and not any(column.seen for column in other_columns):
             return "cannot see"
-        most = max((self.items - one.unseen for one in others), default=self.items)
+        most = max((self.items - column.unseen for column in other_columns), default=self.items)
         return "agree" if most >= self.items else f"partly, {most:,} of {self.items:,}"
 
 
@@ -74,33 +74,35 @@ class Validation:
 def validation(index: Index, observations: Sequence[Observation]) -> Validation:
     """Return what nodrop and the validators saw of a fabric, check by check."""
     told = tuple(
-        words if words.startswith(one.by) else f"{one.by}: {words}"
-        for one in observations
-        for words in dict.fromkeys(one.told)
+        words if words.startswith(observation.by) else f"{observation.by}: {words}"
+        for observation in observations
+        for words in dict.fromkeys(observation.told)
     )
     return Validation(name="", rows=tuple(_rows(index, observations)), told=told)
 
 
 def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
-    own = computed(index)
+    own_observation = compute_observation(index)
     for check in CHECKS:
-        items = own.seen.get(check, {})
-        columns = tuple(_column(index, check, one) for one in (own, *observations))
-        if items or any(one.seen for one in columns):
+        items = own_observation.seen.get(check, {})
+        columns = tuple(_column(index, check, observation) for observation in (own_observation, *observations))
+        if items or any(column.seen for column in columns):
             yield Row(check=check, items=len(items), columns=columns)
 
 
 def _column(index: Index, check: Check, seen: Observation) -> Column:
-    own = computed(index)
+    own_observation = compute_observation(index)
     values = seen.seen.get(check, {})
     should = expected_routes(index, seen) if check == "routes" else {}
     blind = Counter(
-        words for item in own.seen.get(check, {}) if item not in values and (words := seen.blind(check, item))
+        words
+        for item in own_observation.seen.get(check, {})
+        if item not in values and (words := seen.blind(check, item))
     )
     differs = sum(
         1
-        for item, value in own.seen.get(check, {}).items()
-        if not own.blind(check, item) and not seen.blind(check, item) and values.get(item, NOTHING) != value
+        for item, value in own_observation.seen.get(check, {}).items()
+        if not own_observation.blind(check, item) and not seen.blind(check, item) and values.get(item, NOTHING) != value
     )
     return Column(
         validator=seen.by,
@@ -121,15 +123,15 @@ def text(shown: Validation) -> Iterator[str]:
     title = f"validation of {shown.name}" if shown.name else "validation"
     yield from list(section(title, ("check", *names, "verdict"), rows))[1:]
     for row in shown.rows:
-        for one in row.columns:
-            if one.unseen:
-                what = f"{TITLES[row.check]}, {one.unseen} of {row.items}"
-                yield from folded(f"{one.validator} cannot see {what}: {'; '.join(one.because)}", "  ", "    ")
+        for column in row.columns:
+            if column.unseen:
+                what = f"{TITLES[row.check]}, {column.unseen} of {row.items}"
+                yield from wrap_text(f"{column.validator} cannot see {what}: {'; '.join(column.because)}", "  ", "    ")
     for words in shown.told:
-        yield from folded(words, "  ", "    ")
+        yield from wrap_text(words, "  ", "    ")
 
 
-def _cell(one: Column) -> str:
-    if not one.seen:
+def _cell(column: Column) -> str:
+    if not column.seen:
         return "-"
-    return f"{one.sound}" if one.sound == one.seen else f"{one.sound} of {one.seen}"
+    return f"{column.sound}" if column.sound == column.seen else f"{column.sound} of {column.seen}"

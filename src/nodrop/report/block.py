@@ -11,7 +11,7 @@ from nodrop.model.subject import Subject
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name
-from nodrop.report.outcome import LineOf, beside, openable
+from nodrop.report.outcome import LineOf, openable, related_places
 from nodrop.report.paint import paint
 from nodrop.report.quote import quote
 
@@ -35,7 +35,7 @@ class Page:
         """Text in a style, escaped: what users and configurations say reaches the page through here alone."""
         return paint(terminal(text), _STYLES.get(style, ""), self.color)
 
-    def said(self, style: str, head: str, text: str) -> str:
+    def format_line(self, style: str, head: str, text: str) -> str:
         """One line of a report: a head in a style, and what it says."""
         return f"{self.paint(style, head)}: {self.paint('', text)}"
 
@@ -55,7 +55,7 @@ class Page:
     def problem(self, problem: Problem) -> str:
         """Return what is wrong with the input, its place linked to its file."""
         if self.links is None:
-            return self.said("error", "error", str(problem))
+            return self.format_line("error", "error", str(problem))
         place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
         address = self.links.place(problem.path, problem.line)
         shown = linked(address, self.paint("", place))
@@ -68,23 +68,26 @@ class Page:
 
 def block(group: Sequence[Finding], page: Page) -> list[str]:
     """Return the first of a group in full; the others counted and listed, or one by one where the page is verbose."""
-    first, *others = group
-    place, besides = openable(first), beside(first)
+    first_finding, *other_findings = group
+    place, besides = openable(first_finding), related_places(first_finding)
     related = besides if page.verbose else besides[:_RELATED]
     sheet = _Sheet(page=page, gutter=_gutter([place, *(each.located for each in related)], page))
-    lines = [f"{page.rules(first.severity, first.severity, first.rule)}: {page.paint('strong', first.message)}"]
-    captions = [subject.text(first.subject), *(_caption(each, first) for each in related)]
-    if place is not first.located:
-        captions[:2] = [first.related[0].message, f"{related[0].message}: {captions[0]}"]
-    lines += sheet.spot("-->", place, ("^", first.severity), captions[0])
+    lines = [
+        f"{page.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
+        f"{page.paint('strong', first_finding.message)}"
+    ]
+    captions = [subject.text(first_finding.subject), *(_caption(each, first_finding) for each in related)]
+    if place is not first_finding.located:
+        captions[:2] = [first_finding.related[0].message, f"{related[0].message}: {captions[0]}"]
+    lines += sheet.spot("-->", place, ("^", first_finding.severity), captions[0])
     for each, caption in zip(related, captions[1:], strict=True):
         lines += sheet.spot(":::", each.located, ("-", "frame"), caption)
-    if left := len(besides) - len(related):
-        lines.append(sheet.footer(f"{count(left, 'more related part')}; -v shows them"))
-    if first.confidence != "certain":
-        lines += sheet.wrapped(f"confidence: {first.confidence}, since {first.doubt or _BY_RULE}")
-    lines += sheet.fix(first.fix) if first.fix else []
-    return lines + (sheet.each(others) if page.verbose else sheet.summed_up(first, others))
+    if remaining_number := len(besides) - len(related):
+        lines.append(sheet.footer(f"{count(remaining_number, 'more related part')}; -v shows them"))
+    if first_finding.confidence != "certain":
+        lines += sheet.wrapped(f"confidence: {first_finding.confidence}, since {first_finding.doubt or _BY_RULE}")
+    lines += sheet.fix(first_finding.fix) if first_finding.fix else []
+    return lines + (sheet.each(other_findings) if page.verbose else sheet.summed_up(first_finding, other_findings))
 
 
 def _gutter(places: Iterable[Located | None], page: Page) -> int:
@@ -122,9 +125,9 @@ class _Sheet:
         """Return a line about the finding rather than a place."""
         return f"{'':{self.gutter}} {self.page.paint('frame', '=')} {self.page.paint('', text)}"
 
-    def footers(self, first: str, rest: Iterable[str]) -> list[str]:
+    def footers(self, first_text: str, rest: Iterable[str]) -> list[str]:
         """Such a line, and others that belong to it."""
-        return [self.footer(first), *self.under(self.page.paint("", text) for text in rest)]
+        return [self.footer(first_text), *self.under(self.page.paint("", text) for text in rest)]
 
     def under(self, rest: Iterable[str]) -> Iterable[str]:
         """Lines that belong to a footer, already escaped."""
@@ -141,23 +144,23 @@ class _Sheet:
         first, *rest = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
         return self.footers(first, rest)
 
-    def each(self, others: Sequence[Finding]) -> list[str]:
+    def each(self, other_findings: Sequence[Finding]) -> list[str]:
         """Return the others of a group, one by one."""
         page = self.page
 
-        def place(one: Finding) -> str:
-            return page.place(one.located) if one.located else page.paint("", subject.text(one.subject))
+        def place(finding: Finding) -> str:
+            return page.place(finding.located) if finding.located else page.paint("", subject.text(finding.subject))
 
-        rows = (f"{place(one)}: {page.paint('', one.message)}" for one in others)
-        return [self.footer(f"{len(others)} more of the same:"), *self.under(rows)] if others else []
+        rows = (f"{place(finding)}: {page.paint('', finding.message)}" for finding in other_findings)
+        return [self.footer(f"{len(other_findings)} more of the same:"), *self.under(rows)] if other_findings else []
 
-    def summed_up(self, first: Finding, others: Sequence[Finding]) -> list[str]:
+    def summed_up(self, first_finding: Finding, other_findings: Sequence[Finding]) -> list[str]:
         """Return the others of a group: by name on the device of the first, by number elsewhere, fabric by fabric."""
-        inside = [each for each in others if each.within == first.within]
-        here = [each.subject for each in inside if each.device == first.device]
-        away = [each for each in inside if each.device != first.device]
-        outside = [each for each in others if each.within != first.within]
-        lines = [_more_here(first.device, here)] if here else []
+        inside = [finding for finding in other_findings if finding.within == first_finding.within]
+        subjects = [finding.subject for finding in inside if finding.device == first_finding.device]
+        away = [finding for finding in inside if finding.device != first_finding.device]
+        outside = [finding for finding in other_findings if finding.within != first_finding.within]
+        lines = [_more_here(first_finding.device, subjects)] if subjects else []
         if outside:
             lines.append(_more_outside(away, outside))
         elif away:
@@ -165,9 +168,9 @@ class _Sheet:
         return [self.footer(line) for line in lines]
 
 
-def _caption(related: Related, of: Finding) -> str:
+def _caption(related: Related, finding: Finding) -> str:
     """Return what a related part adds, after its name where it is not the very part that the finding points at."""
-    return related.message if related.subject == of.at else f"{subject.text(related.subject)}: {related.message}"
+    return related.message if related.subject == finding.at else f"{subject.text(related.subject)}: {related.message}"
 
 
 def _more_here(device: str | None, subjects: Sequence[Subject]) -> str:
@@ -176,19 +179,19 @@ def _more_here(device: str | None, subjects: Sequence[Subject]) -> str:
     return f"{len(subjects)} more of the same{where}" + (f": {listing(labels)}" if labels else "")
 
 
-def _more_away(others: Sequence[Finding]) -> str:
-    devices = {name(each.device) if each.device else "the fabric" for each in others}
-    numbers = [count(len(devices), "device"), *counts(each.subject for each in others)]
+def _more_away(other_findings: Sequence[Finding]) -> str:
+    devices = {name(finding.device) if finding.device else "the fabric" for finding in other_findings}
+    numbers = [count(len(devices), "device"), *counts(finding.subject for finding in other_findings)]
     return f"the same on {listing(devices)} ({', '.join(numbers)})"
 
 
 def _more_outside(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
     """Of findings on other devices, those of the first one's fabric by name, and those of other fabrics by folder."""
-    others = (*away, *outside)
-    near = {name(each.device) for each in away if each.device}
-    fabrics = {name(each.within) for each in outside}
-    devices = {(each.within, each.device) for each in others if each.device}
+    other_findings = (*away, *outside)
+    near = {name(finding.device) for finding in away if finding.device}
+    fabrics = {name(finding.within) for finding in outside}
+    devices = {(finding.within, finding.device) for finding in other_findings if finding.device}
     numbers = [count(len(fabrics), "other fabric"), *([count(len(devices), "device")] if devices else [])]
-    parts = counts((each.subject for each in others), (each.within for each in others))
+    parts = counts((finding.subject for finding in other_findings), (finding.within for finding in other_findings))
     here = f"on {listing(near)}, and " if near else ""
     return f"the same {here}in {listing(fabrics)} ({', '.join([*numbers, *parts])})"

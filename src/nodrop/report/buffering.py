@@ -12,12 +12,12 @@ from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile, Queue
-from nodrop.model.states import Unknown, UnknownFact, those_known
+from nodrop.model.states import Unknown, UnknownFact, known_rows
 
 Facts = dict[str, Any]
 
 
-def plain(value: Any) -> Any:
+def known_or_none(value: Any) -> Any:
     """Return a fact as data has it: what is not known is None."""
     return None if isinstance(value, Unknown) else value
 
@@ -88,7 +88,7 @@ def _kind(index: Index, node: str) -> str:
 def _of_port(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
     assert isinstance(interface.qos, QosProfile)
     groups = interface.qos.priority_groups
-    for group in those_known(groups):
+    for group in known_rows(groups):
         buffer = group.buffer
         if not isinstance(buffer, BufferProfile) or not isinstance(buffer.headroom, Headroom):
             continue
@@ -96,14 +96,14 @@ def _of_port(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
             "at": str(device.role),
             "from": far,
             "platform": device.platform,
-            "model": plain(device.model),
+            "model": known_or_none(device.model),
             "priority_group": group.index,
-            "speed_mbps": plain(interface.speed_mbps),
-            "length_m": plain(interface.cable_length_m),
+            "speed_mbps": known_or_none(interface.speed_mbps),
+            "length_m": known_or_none(interface.cable_length_m),
             "computed": buffer.headroom.computed,
-            "xoff": plain(buffer.headroom.xoff_bytes),
-            "xon": plain(buffer.headroom.xon_bytes),
-            "size": plain(buffer.size_bytes),
+            "xoff": known_or_none(buffer.headroom.xoff_bytes),
+            "xon": known_or_none(buffer.headroom.xon_bytes),
+            "size": known_or_none(buffer.size_bytes),
             "parts": parts(device, interface) if buffer.headroom.computed else None,
             "bounds": held_against(device, interface),
         }
@@ -113,30 +113,32 @@ def held_against(device: Device, interface: Interface) -> Facts:
     """Return the least xoff for a port's configured cable by each source, in bytes; None where that says nothing."""
     length = interface.cable_length_m
     try:
-        found = bounds(device, interface, length_m=length) if isinstance(length, int) else Bounds(None, None, None)
+        found_bounds = (
+            bounds(device, interface, length_m=length) if isinstance(length, int) else Bounds(None, None, None)
+        )
     except UnknownFact:
-        found = Bounds(None, None, None)
-    return {"sku_row": found.row, "formula": found.formula, "ieee": found.ieee}
+        found_bounds = Bounds(None, None, None)
+    return {"sku_row": found_bounds.row, "formula": found_bounds.formula, "ieee": found_bounds.ieee}
 
 
 def parts(device: Device, interface: Interface) -> Facts | None:
     """Return the terms of `hardware.headroom.computed`, in bytes but for `cell_occupancy`, a factor."""
     length = interface.cable_length_m
     try:
-        made = budget(device, interface, length_m=length) if isinstance(length, int) else None
+        new_budget = budget(device, interface, length_m=length) if isinstance(length, int) else None
     except UnknownFact:
         return None
-    if made is None:
+    if new_budget is None:
         return None
     return {
-        "port_mtu": made.mtu,
-        "cable": made.cable,
-        "mac_phy": made.mac_phy,
-        "peer_response": made.peer_response,
-        "tile": made.tile,
-        "cell_occupancy": round(made.occupancy, 4),
-        "pattern_mtu": made.pattern_mtu,
-        "rounding": made.rounding,
+        "port_mtu": new_budget.mtu,
+        "cable": new_budget.cable,
+        "mac_phy": new_budget.mac_phy,
+        "peer_response": new_budget.peer_response,
+        "tile": new_budget.tile,
+        "cell_occupancy": round(new_budget.occupancy, 4),
+        "pattern_mtu": new_budget.pattern_mtu,
+        "rounding": new_budget.rounding,
     }
 
 
@@ -172,7 +174,7 @@ def pools(fabric: Fabric) -> Iterator[Facts]:
     """Yield the buffer pools of every kind of switch."""
     seen: set[tuple[Any, ...]] = set()
     for device in fabric.devices:
-        for pool in those_known(device.buffer_pools):
+        for pool in known_rows(device.buffer_pools):
             key = (device.role, device.platform, device.model, pool)
             if key not in seen:
                 seen.add(key)
@@ -181,7 +183,7 @@ def pools(fabric: Fabric) -> Iterator[Facts]:
                     "platform": device.platform,
                     "model": device.model,
                     "pool": pool.name,
-                    "size": plain(pool.size_bytes),
+                    "size": known_or_none(pool.size_bytes),
                     "percentage": pool.percentage,
                     "shared_headroom": pool.shared_headroom_bytes,
                     "computed": pool.computed,

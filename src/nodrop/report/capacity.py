@@ -24,12 +24,12 @@ class Capacity:
         self.level = self._levels()
 
     def speed_mbps(self, link: Link) -> int | None:
-        """The speed of a link: the lower of its ends, where they say it."""
+        """Return the speed of a link: the lower of its ends, where they say it."""
         ends = (self.index.at(link.a), self.index.at(link.b))
         return min((end.speed_mbps for end in ends if end and isinstance(end.speed_mbps, int)), default=None)
 
     def groups(self) -> list[Facts]:
-        """The hosts by group: how many, their ports, what they can send, and that for each GPU."""
+        """Return the hosts by group: how many, their ports, what they can send, and that for each GPU."""
         leaves = self._first_hops()
         by_group: dict[str, list[Host]] = defaultdict(list)
         for host in self._fabric.hosts:
@@ -39,31 +39,31 @@ class Capacity:
         ]
 
     def tiers(self) -> list[Facts]:
-        """The levels of switches from the hosts upwards: both ways out of them, and the worst ratio at one switch."""
-        found = []
+        """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio."""
+        found_tiers = []
         up, down, _ = self._sums
         for level in sorted(set(self.level.values())):
-            own = [device for device in self._fabric.devices if self.level.get(device.name) == level]
-            names = [device.name for device in own]
+            own_devices = [device for device in self._fabric.devices if self.level.get(device.name) == level]
+            names = [device.name for device in own_devices]
             ratios = [down[name] / up[name] for name in names if up[name]]
-            found.append(
+            found_tiers.append(
                 {
                     "level": level,
-                    "roles": sorted({str(device.role) for device in own}),
-                    "devices": len(own),
+                    "roles": sorted({str(device.role) for device in own_devices}),
+                    "devices": len(own_devices),
                     "down_mbps": sum(down[name] for name in names),
                     "up_mbps": sum(up[name] for name in names),
                     "oversubscription": max(ratios, default=None),
                 }
             )
-        return found
+        return found_tiers
 
     def injection_mbps(self) -> int:
-        """What all hosts can send at once: the sum of their ports."""
+        """Return how much all hosts can send at once: the sum of their ports."""
         return sum(map(_host_mbps, self._fabric.hosts))
 
     def bisection_mbps(self) -> int:
-        """What one half of the fabric can send to the other: half of the least of injection and any tier's uplinks.
+        """Return the bisection bandwidth: half of the least of injection and any tier's uplinks.
 
         That is the cut of an even split of the switches of every tier. It counts one direction.
         """

@@ -35,13 +35,13 @@ def render(checked: Checked) -> str:
     parts.append(
         "\n".join(f"- {markdown(' '.join(filter(None, (note.file, note.message))))}" for note in checked.notes)
     )
-    held = "; ".join((f"compared with {checked.base}", *unchanged(checked)))
+    text = "; ".join((f"compared with {checked.base}", *unchanged(checked)))
     parts = list(fitting([part for part in parts if part]))
-    return "\n\n".join((*parts, f"<sub>{markdown(held)}</sub>")) + "\n"
+    return "\n\n".join((*parts, f"<sub>{markdown(text)}</sub>")) + "\n"
 
 
-def _verdict(one: Finding) -> str:
-    return f"- {_MARKS[one.severity]} **{one.severity}** `{one.rule}`: {markdown(one.message)}"
+def _verdict(finding: Finding) -> str:
+    return f"- {_MARKS[finding.severity]} **{finding.severity}** `{finding.rule}`: {markdown(finding.message)}"
 
 
 def findings_of(outcome: Outcome, which: str = "new ") -> Iterator[str]:
@@ -50,17 +50,17 @@ def findings_of(outcome: Outcome, which: str = "new ") -> Iterator[str]:
     shown = sorted(foremost(every), key=lambda group: SEVERITIES.index(group[0].severity))
     remedies = set()
     for group in shown:
-        first = group[0]
-        place = openable(first)
+        first_finding = group[0]
+        place = openable(first_finding)
         where = "" if place is None else f" ({place.file}{f':{place.span.line}' if place.span else ''})"
-        others = list(dict.fromkeys(one.device for one in group[1:] if one.device))
+        other_devices = list(dict.fromkeys(finding.device for finding in group[1:] if finding.device))
         more = f"; {count(len(group) - 1, 'more place')}" if len(group) > 1 else ""
-        on = f" on {listing(name(one) for one in others)}" if more and others else ""
-        said = markdown(f"{first.message}{where}{more}{on}")
-        yield f"- {_MARKS[first.severity]} **{which}{first.severity}** `{first.rule}`: {said}"
-        if first.fix and first.fix.text not in remedies:
-            remedies.add(first.fix.text)
-            yield f"  - what to do: {markdown(first.fix.text)}"
+        on = f" on {listing(name(device) for device in other_devices)}" if more and other_devices else ""
+        said = markdown(f"{first_finding.message}{where}{more}{on}")
+        yield f"- {_MARKS[first_finding.severity]} **{which}{first_finding.severity}** `{first_finding.rule}`: {said}"
+        if first_finding.fix and first_finding.fix.text not in remedies:
+            remedies.add(first_finding.fix.text)
+            yield f"  - what to do: {markdown(first_finding.fix.text)}"
     if len(shown) < len(every):
         yield f"- {count(len(every) - len(shown), f'more {which}finding')}: `--format text` tells all"
 
@@ -77,15 +77,15 @@ def _fabric(one: Changed, *, summed: bool) -> Iterator[str]:
 
 
 def _fold(title: str, lines: Sequence[str]) -> str:
-    return "\n".join(plan_markdown.listed(f"{title}: {len(lines)}", [f"- {markdown(line)}" for line in lines]))
+    return "\n".join(plan_markdown.render_fold(f"{title}: {len(lines)}", [f"- {markdown(line)}" for line in lines]))
 
 
 def fitting(parts: Sequence[str]) -> Iterator[str]:
     """Yield the parts that fit into a comment, the first first, and that others were left out."""
-    left = LIMIT
+    remaining_limit = LIMIT
     for number, part in enumerate(parts):
-        left -= len(part.encode()) + 2
-        if left < 0:
+        remaining_limit -= len(part.encode()) + 2
+        if remaining_limit < 0:
             yield f"{count(len(parts) - number, 'part')} left out here, which would not fit: `--format text` tells all."
             return
         yield part

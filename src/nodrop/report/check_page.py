@@ -27,17 +27,17 @@ def verdict(checked: Checked) -> str:
     changed, problems = changing(checked), len(checked.outcome.problems)
     said = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
     if checked.fabrics or checked.same or not problems:
-        said.append(findings_said(checked))
+        said.append(format_finding_counts(checked))
     if checked.unfit:
         said.append(f"{count(len(checked.unfit), 'build')} not as the intent has it")
-    if any(one.rule == RISK.name for one in checked.stops):
+    if any(stop.rule == RISK.name for stop in checked.stops):
         said.append("more risk than --fail-on-risk lets through")
     of_policy = decisive(checked)
-    if hiding := sum(one.rule == POLICY.name for one in of_policy):
+    if hiding := sum(finding.rule == POLICY.name for finding in of_policy):
         said.append(f"{count(hiding, 'change')} of policy would let faults pass")
-    if gone := sum(one.rule == MISSING.name for one in of_policy):
+    if gone := sum(finding.rule == MISSING.name for finding in of_policy):
         said.append(f"{count(gone, 'configuration')} no longer checked")
-    if losing := sum(is_loss(one) for fabric in checked.fabrics for one in fabric.routing.changes):
+    if losing := sum(is_loss(change) for fabric in checked.fabrics for change in fabric.routing.changes):
         said.append(f"routing: {count(losing, 'loss')}")
     if len(changed) == 1:
         said.append(plan_page.summary(changed[0].plan))
@@ -54,7 +54,7 @@ def verdict(checked: Checked) -> str:
 
 def changing(checked: Checked) -> Sequence[Changed]:
     """Return the fabrics of which something changes."""
-    return [one for one in checked.fabrics if not one.plan.empty]
+    return [fabric for fabric in checked.fabrics if not fabric.plan.empty]
 
 
 def unchanged(checked: Checked) -> Iterator[str]:
@@ -63,10 +63,10 @@ def unchanged(checked: Checked) -> Iterator[str]:
         yield f"{count(len(checked.same), 'fabric')} as before"
 
 
-def findings_said(checked: Checked) -> str:
+def format_finding_counts(checked: Checked) -> str:
     """Return how many findings have come, gone and stayed."""
-    new = Counter(one.severity for one in checked.outcome.findings)
-    every = [one.findings for one in checked.fabrics]
+    new = Counter(finding.severity for finding in checked.outcome.findings)
+    every = [fabric.findings for fabric in checked.fabrics]
     said = [count(new[severity], f"new {severity}") for severity in SEVERITIES if new[severity]]
     said = said or ["no new finding"]
     for number, words in (
@@ -81,12 +81,12 @@ def findings_said(checked: Checked) -> str:
 def by_rule(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield a line for findings of each rule: on which switches, how many."""
     rules: dict[tuple[int, str], list[Finding]] = {}
-    for one in findings:
-        rules.setdefault((SEVERITIES.index(one.severity), one.rule), []).append(one)
-    for (rank, rule), own in sorted(rules.items(), key=lambda item: item[0]):
-        devices = listing(name(one) for one in dict.fromkeys(one.device for one in own if one.device))
+    for finding in findings:
+        rules.setdefault((SEVERITIES.index(finding.severity), finding.rule), []).append(finding)
+    for (rank, rule), own_findings in sorted(rules.items(), key=lambda item: item[0]):
+        devices = listing(name(device) for device in dict.fromkeys(one.device for one in own_findings if one.device))
         where = f" on {devices}" if devices else ""
-        yield f"{SEVERITIES[rank]}[{rule}]: {count(len(own), 'finding')}{where}"
+        yield f"{SEVERITIES[rank]}[{rule}]: {count(len(own_findings), 'finding')}{where}"
 
 
 def routing(one: Routing) -> Iterator[str]:
@@ -112,7 +112,7 @@ def rerouting(one: Routing) -> Iterator[str]:
 def _alike(changes: Sequence[Rerouted]) -> Iterator[str]:
     together: dict[tuple[str, str], list[Rerouted]] = {}
     for change in changes:
-        together.setdefault((change.check, _said(change)), []).append(change)
+        together.setdefault((change.check, _format_change(change)), []).append(change)
     for (check, said), alike in together.items():
         if check in ("routes", "reach"):
             devices = listing(name(device) for device in dict.fromkeys(change.item[0] for change in alike))
@@ -133,14 +133,14 @@ def _item(change: Rerouted) -> str:
     return change.item[-1]
 
 
-def _said(change: Rerouted) -> str:
+def _format_change(change: Rerouted) -> str:
     old, new = change.old, change.new
     match change.check:
         case "routes":
-            return _paths_said(_paths(old), _paths(new))
+            return _format_paths(_paths(old), _paths(new))
         case "failures":
-            was, now = _size(old), _size(new)
-            return f"loses {count(now or 0, 'destination')} of leaves, {was or 0} before"
+            was, size = _size(old), _size(new)
+            return f"loses {count(size or 0, 'destination')} of leaves, {was or 0} before"
         case "reach":
             before = "not wanted" if old is None else str(old)
             return f"{'not wanted any more' if new is None else new}, {before} before"
@@ -152,7 +152,7 @@ def _said(change: Rerouted) -> str:
             return _STATES.get(str(new), str(new))
 
 
-def _paths_said(old: frozenset[str], new: frozenset[str]) -> str:
+def _format_paths(old: frozenset[str], new: frozenset[str]) -> str:
     if not old or not new:
         return f"{'gone' if old else 'new'}, over {count(len(old or new), 'path')}{' before' if old else ''}"
     if len(old) == len(new):
@@ -189,7 +189,9 @@ def _flow(flow: Flow) -> str:
 def decisive(checked: Checked, *, notes: bool = False) -> list[Finding]:
     """Return the verdicts on what is checked, or the notes: changes of policy, and switches that no longer are."""
     return [
-        one for one in checked.stops if one.rule in (POLICY.name, MISSING.name) and (one.severity == "note") == notes
+        stop
+        for stop in checked.stops
+        if stop.rule in (POLICY.name, MISSING.name) and (stop.severity == "note") == notes
     ]
 
 
@@ -205,10 +207,10 @@ def unfit(one: Unfit) -> str:
 
 def heads(checked: Checked) -> Sequence[tuple[Changed, str]]:
     """Return the fabrics with what each is headed by; one that is alone under its own name needs no head."""
-    found = []
-    for one in checked.fabrics:
-        was = f", {one.was} before" if one.was not in (None, one.name) else ""
-        kind = "; gone" if one.gone else "; new" if one.was is None else ""
-        told_by = f"; its build in {', '.join(one.told_by)} says the same" if one.told_by else ""
-        found.append((one, f"{one.name}{was}{kind}{told_by}"))
-    return found
+    found_heads = []
+    for fabric in checked.fabrics:
+        was = f", {fabric.was} before" if fabric.was not in (None, fabric.name) else ""
+        kind = "; gone" if fabric.gone else "; new" if fabric.was is None else ""
+        told_by = f"; its build in {', '.join(fabric.told_by)} says the same" if fabric.told_by else ""
+        found_heads.append((fabric, f"{fabric.name}{was}{kind}{told_by}"))
+    return found_heads

@@ -9,7 +9,7 @@ from nodrop.report.checked import Changed, Checked
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links
 from nodrop.report.paint import paint
-from nodrop.report.table import folded
+from nodrop.report.table import wrap_text
 from nodrop.report.text import render as findings_text
 
 
@@ -53,10 +53,10 @@ def _fabric(one: Changed, head: str, *, color: bool, verbose: bool, summed: bool
             yield "\n".join((paint(title, "1", color), *_lines(by_rule(findings), "  ")))
 
 
-def _verdict(one: Finding) -> str:
-    return f"{one.severity}[{one.rule}]: {one.message}"
+def _verdict(finding: Finding) -> str:
+    return f"{finding.severity}[{finding.rule}]: {finding.message}"
 
 
 def _lines(lines: Iterable[str], before: str = "") -> Iterator[str]:
     for line in lines:
-        yield from folded(terminal(line), before, before + "  ")
+        yield from wrap_text(terminal(line), before, before + "  ")

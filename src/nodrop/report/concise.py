@@ -3,20 +3,24 @@
 from nodrop.lint.finding import Finding, UnknownVerdict
 from nodrop.model import subject
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, openable, told
+from nodrop.report.outcome import Outcome, format_problem, openable
 
 
 def render(outcome: Outcome) -> bytes:
     """Write an outcome in UTF-8: problems, then findings, then what is unknown; nothing where there is nothing."""
     lines = [
-        _line(problem.path, problem.line, problem.column, f"problem: {told(problem)}") for problem in outcome.problems
+        _line(problem.path, problem.line, problem.column, f"problem: {format_problem(problem)}")
+        for problem in outcome.problems
     ]
     lines += map(_finding, outcome.findings)
-    rules = (one for one in outcome.unknown if not one.places)
-    lines += (f"unknown[{one.rule}] needs {one.missing}: {one.settled_by}" for one in rules)
-    lines += map(_unknown_lines, (one for one in outcome.unknown if one.places))
-    lines += (_line(one.file, None, None, f"not read: {one.message}") for one in outcome.unread)
-    lines += (f"not computed: {one.message} ({one.device})" for one in outcome.not_computed)
+    rules = (unknown_verdict for unknown_verdict in outcome.unknown if not unknown_verdict.places)
+    lines += (f"unknown[{rule.rule}] needs {rule.missing}: {rule.settled_by}" for rule in rules)
+    lines += map(_unknown_lines, (unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.places))
+    lines += (_line(note.file, None, None, f"not read: {note.message}") for note in outcome.unread)
+    lines += (
+        f"not computed: {uncomputed_note.message} ({uncomputed_note.device})"
+        for uncomputed_note in outcome.uncomputed_notes
+    )
     return utf8("".join(f"{terminal(line)}\n" for line in lines)).encode()
 
 
@@ -28,9 +32,9 @@ def _finding(finding: Finding) -> str:
 
 
 def _unknown_lines(verdict: UnknownVerdict) -> str:
-    first, more = verdict.places[0], len(verdict.places) - 1
+    first_place, more = verdict.places[0], len(verdict.places) - 1
     said = f"unknown[{verdict.rule}] {verdict.of_lines}" + (f" ({more} more)" if more else "")
-    return _line(first.file, first.span.line if first.span else None, None, said)
+    return _line(first_place.file, first_place.span.line if first_place.span else None, None, said)
 
 
 def _line(file: str | None, line: int | None, column: int | None, said: str) -> str:

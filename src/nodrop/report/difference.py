@@ -102,10 +102,10 @@ def _hunk(group: Sequence[_Opcode], before: Sequence[str], after: Sequence[str])
     yield f"@@ -{_range(a, b)} +{_range(c, d)} @@\n"
     for tag, first, last, other, end in group:
         if tag == "equal":
-            yield from _marked(" ", before[first:last])
+            yield from _prefix_lines(" ", before[first:last])
             continue
-        yield from _marked("-", before[first:last])
-        yield from _marked("+", after[other:end])
+        yield from _prefix_lines("-", before[first:last])
+        yield from _prefix_lines("+", after[other:end])
 
 
 def _range(start: int, stop: int) -> str:
@@ -114,7 +114,7 @@ def _range(start: int, stop: int) -> str:
     return str(start + 1) if length == 1 else f"{start if length == 0 else start + 1},{length}"
 
 
-def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+def _prefix_lines(mark: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         yield f"{mark}{line}"
         if not line.endswith("\n"):

@@ -5,7 +5,7 @@ from typing import Any
 from nodrop.plan.model import Outside
 from nodrop.report.drifted import Drifted
 from nodrop.report.json import dumped, of_finding, of_note, of_problem
-from nodrop.report.plan_json import VERSION, document, told
+from nodrop.report.plan_json import VERSION, document, render_fact_group
 from nodrop.report.plan_words import DIFFERING
 
 
@@ -20,11 +20,11 @@ def render(drifted: Drifted) -> bytes:
             "plans": [document(drift.plan, DIFFERING)],
             "uncollected": list(drift.uncollected),
             "foreign": list(drift.foreign),
-            "own": [told(one, DIFFERING) for one in drift.own],
+            "own": [render_fact_group(one, DIFFERING) for one in drift.own],
             "own_outside": [_part(one) for one in drift.own_outside],
-            "findings": [of_finding(one) for one in outcome.findings],
-            "notes": [of_note(one) for one in outcome.notes],
-            "problems": [of_problem(one) for one in outcome.problems],
+            "findings": [of_finding(finding) for finding in outcome.findings],
+            "notes": [of_note(note) for note in outcome.notes],
+            "problems": [of_problem(problem) for problem in outcome.problems],
             "summary": {
                 "switches": drifted.switches,
                 "differing": len(drift.plan.devices),

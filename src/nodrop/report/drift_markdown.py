@@ -4,10 +4,10 @@ from nodrop.report.check_markdown import findings_of, fitting
 from nodrop.report.drift_page import KEYS, ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
 from nodrop.report.drifted import Drifted
 from nodrop.report.escape import markdown
-from nodrop.report.plan_markdown import MARKS, listed, order, outer, places
+from nodrop.report.plan_markdown import MARKS, order, outer, places, render_fold
 from nodrop.report.plan_page import blocks, devices, unsaid
 from nodrop.report.plan_words import DIFFERING
-from nodrop.report.rollout_page import hazards, order_said
+from nodrop.report.rollout_page import explain_order, hazards
 
 
 def render(drifted: Drifted) -> str:
@@ -25,9 +25,9 @@ def render(drifted: Drifted) -> str:
         *places(plan, blocks(plan.told), "what differs", DIFFERING),
         outer(plan, KEYS),
         [f"- {MARKS['!']} {WAY}, {markdown(line)}" for line in hazards(plan)],
-        [f"- {markdown(line)}" for line in order_said(plan)],
+        [f"- {markdown(line)}" for line in explain_order(plan)],
         order(plan, ORDER.capitalize()),
-        list(listed(UNSAID.capitalize(), [f"- {markdown(line)}" for line in unsaid(plan, SIDES)])),
-        list(listed(OWN.capitalize(), [f"- {markdown(line)}" for line in own(drifted)])),
+        list(render_fold(UNSAID.capitalize(), [f"- {markdown(line)}" for line in unsaid(plan, SIDES)])),
+        list(render_fold(OWN.capitalize(), [f"- {markdown(line)}" for line in own(drifted)])),
     ]
     return "\n\n".join(fitting(["\n".join(lines) for lines in parts if lines])) + "\n"

@@ -69,7 +69,7 @@ def summary(drifted: Drifted) -> str:
     ]
     if not differing and drift.plan.told:
         said.append("cables or NICs differ")
-    found = Counter(one.severity for one in drifted.outcome.findings)
+    found = Counter(finding.severity for finding in drifted.outcome.findings)
     findings = [count(found[severity], severity) for severity in SEVERITIES if found[severity]]
     said += [f"{' and '.join(findings)} that {drifted.wanted} does not have"] if findings else []
     if drift.empty:

@@ -6,10 +6,10 @@ from nodrop.report.escape import terminal
 from nodrop.report.links import Links
 from nodrop.report.paint import paint
 from nodrop.report.plan_page import devices, unsaid
-from nodrop.report.plan_text import MARKS, listed, ordered, outer, sheets_of
+from nodrop.report.plan_text import MARKS, outer, render_order, render_section, sheets_of
 from nodrop.report.plan_words import DIFFERING
 from nodrop.report.rollout_page import hazards
-from nodrop.report.table import folded
+from nodrop.report.table import wrap_text
 from nodrop.report.text import render as findings_text
 
 
@@ -24,7 +24,7 @@ def render(
     plan = drifted.drift.plan
     findings = findings_text(drifted.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n")
     sheets = [
-        [paint(part, MARKS["-"], color) for line in sides(drifted) for part in folded(terminal(line), "", "  ")],
+        [paint(text, MARKS["-"], color) for line in sides(drifted) for text in wrap_text(terminal(line), "", "  ")],
         [paint(f"{mark} {terminal(line)}", MARKS[mark], color) for mark, line in devices(plan, VERBS)],
         *sheets_of(plan, DIFFERING, color=color, verbose=verbose),
         outer(plan, KEYS, color=color),
@@ -32,10 +32,10 @@ def render(
     ]
     if not quiet:
         sheets += [
-            listed(OWN, own(drifted), color) if verbose else [],
-            listed(UNSAID, unsaid(plan, SIDES), color),
-            listed(ORDER, ordered(plan), color),
-            listed(WAY, hazards(plan), color),
+            render_section(OWN, own(drifted), color) if verbose else [],
+            render_section(UNSAID, unsaid(plan, SIDES), color),
+            render_section(ORDER, render_order(plan), color),
+            render_section(WAY, hazards(plan), color),
             [paint(terminal(summary(drifted)), "1", color)],
         ]
     said = "\n\n".join("\n".join(lines) for lines in sheets if lines)

@@ -24,9 +24,9 @@ def terminal(text: str, *, lines: bool = False) -> str:
     """
     if not text.isprintable():
         kept = "\n" if lines else ""
-        text = "".join(char if char in kept or _seen(char) else _written(char) for char in text)
+        text = "".join(char if char in kept or _is_visible(char) else _escape_char(char) for char in text)
     if "::" in text or "##" in text:
-        text = _COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):x}", text)
+        text = _COMMAND.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", text)
     return text
 
 
@@ -87,18 +87,18 @@ def markdown(text: str, *, cell: bool = False) -> str:
     of a table.
     """
     line = terminal(" ".join(text.split()))
-    made = "".join(_inert(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
-    return _opened(made)
+    new_line = "".join(_inert(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
+    return _escape_opening(new_line)
 
 
 def markdown_of_ours(text: str, *, cell: bool = False) -> str:
     """Text that is nodrop's own as one line of Markdown, as it was written; addresses in it are links."""
     pieces = _MEANT.split(terminal(" ".join(text.split())))
-    return _opened("".join(_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
+    return _escape_opening("".join(_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
 
 
-def _opened(line: str) -> str:
-    """A line of Markdown that is no heading, list, quotation or underline."""
+def _escape_opening(line: str) -> str:
+    """Return a line of Markdown that is no heading, list, quotation or underline."""
     opening = _OPENING.match(line)
     if opening is None:
         return line
@@ -107,7 +107,7 @@ def _opened(line: str) -> str:
 
 
 def _inert(word: str, *, cell: bool) -> str:
-    """A word, or the space between two, in which nothing is live."""
+    """Return a word, or the space between two, in which nothing is live."""
     pieces = re.split(rf"({_CODE.pattern})", word)
     if not _LIVE.search(" ".join(pieces[::2])):
         return "".join(_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
@@ -130,7 +130,7 @@ def _code(text: str) -> str:
 def _piece(text: str, kind: int, *, cell: bool) -> str:
     """Plain text (0), code (1) or an address (2): in a row of a table a bar parts columns also within code."""
     if kind == 0:
-        return _MARKS.sub(lambda found: f"\\{found[0]}", text)
+        return _MARKS.sub(lambda match: f"\\{match[0]}", text)
     if kind == 1:
         return text.replace("|", "\\|") if cell else text
     kept = text.rstrip(".,;:!?')\"")
@@ -167,7 +167,7 @@ def utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _seen(char: str) -> bool:
+def _is_visible(char: str) -> bool:
     return char in _JOINERS or not (category(char) in _UNSEEN or _is_noncharacter(ord(char)))
 
 
@@ -177,8 +177,8 @@ def _is_noncharacter(point: int) -> bool:
 
 
 def _in_json(char: str) -> str:
-    return char if _seen(char) else json.dumps(char)[1:-1].replace("\x7f", r"\u007f")
+    return char if _is_visible(char) else json.dumps(char)[1:-1].replace("\x7f", r"\u007f")
 
 
-def _written(char: str) -> str:
+def _escape_char(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")

@@ -17,7 +17,7 @@ from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.types import key_of
 from nodrop.report.buffering import held_against, parts
 from nodrop.report.escape import terminal
-from nodrop.report.table import WIDTH, folded
+from nodrop.report.table import WIDTH, wrap_text
 
 _INLINE = 68
 _ASSUMED = {"mode": ("mode",), "RDMA": ("classes",)}
@@ -38,7 +38,7 @@ def _lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> 
     yield ""
     yield "Where it comes from"
     for said in _origin(reading, at, value, stands):
-        yield from folded(terminal(said), "  ", "    ")
+        yield from wrap_text(terminal(said), "  ", "    ")
     if stands is not None and stands.line is not None:
         yield f"    {terminal(stands.line.strip())[: WIDTH - 4]}"
     yield from _headroom(reading, at)
@@ -46,21 +46,21 @@ def _lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> 
 
 def _value(value: Any) -> Iterator[str]:
     if dataclasses.is_dataclass(value):
-        for one in dataclasses.fields(value):
-            yield f"{one.name}: {spell(getattr(value, one.name))}"
+        for field in dataclasses.fields(value):
+            yield f"{field.name}: {spell(getattr(value, field.name))}"
     else:
         yield spell(value)
 
 
 def spell(value: Any) -> str:
     """Spell a value of the model in one line; of a long list of rows, their names."""
-    whole = _whole(value)
-    if len(whole) <= _INLINE or not isinstance(value, tuple) or hasattr(value, "_fields"):
-        return whole if len(whole) <= 4 * _INLINE else f"{len(dataclasses.fields(value))} parts"
+    own_spelling = _whole(value)
+    if len(own_spelling) <= _INLINE or not isinstance(value, tuple) or hasattr(value, "_fields"):
+        return own_spelling if len(own_spelling) <= 4 * _INLINE else f"{len(dataclasses.fields(value))} parts"
     if any(map(dataclasses.is_dataclass, value)):
-        names = ", ".join(key_of(each, place) for place, each in enumerate(value))
+        names = ", ".join(key_of(row, place) for place, row in enumerate(value))
         return f"{len(value)} rows: {textwrap.shorten(names, _INLINE, placeholder=' ...')}"
-    return whole
+    return own_spelling
 
 
 def _whole(value: Any) -> str:
@@ -71,7 +71,7 @@ def _whole(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if dataclasses.is_dataclass(value):
-        stated = ((one.name, getattr(value, one.name)) for one in dataclasses.fields(value))
+        stated = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
         return "{" + ", ".join(f"{name}: {_whole(each)}" for name, each in stated if each is not None) + "}"
     if isinstance(value, frozenset):
         return "[" + ", ".join(sorted(map(_whole, value))) + "]"
@@ -82,7 +82,7 @@ def _whole(value: Any) -> str:
 
 def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
     """Yield in words where a value comes from: what was worked out, taken from a default, assumed, read."""
-    if is_computed(reading, at, value):
+    if is_computed_by_switch(reading, at, value):
         yield "sizes: worked out by the switch, and so by nodrop; no file states them"
     for length in range(len(at), 0, -1):
         if reason := reading.derived.get(at[:length]):
@@ -90,8 +90,8 @@ def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) ->
             break
     if at[0] == FABRIC:
         assumed = [one for one in reading.assumed if _ASSUMED.get(one.fact) == at[1:2]]
-        for one in assumed:
-            yield f"assumed: {one.fact} is {one.value}, because: {one.because}"
+        for assumption in assumed:
+            yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.because}"
         if not assumed and at[1:2] == ("links",):
             yield "stated, else concluded from shared subnets, neighbor tables and descriptions at the end below"
         elif not assumed:
@@ -108,7 +108,7 @@ def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) ->
     yield place if stands.part == at else f"{place}, which states {subject.text(stands.part)}"
 
 
-def is_computed(reading: Reading, at: Subject, value: Any) -> bool:
+def is_computed_by_switch(reading: Reading, at: Subject, value: Any) -> bool:
     """Whether a part, or one around it, is a headroom or a pool's size that the switch works out."""
     wanted: list[Any] = [value]
     for length in range(len(at) - 1, 1, -1):

@@ -12,7 +12,7 @@ from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.platforms.artifact import FirstApply
-from nodrop.report.buffering import ecn, headroom, marking, plain, pools, profiles
+from nodrop.report.buffering import ecn, headroom, known_or_none, marking, pools, profiles
 from nodrop.report.capacity import Capacity
 from nodrop.report.lossless_memory import costs
 from nodrop.report.streams import streams
@@ -57,14 +57,14 @@ def facts(
 def _device(device: Device) -> Facts:
     model = device.model if isinstance(device.model, str) else None
     up = [interface for interface in device.interfaces if interface.enabled is True]
-    panels = {one.port.panel if isinstance(one.port, Port) else one.name for one in up}
+    panels = {interface.port.panel if isinstance(interface.port, Port) else interface.name for interface in up}
     bgp = device.bgp if isinstance(device.bgp, Bgp) else None
     return {
         "name": device.name,
-        "role": plain(device.role),
+        "role": known_or_none(device.role),
         "model": model,
         "platform": device.platform,
-        "version": plain(device.version),
+        "version": known_or_none(device.version),
         "asn": bgp.asn if bgp else None,
         "drained": bgp.graceful_shutdown if bgp else False,
         "loopback": [a for lo in device.loopbacks for a in lo.addresses] if isinstance(device.loopbacks, tuple) else [],
@@ -82,7 +82,7 @@ def _first_apply(fabric: Fabric) -> Iterator[Facts]:
     found: dict[tuple[str, str, FirstApply], list[str]] = {}
     for device in fabric.devices:
         for one in platforms.first_apply(device):
-            found.setdefault((device.platform, str(plain(device.version)), one), []).append(device.name)
+            found.setdefault((device.platform, str(known_or_none(device.version)), one), []).append(device.name)
     for (platform, version, one), names in found.items():
         yield {"devices": names, "platform": platform, "version": version, **one._asdict()}
 
@@ -105,7 +105,9 @@ def _links(fabric: Fabric, capacity: Capacity) -> list[Facts]:
         ends = sorted((link.a.node, link.b.node), key=lambda node: (capacity.level.get(node, 0), roles.get(node, "")))
         lower, upper = (roles.get(node, "unknown") for node in ends)
         level = capacity.level.get(ends[0], 0)
-        groups[level, lower, upper, capacity.speed_mbps(link), plain(link.media), plain(link.length_m)] += 1
+        groups[
+            level, lower, upper, capacity.speed_mbps(link), known_or_none(link.media), known_or_none(link.length_m)
+        ] += 1
     return [
         {"from": a, "to": b, "count": count, "speed_mbps": speed, "media": media, "length_m": length}
         for (_, a, b, speed, media, length), count in sorted(groups.items(), key=str)
@@ -115,18 +117,18 @@ def _links(fabric: Fabric, capacity: Capacity) -> list[Facts]:
 def _classes(fabric: Fabric) -> list[Facts]:
     _, interface, qos = next(profiles(fabric), (None, None, None))
     result = []
-    for one in sorted(
+    for traffic_class in sorted(
         fabric.classes, key=lambda one: (not isinstance(one.tc, int), one.tc if isinstance(one.tc, int) else 0)
     ):
-        tc = one.tc if isinstance(one.tc, int) else None
+        tc = traffic_class.tc if isinstance(traffic_class.tc, int) else None
         queue = effects.queue(qos, effects.queue_of_tc(qos, tc)) if qos is not None and tc is not None else None
         result.append(
             {
-                "name": one.name,
-                "purpose": one.purpose,
-                "dscp": list(one.dscp),
+                "name": traffic_class.name,
+                "purpose": traffic_class.purpose,
+                "dscp": list(traffic_class.dscp),
                 "tc": tc,
-                "lossless": plain(one.lossless),
+                "lossless": known_or_none(traffic_class.lossless),
                 "scheduling": _scheduling(queue, interface),
                 "ecn": ecn(queue),
             }
@@ -160,10 +162,10 @@ def _watchdogs(fabric: Fabric) -> Iterator[Facts]:
                 continue
             seen.add(key)
             row = {
-                "role": plain(device.role),
+                "role": known_or_none(device.role),
                 "platform": device.platform,
-                "side": plain(port.side),
-                "polling_ms": plain(device.watchdog_polling_ms),
+                "side": known_or_none(port.side),
+                "polling_ms": known_or_none(device.watchdog_polling_ms),
                 "watchdog": _timers(qos.pfc_watchdog),
             }
             if row not in yielded:

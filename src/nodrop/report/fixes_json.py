@@ -17,11 +17,11 @@ def render(made: Made) -> bytes:
     document = {
         "version": VERSION,
         "written": None if what == "diff" else what,
-        "fixed": [of_finding(each) for one in fixed for each in one.made],
-        "left": [_left(each) for one in fixed for each in one.left],
+        "fixed": [of_finding(finding) for one in fixed for finding in one.made],
+        "left": [_remaining_finding(each) for one in fixed for each in one.left],
         "files": [_file(each) for one in fixed for each in one.rewritten],
-        "patches": [_patch(each) for one in fixed for each in one.patches],
-        "problems": [of_problem(each) for one in fixed for each in one.outcome.problems],
+        "patches": [_patch(patch) for one in fixed for patch in one.patches],
+        "problems": [of_problem(problem) for one in fixed for problem in one.outcome.problems],
         "summary": {
             "fixed": sum(len(one.made) for one in fixed),
             "files": sum(len(one.rewritten) for one in fixed),
@@ -31,7 +31,7 @@ def render(made: Made) -> bytes:
     return dumped(document)
 
 
-def _left(each: Left) -> dict[str, Any]:
+def _remaining_finding(each: Left) -> dict[str, Any]:
     return {**of_finding(each.finding), "left": {"why": each.why, "text": each.text or None}}
 
 
@@ -39,17 +39,17 @@ def _file(each: Rewritten) -> dict[str, Any]:
     return {"file": each.display, "device": each.device or None, "diff": diff(each)}
 
 
-def _patch(each: Patch) -> dict[str, Any]:
+def _patch(patch: Patch) -> dict[str, Any]:
     steps = [
         {**step.operation, "disruption": step.disruption, "reason": step.reason, "affected": list(step.affected)}
         | ({"command": step.command} if step.command else {})
-        for step in each.steps
+        for step in patch.steps
     ]
     return {
-        "device": each.device,
-        "disruption": each.disruption,
+        "device": patch.device,
+        "disruption": patch.disruption,
         "steps": steps,
-        "forms": dict(each.forms),
-        "whole": list(each.whole),
-        "follows": [of_change(change) for change in each.follows],
+        "forms": dict(patch.forms),
+        "whole": list(patch.whole),
+        "follows": [of_change(change) for change in patch.follows],
     }

@@ -46,8 +46,8 @@ def render(
     page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)
     left = [each for one in fixed for each in one.left]
     parts = [
-        [line for one in fixed for line in _made(one, page, what)],
-        [page.said("strong", "by hand", line) for line in _typed(left)],
+        [line for one in fixed for line in _format_outcome(one, page, what)],
+        [page.format_line("strong", "by hand", line) for line in _typed(left)],
         [line for group in _groups(left) for line in _group(group, page)],
         [page.problem(problem) for one in fixed for problem in one.outcome.problems],
         [page.paint("strong", totals(fixed, what))],
@@ -57,12 +57,12 @@ def render(
 
 
 def totals(fixed: Sequence[Fixed], what: What) -> str:
-    """The last line: how many findings are gone, in how many files, and how many are left for which reasons."""
-    made, files = sum(len(one.made) for one in fixed), sum(len(one.rewritten) for one in fixed)
+    """Return the last line: how many findings are gone, in how many files, and how many are left for which reasons."""
+    new_number, files = sum(len(one.made) for one in fixed), sum(len(one.rewritten) for one in fixed)
     left = Counter(each.why for one in fixed for each in one.left)
     verb = _VERBS[what][1]
     where = f"patches of {count(_switches(fixed), 'switch')}" if what == "patches" else count(files, "file")
-    head = f"{count(made, 'finding')} {verb} in {where}" if made or files else "nothing to fix"
+    head = f"{count(new_number, 'finding')} {verb} in {where}" if new_number or files else "nothing to fix"
     besides = (
         (sum(one.outcome.suppressed for one in fixed), "suppressed"),
         (sum(one.outcome.baseline for one in fixed), "in the baseline"),
@@ -78,20 +78,20 @@ def _switches(fixed: Iterable[Fixed]) -> int:
     return sum(len(one.patches) for one in fixed)
 
 
-def _made(one: Fixed, page: Page, what: What) -> Iterator[str]:
-    """What became of each switch or intent: its files, which findings are gone, and what it does to what runs."""
+def _format_outcome(one: Fixed, page: Page, what: What) -> Iterator[str]:
+    """Render each switch or intent: its files, the findings that are gone, and the traffic impact."""
     patches = {patch.device: patch for patch in one.patches}
     devices: dict[str, list[str]] = {}
     for file in one.rewritten:
         devices.setdefault(file.device, []).append(file.display)
     for device, files in devices.items():
-        here = [finding for finding in one.made if not device or finding.device == device]
-        yield page.said("strong", _VERBS[what][0], f"{', '.join(files)}: {_rules(here) or 'with others'}")
+        findings = [finding for finding in one.made if not device or finding.device == device]
+        yield page.format_line("strong", _VERBS[what][0], f"{', '.join(files)}: {_rules(findings) or 'with others'}")
         if device in patches and (what == "patches" or patches[device].disruption != "none"):
             yield from (f"  = {page.paint('', line)}" for line in _steps(patches[device]))
     elsewhere = [finding for finding in one.made if devices.keys().isdisjoint({"", finding.device or ""})]
     if elsewhere and devices:
-        yield page.said("strong", "gone with that", _rules(elsewhere))
+        yield page.format_line("strong", "gone with that", _rules(elsewhere))
 
 
 def _rules(findings: Iterable[Finding]) -> str:
@@ -101,7 +101,7 @@ def _rules(findings: Iterable[Finding]) -> str:
 
 
 def _steps(patch: Patch) -> Iterator[str]:
-    """What a patch does to a switch that runs, the worst first."""
+    """Render the effects of a patch on a running switch, the worst first."""
     if patch.whole:
         yield f"{listing(patch.whole)}: whole, to be loaded by what reads it"
     typed = dict.fromkeys(f"`{step.command.split()[0]}`: {step.reason}" for step in patch.steps if step.command)
@@ -123,7 +123,7 @@ def _steps(patch: Patch) -> Iterator[str]:
 
 
 def _typed(left: Iterable[Left]) -> Iterable[str]:
-    """What to do by hand, each after the line that it is about."""
+    """Render the steps by hand, each after the line that it is about."""
     lines: dict[str, None] = {}
     for each in left:
         place = f"{_place(each.finding.located)}: " if each.finding.located else ""
@@ -141,10 +141,17 @@ def _groups(left: Iterable[Left]) -> list[list[Left]]:
 
 
 def _group(group: Sequence[Left], page: Page) -> list[str]:
-    """Findings of one cause that are left for one reason."""
-    first = group[0].finding
-    lines = [f"{page.rules(first.severity, first.severity, first.rule)}: {page.paint('strong', first.message)}"]
-    where = page.place(first.located) if first.located else page.paint("", subject.text(first.subject))
+    """Render findings of one cause that are left for one reason."""
+    first_finding = group[0].finding
+    lines = [
+        f"{page.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
+        f"{page.paint('strong', first_finding.message)}"
+    ]
+    where = (
+        page.place(first_finding.located)
+        if first_finding.located
+        else page.paint("", subject.text(first_finding.subject))
+    )
     lines.append(f"  --> {where}")
     why, text = group[0].why, " ".join(group[0].text.split())
     reason = _WHAT[why] if why in ("unsafe", "by hand") else f"{_WHAT[why]}: {text}"
@@ -157,9 +164,9 @@ def _group(group: Sequence[Left], page: Page) -> list[str]:
 
 
 def _others(findings: Sequence[Finding]) -> str:
-    devices = {name(each.device) for each in findings if each.device}
+    devices = {name(finding.device) for finding in findings if finding.device}
     if len(devices) == 1:
-        return f"{len(findings)} more on {listing(devices)}: {listing(label(each.subject) for each in findings)}"
+        return f"{len(findings)} more on {listing(devices)}: {listing(label(finding.subject) for finding in findings)}"
     return f"{len(findings)} more on {listing(devices)}" if devices else f"{len(findings)} more"
 
 

@@ -13,7 +13,7 @@ from nodrop.model.reading import NOT_COMPUTED
 from nodrop.model.subject import Subject
 from nodrop.report.escape import property_of_command, text_of_command, utf8
 from nodrop.report.names import listing
-from nodrop.report.outcome import Outcome, groups, openable, told
+from nodrop.report.outcome import Outcome, format_problem, groups, openable
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 SHOWN = 3
@@ -23,29 +23,37 @@ SHOWN = 3
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as commands in UTF-8, the worst first, each on a line of its own."""
     lines = [_problem(problem) for problem in outcome.problems]
-    causes = [(group[0], [one.subject for one in group[1:]]) for group in groups(outcome.findings)]
+    causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups(outcome.findings)]
     for severity, command in _COMMANDS.items():
-        lines += (_finding(command, first, others) for first, others in causes if first.severity == severity)
+        lines += (
+            _finding(command, first_finding, others)
+            for first_finding, others in causes
+            if first_finding.severity == severity
+        )
     lines += (
-        _command("warning", {"title": "nodrop does not read this"} | _said({"file": one.file}), one.message)
-        for one in outcome.unread
+        _command(
+            "warning", {"title": "nodrop does not read this"} | _text_properties({"file": note.file}), note.message
+        )
+        for note in outcome.unread
     )
     lines += (
-        _command("warning", {"title": one.rule} | _line_of(one.places[0]), one.of_lines)
-        for one in outcome.unknown
-        if one.places
+        _command(
+            "warning", {"title": unknown_verdict.rule} | _line_of(unknown_verdict.places[0]), unknown_verdict.of_lines
+        )
+        for unknown_verdict in outcome.unknown
+        if unknown_verdict.places
     )
-    if devices := [one.device or "" for one in outcome.not_computed]:
-        said = f"{outcome.not_computed[0].message}: {listing(devices)}"
-        lines.append(_command("notice", {"title": NOT_COMPUTED}, said))
+    if devices := [uncomputed_note.device or "" for uncomputed_note in outcome.uncomputed_notes]:
+        text = f"{outcome.uncomputed_notes[0].message}: {listing(devices)}"
+        lines.append(_command("notice", {"title": NOT_COMPUTED}, text))
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 
 
-def _finding(command: str, finding: Finding, others: list[Subject]) -> str:
-    named = ", ".join(map(subject.text, others[:SHOWN])) + (
-        f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+def _finding(command: str, finding: Finding, other_subjects: list[Subject]) -> str:
+    named = ", ".join(map(subject.text, other_subjects[:SHOWN])) + (
+        f" and {len(other_subjects) - SHOWN} more" if len(other_subjects) > SHOWN else ""
     )
-    lines = [finding.message, *([f"The same on {named}."] if others else [])]
+    lines = [finding.message, *([f"The same on {named}."] if other_subjects else [])]
     place = openable(finding)
     lines += [
         f"{_at(one.located)}: {one.message}" for one in finding.related[:SHOWN] if one.located and one.located != place
@@ -60,7 +68,7 @@ def _at(located: Located) -> str:
 
 def _problem(problem: Problem) -> str:
     place = {"file": problem.path, "line": problem.line, "col": problem.column}
-    return _command("error", {"title": "nodrop cannot read this"} | _said(place), told(problem))
+    return _command("error", {"title": "nodrop cannot read this"} | _text_properties(place), format_problem(problem))
 
 
 def _place(located: Located | None) -> dict[str, str]:
@@ -71,14 +79,14 @@ def _place(located: Located | None) -> dict[str, str]:
         return {"file": located.file}
     place = {"file": located.file, "line": span.line, "endLine": span.end_line}
     same_line = {"col": span.column, "endColumn": span.end_column} if span.line == span.end_line else {}
-    return _said(place | same_line)
+    return _text_properties(place | same_line)
 
 
 def _line_of(located: Located) -> dict[str, str]:
-    return _said({"file": located.file, "line": located.span.line if located.span else None})
+    return _text_properties({"file": located.file, "line": located.span.line if located.span else None})
 
 
-def _said(place: Mapping[str, object]) -> dict[str, str]:
+def _text_properties(place: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in place.items() if value is not None}
 
 

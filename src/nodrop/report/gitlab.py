@@ -13,7 +13,7 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
-from nodrop.report.outcome import Outcome, openable, told
+from nodrop.report.outcome import Outcome, format_problem, openable
 
 _SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
 _NO_FILE = "."
@@ -27,7 +27,7 @@ def render(outcome: Outcome) -> bytes:
         *map(_problem, outcome.problems),
         *map(_finding, outcome.findings),
         *map(_unread, outcome.unread),
-        *map(_not_computed, outcome.not_computed),
+        *map(_uncomputed_note, outcome.uncomputed_notes),
     ]
     for row in rows:
         count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
@@ -50,7 +50,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _problem(problem: Problem) -> dict[str, Any]:
     fingerprint = _digest("problem", problem.path, problem.where, problem.found)
-    return _row(told(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
+    return _row(format_problem(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
 
 
 def _unread(note: Note) -> dict[str, Any]:
@@ -58,14 +58,14 @@ def _unread(note: Note) -> dict[str, Any]:
     return _row(f"not read: {note.message}", note.kind, fingerprint, "info", note.file, None)
 
 
-def _not_computed(note: Note) -> dict[str, Any]:
+def _uncomputed_note(note: Note) -> dict[str, Any]:
     fingerprint = _digest(note.kind, note.device or "", note.message)
     return _row(f"{note.message} ({note.device})", note.kind, fingerprint, "info", None, None)
 
 
-def _row(said: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None) -> dict[str, Any]:
+def _row(text: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None) -> dict[str, Any]:
     return {
-        "description": utf8(terminal(said)),
+        "description": utf8(terminal(text)),
         "check_name": name,
         "fingerprint": fingerprint,
         "severity": severity,

@@ -30,11 +30,18 @@ def listing(form: str) -> str:
         }
         return json.dumps(found, indent=2)
     rows = [
-        (box.name, box.vendor, _ports(box), box.asic, ", ".join(written(box)) or "-", ", ".join(unknown(box)) or "-")
+        (
+            box.name,
+            box.vendor,
+            _ports(box),
+            box.asic,
+            ", ".join(writable_platforms(box)) or "-",
+            ", ".join(unknown(box)) or "-",
+        )
         for box in boxes
     ]
     adapters = [(one.name, one.vendor, _lanes(one)) for one in map(nic, nics())]
-    cables = [(one.name, _reach(one), " ".join(map(show_speed, one.speeds))) for one in media().values()]
+    cables = [(medium.name, _reach(medium), " ".join(map(show_speed, medium.speeds))) for medium in media().values()]
     return "\n".join(
         (
             *_table(("switch", "vendor", "ports", "ASIC", "written for", "not known"), rows),
@@ -60,7 +67,7 @@ def page(name: str, form: str) -> str:
     return "\n".join((facts.name, *_pairs(about), *_sources(facts.sources)))
 
 
-def written(box: Switch) -> tuple[str, ...]:
+def writable_platforms(box: Switch) -> tuple[str, ...]:
     """Return the network OSes for which fabrics of a model can be designed and written."""
     return tuple(platform for platform in default_first() if obstacle(box, platform) is None)
 
@@ -84,7 +91,7 @@ def _summary(box: Switch) -> dict[str, object]:
         "vendor": box.vendor,
         "asic": box.asic,
         "panels": {show_speed(speed): count for count, speed in _counts(box)},
-        "written_for": written(box),
+        "written_for": writable_platforms(box),
         "unknown": unknown(box),
     }
 
@@ -109,9 +116,9 @@ def _lanes(one: Nic) -> str:
     return ", ".join(f"{show_speed(speed)} on {' or '.join(map(str, lanes))}" for speed, lanes in one.lanes.items())
 
 
-def _reach(one: Medium) -> str:
-    least = min(link.reach_m for link in one.links)
-    return f"{one.max_length_m}m" if least == one.max_length_m else f"{least}m to {one.max_length_m}m"
+def _reach(medium: Medium) -> str:
+    least = min(link.reach_m for link in medium.links)
+    return f"{medium.max_length_m}m" if least == medium.max_length_m else f"{least}m to {medium.max_length_m}m"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -147,7 +154,7 @@ def _page(box: Switch) -> Iterator[str]:
         yield from _pairs([(platform, known if reason is None else f"no: {reason}")])
     if any(traits(platform).counts_ports for platform in box.platforms):
         yield from _pairs([("ports", f"{box.most_ports} at most, those for service among them")])
-    yield from _pairs(("known trouble", each) for each in box.troubles)
+    yield from _pairs(("known trouble", trouble) for trouble in box.troubles)
     yield from _pairs([("paths", _balancing(chip))])
     for group in box.ports:
         yield ""
@@ -183,8 +190,8 @@ def _page(box: Switch) -> Iterator[str]:
 
 def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     yield "platforms", ", ".join(filter(None, (sku.platform, *sku.platforms))) or "not known"
-    others = [name for name in sku.hwskus if name != hwsku]
-    yield "HWSKU", hwsku + (f" is written; also {', '.join(others)}" if others else " is written")
+    other_hwskus = [name for name in sku.hwskus if name != hwsku]
+    yield "HWSKU", hwsku + (f" is written; also {', '.join(other_hwskus)}" if other_hwskus else " is written")
     if sku.layouts:
         yield "HWSKU by ports", "where the base one does not have the declared ports, one that has them is written"
     for layout in sku.layouts:
@@ -226,16 +233,21 @@ def _group(group: PortGroup) -> Iterator[tuple[str, str]]:
         yield "cage", f"{group.connector}: also takes QSFP modules, on four of its lanes"
     if group.other_modes:
         yield "not written", ", ".join(group.other_modes)
-    found = dict(group.sonic_ports())
-    if not found:
+    sonic_ports = dict(group.sonic_ports())
+    if not sonic_ports:
         yield "names", "not known"
         return
-    first, last = found[group.panels[0]], found[group.panels[-1]]
-    parts = first.alias_of(group.panels[0], 0, 0) if splits else ""
-    alias = first.alias_of(group.panels[0], 0, None)
-    name = f"Ethernet{first.number}" + (f" to Ethernet{last.number}" if len(found) > 1 else "")
-    yield "names", f"{name}, alias {alias}" + (f", of a part {parts}" if parts else "") + f", index {first.front_index}"
-    yield "lanes", ", ".join(_span(port.lanes) for port in found.values())
+    first_sonic_port, last = sonic_ports[group.panels[0]], sonic_ports[group.panels[-1]]
+    part_alias = first_sonic_port.alias_of(group.panels[0], 0, 0) if splits else ""
+    alias = first_sonic_port.alias_of(group.panels[0], 0, None)
+    name = f"Ethernet{first_sonic_port.number}" + (f" to Ethernet{last.number}" if len(sonic_ports) > 1 else "")
+    yield (
+        "names",
+        f"{name}, alias {alias}"
+        + (f", of a part {part_alias}" if part_alias else "")
+        + f", index {first_sonic_port.front_index}",
+    )
+    yield "lanes", ", ".join(_span(port.lanes) for port in sonic_ports.values())
 
 
 def _span(lanes: tuple[int, ...]) -> str:
@@ -277,9 +289,9 @@ def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
     yield "marks packets that may be sprayed", "yes" if one.adaptive_routing else "not known"
 
 
-def _medium_page(one: Medium) -> Iterator[tuple[str, str]]:
-    yield "kind", "passive: joins equal lanes only" if one.passive else "active: joins unequal lanes too"
-    for link in one.links:
+def _medium_page(medium: Medium) -> Iterator[tuple[str, str]]:
+    yield "kind", "passive: joins equal lanes only" if medium.passive else "active: joins unequal lanes too"
+    for link in medium.links:
         lanes = f" on {link.lanes} lane{'s' if link.lanes > 1 else ''}" if link.lanes else ""
         fec = {None: "FEC left to the switch", "none": "no FEC", "fc": "FEC fc (BASE-R)", "rs": "FEC rs"}[link.fec]
         yield "link", f"{show_speed(link.speed)}{lanes}, up to {link.reach_m}m, {fec}"

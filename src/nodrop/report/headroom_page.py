@@ -66,8 +66,8 @@ _PARTS = {
 
 
 def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
-    made = [row for row in rows if row["parts"]]
-    shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in made)]
+    new_rows = [row for row in rows if row["parts"]]
+    shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in new_rows)]
     cells = (
         (
             row["at"],
@@ -76,13 +76,13 @@ def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
             *(_part(key, row["parts"][key]) for key in shown),
             str(row["xoff"]),
         )
-        for row in made
+        for row in new_rows
     )
     heads = [_PARTS[key] for key in shown]
     yield from section(
         "What xoff is made of, as the switch works it out", ("at", "from", "length", *heads, "xoff"), cells
     )
-    if made:
+    if new_rows:
         sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
         said = (
             f"xoff = ({sum_of}) × in cells + pattern + rounding. In brackets is what arrives after the pause is sent: "

@@ -10,9 +10,11 @@ from nodrop.report.names import listing, name
 def hidden(findings: Iterable[Finding], page: Page) -> list[str]:
     """Lines that name the rules and subjects of hidden findings, and why and by what they are hidden."""
     causes: dict[tuple[str, str, str], list[Finding]] = {}
-    for one in findings:
-        causes.setdefault((one.rule, *_why(one)), []).append(one)
-    return [page.said("note", f"{how}[{rule}]", f"{_subjects(of)}{why}") for (rule, how, why), of in causes.items()]
+    for finding in findings:
+        causes.setdefault((finding.rule, *_why(finding)), []).append(finding)
+    return [
+        page.format_line("note", f"{how}[{rule}]", f"{_subjects(of)}{why}") for (rule, how, why), of in causes.items()
+    ]
 
 
 def _why(finding: Finding) -> tuple[str, str]:
@@ -24,4 +26,4 @@ def _why(finding: Finding) -> tuple[str, str]:
 
 
 def _subjects(findings: Iterable[Finding]) -> str:
-    return listing(dict.fromkeys("/".join(map(name, one.subject)) for one in findings))
+    return listing(dict.fromkeys("/".join(map(name, finding.subject)) for finding in findings))

@@ -16,7 +16,7 @@ from nodrop.model.effects import (
 )
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.report.escape import terminal
 from nodrop.report.names import listing
 from nodrop.routing import ControlPlane
@@ -34,7 +34,7 @@ _LOST = 20
 _T = TypeVar("_T")
 
 
-def _known(read: Callable[[], _T]) -> _T | str:
+def _read_fact(read: Callable[[], _T]) -> _T | str:
     """Return what a function reads from the model, or the word for what no file says."""
     try:
         return read()
@@ -48,8 +48,8 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = N
     carried = {walk.stages[0].router: dscp} if walk.stages else {}
     stages = []
     for stage in walk.stages:
-        own = carried.get(stage.router, dscp)
-        found = _stage(plane, stage, own, roce_packet(source, walk.to, own))
+        own_dscp = carried.get(stage.router, dscp)
+        found = _stage(plane, stage, own_dscp, roce_packet(source, walk.to, own_dscp))
         stages.append(found)
         for hop in stage.route.hops if stage.route is not None else ():
             if hop.router is not None:
@@ -59,7 +59,7 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = N
         "paths": walk.paths,
         "delivered": walk.delivered and not refused,
         "ways": [
-            {"switches": [name[one] for one in way.routers], "paths": way.paths, "outcome": way.outcome}
+            {"switches": [name[router] for router in way.routers], "paths": way.paths, "outcome": way.outcome}
             for way in walk.ways
         ],
         "stages": stages,
@@ -69,8 +69,8 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = N
 def _stage(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Facts:
     router = plane.routers[stage.router]
     ports = _Ports(plane, router.device.name)
-    arriving = [one for leg in stage.arrive for one in ports.of(router.by_name.get(leg), leg)]
-    leaving = [one for leg in stage.leave for one in ports.of(router.by_name.get(leg), leg)]
+    arriving = [interface for leg in stage.arrive for interface in ports.of(router.by_name.get(leg), leg)]
+    leaving = [interface for leg in stage.leave for interface in ports.of(router.by_name.get(leg), leg)]
     ingress = _alike(arriving, lambda port: _ingress(port, dscp))
     tc = ingress[0]["tc"] if ingress else UNKNOWN  # what a switch sends itself it queues as it likes
     egress = _alike(leaving, lambda port: _egress(port, tc))
@@ -111,9 +111,9 @@ class _Ports:
     def of(self, leg: Leg | None, port: str) -> Iterator[Interface]:
         """Yield the ports of a leg, or else the one of this name; a loopback has none."""
         for name in (port,) if leg is None else leg.ports:
-            found = self._index.interface(self._device, name)
-            if found is not None:
-                yield found
+            interface = self._index.interface(self._device, name)
+            if interface is not None:
+                yield interface
 
 
 def _alike(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> list[Facts]:
@@ -126,28 +126,28 @@ def _alike(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> li
 
 
 def _qos(port: Interface) -> QosProfile | None:
-    return known(port.qos, "interface.qos")
+    return require_fact(port.qos, "interface.qos")
 
 
 def _ingress(port: Interface, dscp: int) -> Facts:
     """Return what a port does to a packet that comes in: its class and group, and what keeps it from being lost."""
-    tc = _known(lambda: tc_of_dscp(_qos(port), dscp) if _trusts(port) else UNKNOWN)
+    tc = _read_fact(lambda: tc_of_dscp(_qos(port), dscp) if _trusts(port) else UNKNOWN)
     if not isinstance(tc, int):
         return {"tc": UNKNOWN, "priority_group": UNKNOWN, "lossless": UNKNOWN, "pauses": UNKNOWN, "xoff_bytes": UNKNOWN}
-    group = _known(lambda: group_of_tc(_qos(port), tc))
+    group = _read_fact(lambda: group_of_tc(_qos(port), tc))
     return {
         "tc": tc,
         "priority_group": group,
-        "lossless": _known(lambda: is_lossless(_qos(port), tc)),
-        "pauses": _known(lambda: _pauses(_qos(port), group)),
-        "xoff_bytes": _known(lambda: _xoff(_qos(port), group)),
+        "lossless": _read_fact(lambda: is_lossless(_qos(port), tc)),
+        "pauses": _read_fact(lambda: _pauses(_qos(port), group)),
+        "xoff_bytes": _read_fact(lambda: _xoff(_qos(port), group)),
     }
 
 
 def _trusts(port: Interface) -> bool:
     """Whether a port goes by the DSCP of a packet."""
     qos = _qos(port)
-    return qos is None or known(qos.trust, "interface.qos.trust") in ("dscp", "both", None)
+    return qos is None or require_fact(qos.trust, "interface.qos.trust") in ("dscp", "both", None)
 
 
 def _pauses(qos: QosProfile | None, group: int | str) -> list[int]:
@@ -156,43 +156,43 @@ def _pauses(qos: QosProfile | None, group: int | str) -> list[int]:
 
 def _xoff(qos: QosProfile | None, group: int | str) -> int | None:
     buffer = None if qos is None or isinstance(group, str) else group_buffer(qos, group)
-    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
-    return None if headroom is None else known(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes")
+    headroom = None if buffer is None else require_fact(buffer.headroom, "priority_group.buffer.headroom")
+    return None if headroom is None else require_fact(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes")
 
 
 def _egress(port: Interface, tc: int | str) -> Facts:
     """Return what a port does to a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
-    number = tc if isinstance(tc, str) else _known(lambda: queue_of_tc(_qos(port), tc))
-    wire = {"speed_mbps": _plain(port.speed_mbps), "mtu_bytes": _plain(port.mtu_bytes)}
+    number = tc if isinstance(tc, str) else _read_fact(lambda: queue_of_tc(_qos(port), tc))
+    wire = {"speed_mbps": _fact_value(port.speed_mbps), "mtu_bytes": _fact_value(port.mtu_bytes)}
     if isinstance(number, str):
         fields = ("queue", "scheduler", "ecn", "obeys_pause", "watchdog_ms", "dscp")
         return {**dict.fromkeys(fields, UNKNOWN), **wire}
     return {
         "queue": number,
-        "scheduler": _known(lambda: _scheduler(_qos(port), number)),
-        "ecn": _known(lambda: _ecn(_qos(port), number)),
-        "obeys_pause": _known(lambda: _obeys(_qos(port), number)),
-        "watchdog_ms": _known(lambda: _watchdog(_qos(port))),
-        "dscp": _known(lambda: _rewritten(_qos(port), tc)),
+        "scheduler": _read_fact(lambda: _scheduler(_qos(port), number)),
+        "ecn": _read_fact(lambda: _ecn(_qos(port), number)),
+        "obeys_pause": _read_fact(lambda: _obeys(_qos(port), number)),
+        "watchdog_ms": _read_fact(lambda: _watchdog(_qos(port))),
+        "dscp": _read_fact(lambda: _rewritten(_qos(port), tc)),
         **wire,
     }
 
 
-def _plain(value: int | None | Unknown) -> int | None | str:
+def _fact_value(value: int | None | Unknown) -> int | None | str:
     return UNKNOWN if isinstance(value, Unknown) else value
 
 
 def _scheduler(qos: QosProfile | None, number: int) -> str | None:
-    found = None if qos is None else queue(qos, number)
-    one = None if found is None else known(found.scheduler, "queue.scheduler")
-    if one is None:
+    found_queue = None if qos is None else queue(qos, number)
+    scheduler = None if found_queue is None else require_fact(found_queue.scheduler, "queue.scheduler")
+    if scheduler is None:
         return None
-    return one.type if one.weight is None else f"{one.type} {one.weight}"
+    return scheduler.type if scheduler.weight is None else f"{scheduler.type} {scheduler.weight}"
 
 
 def _ecn(qos: QosProfile | None, number: int) -> Facts | None:
-    found = None if qos is None else queue(qos, number)
-    wred = None if found is None else known(found.wred, "queue.wred")
+    found_queue = None if qos is None else queue(qos, number)
+    wred = None if found_queue is None else require_fact(found_queue.wred, "queue.wred")
     if wred is None or "green" not in wred.ecn_colors:
         return None
     green = wred.green
@@ -206,18 +206,22 @@ def _ecn(qos: QosProfile | None, number: int) -> Facts | None:
 def _obeys(qos: QosProfile | None, number: int) -> list[int]:
     if qos is None:
         return []
-    table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
-    own = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
-    return [one for one in own if (one if table is None else target(table, one)) == number]
+    table = require_fact(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
+    own_pfc_rx_priorities = require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return [
+        pfc_rx_priority
+        for pfc_rx_priority in own_pfc_rx_priorities
+        if (pfc_rx_priority if table is None else target(table, pfc_rx_priority)) == number
+    ]
 
 
 def _watchdog(qos: QosProfile | None) -> int | None:
-    dog = None if qos is None else known(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
-    return None if dog is None else known(dog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
+    dog = None if qos is None else require_fact(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
+    return None if dog is None else require_fact(dog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
 
 
 def _rewritten(qos: QosProfile | None, tc: int | str) -> int | None:
-    table = None if qos is None or isinstance(tc, str) else known(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
+    table = None if qos is None or isinstance(tc, str) else require_fact(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
     return None if table is None or isinstance(tc, str) else target(table, tc)
 
 
@@ -229,7 +233,7 @@ def text(shown: Facts) -> str:
         count = f"{way['paths']} path{'s' if way['paths'] != 1 else ''}"
         lines.append(f"  {' > '.join(map(terminal, way['switches']))}  ({count}){end}")
     lines += _of_pairs(shown["pairs"])
-    for depth, alike in _grouped(shown["stages"]):
+    for depth, alike in _group_stages(shown["stages"]):
         lines += ["", f"{depth + 1}  {listing([one['device'] for one in alike])}", *_lines(alike[0])]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -249,7 +253,7 @@ def _of_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
         yield f"  and {len(lost) - _LOST} more"
 
 
-def _grouped(stages: Sequence[Facts]) -> Iterator[tuple[int, list[Facts]]]:
+def _group_stages(stages: Sequence[Facts]) -> Iterator[tuple[int, list[Facts]]]:
     """Yield switches at one place of the way that do the same."""
     rows: dict[str, list[Facts]] = {}
     for stage in stages:

@@ -30,8 +30,10 @@ def render(outcome: Outcome) -> bytes:
         "problems": [of_problem(problem) for problem in outcome.problems],
         "files": _files(outcome),
         "assumed": [_assumption(assumption) for assumption in outcome.assumed],
-        "statistics": None if outcome.work is None else [dataclasses.asdict(each) for each in statistics(outcome)],
-        "validations": [dataclasses.asdict(each) for each in outcome.validations] or None,
+        "statistics": None
+        if outcome.work is None
+        else [dataclasses.asdict(statistic) for statistic in statistics(outcome)],
+        "validations": [dataclasses.asdict(validation) for validation in outcome.validations] or None,
         "skipped": [dataclasses.asdict(each) for each in outcome.skipped],
         "summary": dataclasses.asdict(summary(outcome)),
     }
@@ -63,7 +65,7 @@ def dumped(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
     return raw if raw.isascii() and b"\x7f" not in raw else json_text(raw.decode()).encode()
 
 
-def plain(value: object) -> Any:
+def json_value(value: object) -> Any:
     """Return a value of the model as JSON can say it.
 
     Dataclasses and named tuples become objects, tuples arrays, sets sorted arrays; None stays null (known absent), and
@@ -75,15 +77,15 @@ def plain(value: object) -> Any:
         case None | bool() | int() | float() | str():
             return value
         case Mapping():
-            return {str(key): plain(each) for key, each in value.items()}
+            return {str(key): json_value(each) for key, each in value.items()}
         case frozenset() | set():
-            return sorted(map(plain, value), key=repr)
+            return sorted(map(json_value, value), key=repr)
         case tuple() if hasattr(value, "_asdict"):
-            return plain(value._asdict())
+            return json_value(value._asdict())
         case tuple() | list():
-            return [plain(each) for each in value]
+            return [json_value(each) for each in value]
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+            return {field.name: json_value(getattr(value, field.name)) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} is not a type of the model")
 
 
@@ -135,7 +137,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 def of_change(change: Change) -> dict[str, Any]:
     """Return a change of the model."""
-    return {"subject": subject.text(change.subject), "old": plain(change.old), "new": plain(change.new)}
+    return {"subject": subject.text(change.subject), "old": json_value(change.old), "new": json_value(change.new)}
 
 
 def _unknown(verdict: UnknownVerdict) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from nodrop.lint.finding import Finding
 from nodrop.model import subject
 from nodrop.model.subject import natural
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, openable, told
+from nodrop.report.outcome import Outcome, format_problem, openable
 
 _FABRIC = "the fabric"
 
@@ -25,15 +25,15 @@ def render(outcome: Outcome) -> bytes:
     for finding in outcome.every:
         suites[finding.within, finding.device or _FABRIC].append(finding)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    made = [
+    new_suites = [
         _suite(" ".join(filter(None, key)), suites[key])
         for key in sorted(suites, key=lambda key: tuple(map(natural, key)))
     ]
-    made += [_unread(outcome.problems)] if outcome.problems else []
-    made += [] if made else [_sound(outcome)]
+    new_suites += [_unread(outcome.problems)] if outcome.problems else []
+    new_suites += [] if new_suites else [_sound(outcome)]
     lines += [
-        f"<testsuites {attributes(name='nodrop', **_total(made))}>",
-        *(line for suite in made for line in suite[1]),
+        f"<testsuites {attributes(name='nodrop', **_total(new_suites))}>",
+        *(line for suite in new_suites for line in suite[1]),
         "</testsuites>",
     ]
     return utf8("".join(f"{line}\n" for line in lines)).encode()
@@ -56,16 +56,18 @@ def _suite(name: str, findings: list[Finding]) -> _Suite:
     for finding in findings:
         (hidden if finding.hidden else by_rule)[finding.rule].append(finding)
     cases = [line for rule, found in sorted(by_rule.items()) for line in _case(name, rule, found)]
-    for rule, found in sorted(hidden.items()):
-        cases += _skipped(name, f"{rule} (suppressed)" if rule in by_rule else rule, found)
+    for rule, found_findings in sorted(hidden.items()):
+        cases += _skipped(name, f"{rule} (suppressed)" if rule in by_rule else rule, found_findings)
     failed = sum(any(one.severity != "note" for one in found) for found in by_rule.values())
     counts = {"tests": len(by_rule) + len(hidden), "failures": failed, "errors": 0, "skipped": len(hidden)}
     return _wrapped(name, counts, cases)
 
 
 def _skipped(suite: str, name: str, findings: list[Finding]) -> list[str]:
-    """A case of findings that are suppressed or in the baseline; the reasons, each once."""
-    reasons = dict.fromkeys(one.suppressed.reason if one.suppressed else "in the baseline" for one in findings)
+    """Return a case of findings that are suppressed or in the baseline; the reasons, each once."""
+    reasons = dict.fromkeys(
+        finding.suppressed.reason if finding.suppressed else "in the baseline" for finding in findings
+    )
     located = findings[0].located
     place = {"file": located.file} if located else {}
     return [
@@ -76,8 +78,8 @@ def _skipped(suite: str, name: str, findings: list[Finding]) -> list[str]:
 
 
 def _case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
-    failing = [one for one in findings if one.severity != "note"]
-    worst = min(findings, key=lambda one: ("error", "warning", "note").index(one.severity))
+    failing = [finding for finding in findings if finding.severity != "note"]
+    worst = min(findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
     body = _text("\n".join(map(_line, failing or findings)))
     message = worst.message if len(findings) == 1 else f"{worst.message} (and {len(findings) - 1} more)"
     inside = (
@@ -96,7 +98,7 @@ def _unread(problems: Iterable[Problem]) -> _Suite:
         for problem in problems
         for line in (
             f"    <testcase {attributes(classname='input', name=problem.path, file=problem.path)}>",
-            f"      <error {attributes(type='problem', message=told(problem))}/>",
+            f"      <error {attributes(type='problem', message=format_problem(problem))}/>",
             "    </testcase>",
         )
     ]

@@ -9,8 +9,8 @@ from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UnknownFact, those_known
-from nodrop.report.table import folded, section
+from nodrop.model.states import UnknownFact, known_rows
+from nodrop.report.table import section, wrap_text
 from nodrop.units import show_bytes
 
 Facts = dict[str, Any]
@@ -33,8 +33,16 @@ def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
     `xoff` is what the senders of all ports may still send after a pause, in all lossless classes at once. `with` and
     `without` are sizes with all lossless classes, and with the first alone.
     """
-    lossless = {one.tc: one.name for one in fabric.classes if one.lossless is True and isinstance(one.tc, int)}
-    first = next(one.tc for one in alone.classes if one.lossless is True and isinstance(one.tc, int))
+    lossless = {
+        traffic_class.tc: traffic_class.name
+        for traffic_class in fabric.classes
+        if traffic_class.lossless is True and isinstance(traffic_class.tc, int)
+    }
+    first = next(
+        traffic_class.tc
+        for traffic_class in alone.classes
+        if traffic_class.lossless is True and isinstance(traffic_class.tc, int)
+    )
     further = sorted(lossless.keys() - {first})
     before = {device.name: device for device in alone.devices}
     kinds: dict[tuple[object, ...], dict[str, list[_Group]]] = defaultdict(dict)
@@ -77,7 +85,7 @@ def _groups(device: Device, wanted: Set[int]) -> Iterator[_Group]:
     for port in device.interfaces:
         if port.enabled is not True or not isinstance(port.qos, QosProfile):
             continue
-        for group in those_known(port.qos.priority_groups):
+        for group in known_rows(port.qos.priority_groups):
             buffer = group.buffer
             if group.index in wanted and isinstance(buffer, BufferProfile) and isinstance(buffer.headroom, Headroom):
                 yield _Group(port.name, port.qos, buffer, buffer.headroom)
@@ -85,7 +93,7 @@ def _groups(device: Device, wanted: Set[int]) -> Iterator[_Group]:
 
 def _headroom_pool_bytes(device: Device, _: int) -> int:
     """Return the size of the pool for headroom; 0 where each port has its own headroom."""
-    return _sum(pool.shared_headroom_bytes for pool in those_known(device.buffer_pools))
+    return _sum(pool.shared_headroom_bytes for pool in known_rows(device.buffer_pools))
 
 
 def _left_bytes(device: Device, tc: int) -> int | None:
@@ -131,12 +139,12 @@ def table(rows: Sequence[Facts]) -> Iterator[str]:
         for row in rows
     )
     yield from section(f"Memory that {further} takes as lossless class", (*_HEADS, f"{first} paused from"), cells)
-    said = (
+    text = (
         f"What {further} takes beside {first}; in brackets the size with {first} as the only lossless class. Each port "
         f"reserves memory. All lossless classes share what is left, so {first} is paused sooner. A pool for headroom "
         "takes what arrives after a pause; its demand is that of all ports and lossless classes at once."
     )
-    yield from folded(said, "  ")
+    yield from wrap_text(text, "  ")
 
 
 def _range(sizes: Facts) -> str:
@@ -151,5 +159,5 @@ def _pool(row: Facts) -> str:
 
 
 def _change(sizes: Facts) -> str:
-    size, alone = (None if one is None else show_bytes(one) for one in (sizes["with"], sizes["without"]))
+    size, alone = (None if count is None else show_bytes(count) for count in (sizes["with"], sizes["without"]))
     return "unknown" if size is None or alone is None else f"{size} ({alone})"

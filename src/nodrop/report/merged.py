@@ -9,38 +9,42 @@ from nodrop.lint.skipped import Skipped, skipped_by_all
 from nodrop.report.outcome import Outcome, RuleWork
 
 
-def merged(outcomes: Sequence[Outcome]) -> Outcome:
+def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     """Return several outcomes as one."""
     if len(outcomes) == 1:
         return outcomes[0]
 
-    def within(name: str) -> tuple[Finding, ...]:
-        return tuple(replace(finding, within=one.name) for one in outcomes for finding in getattr(one, name))
+    def collect_findings(name: str) -> tuple[Finding, ...]:
+        return tuple(
+            replace(finding, within=outcome.name) for outcome in outcomes for finding in getattr(outcome, name)
+        )
 
     def line(file: str, number: int) -> str | None:
-        return next((text for one in outcomes if (text := one.line(file, number)) is not None), None)
+        return next((text for outcome in outcomes if (text := outcome.line(file, number)) is not None), None)
 
-    ran = [one for one in outcomes if one.rules or one.skipped]
-    never = skipped_by_all([one.skipped for one in ran]) if ran else ()
-    every = max((one.rules + _number(one.skipped) for one in ran), default=0)
+    ran = [outcome for outcome in outcomes if outcome.rules or outcome.skipped]
+    never = skipped_by_all([outcome.skipped for outcome in ran]) if ran else ()
+    every = max((outcome.rules + _number(outcome.skipped) for outcome in ran), default=0)
     return Outcome(
-        devices=sum(one.devices for one in outcomes),
-        hosts=sum(one.hosts for one in outcomes),
-        interfaces=sum(one.interfaces for one in outcomes),
+        devices=sum(outcome.devices for outcome in outcomes),
+        hosts=sum(outcome.hosts for outcome in outcomes),
+        interfaces=sum(outcome.interfaces for outcome in outcomes),
         rules=every - _number(never),
         skipped=never,
-        findings=within("findings"),
-        hidden=within("hidden"),
-        unknown=tuple(verdict for one in outcomes for verdict in one.unknown),
-        notes=tuple(note for one in outcomes for note in one.notes),
-        problems=tuple(problem for one in outcomes for problem in one.problems),
-        assumed=tuple(dict.fromkeys(fact for one in outcomes for fact in one.assumed)),
-        suppressed=sum(one.suppressed for one in outcomes),
-        baseline=sum(one.baseline for one in outcomes),
-        settled=tuple(each for one in outcomes for each in one.settled),
-        validations=tuple(replace(each, name=one.name) for one in outcomes for each in one.validations),
-        crashed=any(one.crashed for one in outcomes),
-        own=next((one.own for one in outcomes if one.own), ()),
+        findings=collect_findings("findings"),
+        hidden=collect_findings("hidden"),
+        unknown=tuple(verdict for outcome in outcomes for verdict in outcome.unknown),
+        notes=tuple(note for outcome in outcomes for note in outcome.notes),
+        problems=tuple(problem for outcome in outcomes for problem in outcome.problems),
+        assumed=tuple(dict.fromkeys(fact for outcome in outcomes for fact in outcome.assumed)),
+        suppressed=sum(outcome.suppressed for outcome in outcomes),
+        baseline=sum(outcome.baseline for outcome in outcomes),
+        settled=tuple(each for outcome in outcomes for each in outcome.settled),
+        validations=tuple(
+            replace(validation, name=outcome.name) for outcome in outcomes for validation in outcome.validations
+        ),
+        crashed=any(outcome.crashed for outcome in outcomes),
+        own=next((outcome.own for outcome in outcomes if outcome.own), ()),
         work=work_of_all(outcomes),
         line=line,
     )
@@ -53,9 +57,9 @@ def _number(of: Sequence[Skipped]) -> int:
 def work_of_all(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:
     """Return what each rule cost for all fabrics together; None where nobody asked."""
     evaluations, seconds = Counter[str](), defaultdict[str, float](float)
-    given = [one.work for one in outcomes if one.work is not None]
-    for work in (work for works in given for work in works):
+    given_works = [outcome.work for outcome in outcomes if outcome.work is not None]
+    for work in (work for works in given_works for work in works):
         evaluations[work.rule] += work.evaluations
         seconds[work.rule] += work.seconds
-    made = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
-    return tuple(made) if given else None
+    rule_works = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
+    return tuple(rule_works) if given_works else None

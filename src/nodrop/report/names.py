@@ -28,13 +28,13 @@ _PARTS_OF_FABRIC = {"links": "link", "classes": "class"}
 _LISTED = 8
 
 
-def name(part: str) -> str:
+def name(text: str) -> str:
     """One part of a subject as a list may hold it."""
-    return part if _PLAIN.fullmatch(part) else '"' + terminal(part).replace('"', '\\"') + '"'
+    return text if _PLAIN.fullmatch(text) else '"' + terminal(text).replace('"', '\\"') + '"'
 
 
 def label(subject: Subject, on: str | None = None) -> str:
-    """What a part is called on its device, or in the fabric: `Ethernet8`, `Ethernet8 queue 3`, `10.1.0.1`.
+    """Return the name of a part on its device, or in the fabric: `Ethernet8`, `Ethernet8 queue 3`, `10.1.0.1`.
 
     A link is called as its port `on` a device, where it has one there.
     """
@@ -52,13 +52,13 @@ def label(subject: Subject, on: str | None = None) -> str:
 
 
 def _port_on(ends: str, device: str) -> str:
-    """The port of a link on a device; empty where it has none there, or both ends."""
+    """Return the port of a link on a device; empty where it has none there, or both ends."""
     ports = [end.port for end in cable_ends(ends) if end.node == device]
     return ports[0] if len(ports) == 1 else ""
 
 
 def kind(subject: Subject) -> str:
-    """What a part is, in the singular: device, port, queue, neighbor, link, class …"""
+    """Return the kind of a part, in the singular: device, port, queue, neighbor, link, class …"""
     match subject:
         case (only,):
             return "fabric" if only == FABRIC else "device"
@@ -145,9 +145,9 @@ def _runs(texts: list[str]) -> list[_Run]:
     runs, start = [], 0
     while start < len(texts):
         end, step = _end_of_run(texts, start)
-        first, last = texts[start], texts[end - 1]
+        first_text, last = texts[start], texts[end - 1]
         stride = "" if step == 1 else f" by {step}"
-        runs.append(_Run(first if end == start + 1 else f"[{first}-{last}{stride}]", first, end - start))
+        runs.append(_Run(first_text if end == start + 1 else f"[{first_text}-{last}{stride}]", first_text, end - start))
         start = end
     return runs
 

@@ -11,7 +11,7 @@ from nodrop.model.edit import get_value
 from nodrop.model.reading import Decision, Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject
-from nodrop.report.explained import is_computed
+from nodrop.report.explained import is_computed_by_switch
 
 _PARTS = {"cables": "links"}
 """What a key that an owner states is called in the fabric."""
@@ -37,7 +37,7 @@ def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: 
         if reason := reading.derived.get(at[:length]):
             yield f"derived: {reason}"
             break
-    if is_computed(reading, at, _value(reading, at)):
+    if is_computed_by_switch(reading, at, _value(reading, at)):
         yield "derived: worked out by the switch, and so by nodrop; no file states it"
     if reading.decided is not None:
         yield "a default of the design: no key of the intent states it"
@@ -62,8 +62,8 @@ def _value(reading: Reading, at: Subject) -> object:
 def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
     """Yield who says a key of the fabric (`mode`, `classes`, …): what was assumed, who stated it, or nobody."""
     assumed = [one for one in reading.assumed if _TOPICS.get(one.fact) == key]
-    for one in assumed:
-        yield f"assumed: {one.fact} is {one.value}, because: {one.because}"
+    for assumption in assumed:
+        yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.because}"
     if assumed:
         return
     if reading.decided is not None:

@@ -18,7 +18,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.identifiers import Identifiers
 from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, Assumption, Note, Reading
 from nodrop.model.routing import Bgp
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.model.subject import natural, sort_key
 from nodrop.report.agreement import Validation
 
@@ -43,8 +43,8 @@ class Files:
         every = tuple(inputs.every())
         devices = (text for one in every for bundle in (*one.bundles, *one.hosts) for _, text in bundle.files)
         stages = (text for one in every for stages in one.stages for text in stages.texts)
-        others = (*stages, *(text for one in every for text in (*one.intents, *one.stated)))
-        read = dict.fromkeys(text.display for text in (*devices, *others))
+        other_texts = (*stages, *(text for one in every for text in (*one.intents, *one.stated)))
+        read = dict.fromkeys(text.display for text in (*devices, *other_texts))
         return cls(read=tuple(read), ignored=tuple(row for one in every for row in one.ignored))
 
 
@@ -134,18 +134,18 @@ class Outcome:
         Those of them that are suppressed or in the baseline are hidden.
         """
         every = tuple(verdict.findings if findings is None else findings)
-        hidden = tuple(one for one in every if one.hidden)
+        hidden = tuple(finding for finding in every if finding.hidden)
         return cls(
             devices=len(reading.fabric.devices),
             hosts=len({nic.host for nic in reading.fabric.nics}),
             interfaces=sum(len(device.interfaces) for device in reading.fabric.devices),
             rules=verdict.rules,
-            findings=tuple(one for one in every if not one.hidden) if hidden else every,
+            findings=tuple(finding for finding in every if not finding.hidden) if hidden else every,
             hidden=hidden,
-            suppressed=sum(one.suppressed is not None for one in hidden),
-            baseline=sum(one.suppressed is None for one in hidden),
+            suppressed=sum(finding.suppressed is not None for finding in hidden),
+            baseline=sum(finding.suppressed is None for finding in hidden),
             unknown=verdict.unknown,
-            notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *_not_computed(reading.fabric), *notes))),
+            notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *_find_evpn_notes(reading.fabric), *notes))),
             problems=(*reading.problems, *verdict.problems),
             assumed=reading.assumed,
             crashed=any(is_shipped(problem.path) for problem in verdict.problems),
@@ -158,7 +158,7 @@ class Outcome:
         return tuple(note for note in self.notes if note.kind in UNREAD)
 
     @property
-    def not_computed(self) -> tuple[Note, ...]:
+    def uncomputed_notes(self) -> tuple[Note, ...]:
         """The notes about devices with routes that nobody computes."""
         return tuple(note for note in self.notes if note.kind == NOT_COMPUTED)
 
@@ -174,12 +174,12 @@ class Outcome:
         return tuple(sorted((*self.findings, *self.hidden), key=_finding_key)) if self.hidden else self.findings
 
 
-def _not_computed(fabric: Fabric) -> Iterator[Note]:
+def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
     """Yield a note about each device of which a session carries EVPN routes."""
     for device in fabric.devices:
-        processes = (device.bgp, *those_known(device.vrf_bgp))
-        sessions = (one for bgp in processes if isinstance(bgp, Bgp) for one in those_known(bgp.neighbors))
-        if any(one.evpn for one in sessions):
+        processes = (device.bgp, *known_rows(device.vrf_bgp))
+        sessions = (neighbor for bgp in processes if isinstance(bgp, Bgp) for neighbor in known_rows(bgp.neighbors))
+        if any(session.evpn for session in sessions):
             yield Note(kind=NOT_COMPUTED, message="EVPN routes were not computed", device=device.name)
 
 
@@ -217,7 +217,7 @@ def summary(outcome: Outcome) -> Summary:
         unknown=len(outcome.unknown),
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
-        evpn_not_computed=len(outcome.not_computed),
+        evpn_not_computed=len(outcome.uncomputed_notes),
         declared=sum(note.kind == DECLARED_LINE for note in outcome.notes),
     )
 
@@ -236,13 +236,18 @@ def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
     """Return what each rule that was checked found and cost, the slowest first; nothing where nobody asked."""
     found = Counter(finding.rule for finding in outcome.findings)
     rows = (
-        Statistic(rule=one.rule, findings=found[one.rule], evaluations=one.evaluations, seconds=round(one.seconds, 6))
-        for one in outcome.work or ()
+        Statistic(
+            rule=rule_work.rule,
+            findings=found[rule_work.rule],
+            evaluations=rule_work.evaluations,
+            seconds=round(rule_work.seconds, 6),
+        )
+        for rule_work in outcome.work or ()
     )
     return tuple(sorted(rows, key=lambda row: (-row.seconds, row.rule)))
 
 
-def told(problem: Problem) -> str:
+def format_problem(problem: Problem) -> str:
     """Return what is wrong with the input in one sentence without its place: at which part, what was found."""
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
 
@@ -252,7 +257,7 @@ def openable(finding: Finding) -> Located | None:
     return finding.related[0].located if _is_decided(finding) else finding.located
 
 
-def beside(finding: Finding) -> tuple[Related, ...]:
+def related_places(finding: Finding) -> tuple[Related, ...]:
     """Return the places that a finding speaks of besides the one where it is mended."""
     if not _is_decided(finding):
         return finding.related
@@ -294,9 +299,9 @@ def foremost(of: Groups) -> Groups:
     of_rule: Counter[str] = Counter()
     sizes = [_by_size(group) for group in of]
     for place, at in enumerate(sorted(range(len(of)), key=lambda at: sizes[at])):
-        first = of[at][0]
-        ranks[at] = (SEVERITIES.index(first.severity), of_rule[first.rule], place)
-        of_rule[first.rule] += 1
+        first_finding = of[at][0]
+        ranks[at] = (SEVERITIES.index(first_finding.severity), of_rule[first_finding.rule], place)
+        of_rule[first_finding.rule] += 1
     return tuple(of[at] for at in sorted(nsmallest(SHOWN, ranks, key=lambda at: ranks[at])))
 
 

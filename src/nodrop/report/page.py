@@ -14,66 +14,66 @@ from nodrop.units import show_bytes, show_ids, show_speed, show_us
 Rows = Iterator[Sequence[str]]
 
 
-def text(of: Facts) -> str:
+def text(facts: Facts) -> str:
     """Return the facts as a page for a terminal, without color, every line ended."""
-    return "\n".join(line.rstrip() for line in _page(of)) + "\n"
+    return "\n".join(line.rstrip() for line in _page(facts)) + "\n"
 
 
-def _page(of: Facts) -> Iterator[str]:
-    wide = of["bandwidth"]
-    yield f"{of['fabric']}: {of['mode']} fabric of {len(of['devices'])} switches and {wide['hosts']} hosts"
-    drained = [row["name"] for row in of["devices"] if row["drained"]]
+def _page(facts: Facts) -> Iterator[str]:
+    wide = facts["bandwidth"]
+    yield f"{facts['fabric']}: {facts['mode']} fabric of {len(facts['devices'])} switches and {wide['hosts']} hosts"
+    drained = [row["name"] for row in facts["devices"] if row["drained"]]
     if drained:
         yield f"drained, routed around by all others: {terminal(', '.join(drained))}"
     yield ""
-    yield from _bandwidth(of)
+    yield from _bandwidth(facts)
     yield from section(
-        "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(of)
+        "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(facts)
     )
     head = ("group", "hosts", "NIC", "ports of each", "leaves of each", "injection", "GPUs", "per GPU")
-    yield from section("Hosts", head, _endpoint_rows(of))
-    yield from section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(of))
+    yield from section("Hosts", head, _endpoint_rows(facts))
+    yield from section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(facts))
     yield from section(
-        "Classes", ("class", "TC", "DSCP", "", "scheduling", "ECN from, to, probability"), _class_rows(of)
+        "Classes", ("class", "TC", "DSCP", "", "scheduling", "ECN from, to, probability"), _class_rows(facts)
     )
     head = ("at", "towards", "platform", "priorities", "detection", "restoration", "action", "polling")
-    yield from section("PFC watchdogs", head, _watchdog_rows(of))
-    yield from headroom_page.tables(of["headroom"])
+    yield from section("PFC watchdogs", head, _watchdog_rows(facts))
+    yield from headroom_page.tables(facts["headroom"])
     yield from section(
         "Marking before pause",
         ("at", "model", "queue", "marks from", "all from", "senders paused from"),
-        _marking_rows(of),
+        _marking_rows(facts),
     )
-    yield from section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(of))
-    yield from lossless_memory.table(of["further_lossless"])
+    yield from section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(facts))
+    yield from lossless_memory.table(facts["further_lossless"])
     yield from section(
         "High-frequency telemetry (bandwidth without compression)",
         ("at", "model", "objects", "interval", "counters", "bandwidth", "management port"),
-        _stream_rows(of),
+        _stream_rows(facts),
     )
-    yield from _first_apply(of)
-    yield from _adapted(of)
-    defaults = ((row["key"], row["value"], row["source"]) for row in of["defaults"])
+    yield from _first_apply(facts)
+    yield from _format_deviations(facts)
+    defaults = ((row["key"], row["value"], row["source"]) for row in facts["defaults"])
     yield from section("Defaults that hold", ("key", "value", "because"), defaults)
 
 
-def _adapted(of: Facts) -> Iterator[str]:
+def _format_deviations(facts: Facts) -> Iterator[str]:
     """Yield what a platform has otherwise than wanted, each with its reason below it: too much for columns."""
-    if of["adapted"]:
+    if facts["adapted"]:
         yield ""
         yield "What a platform has otherwise"
-    for row in of["adapted"]:
+    for row in facts["adapted"]:
         line = terminal(f"{row['path']}: {row['made']} instead of {row['wanted']}")
         yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
         yield from textwrap.wrap(terminal(row["reason"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
-def _first_apply(of: Facts) -> Iterator[str]:
+def _first_apply(facts: Facts) -> Iterator[str]:
     """Yield what restarts services or brings all ports down at the first apply, each with its source below it."""
-    if of["first_apply"]:
+    if facts["first_apply"]:
         yield ""
         yield "Restarts and port resets at the first apply"
-    for row in of["first_apply"]:
+    for row in facts["first_apply"]:
         where = f"{listing(row['devices'])} ({row['platform']} {row['version']})"
         yield from textwrap.wrap(
             terminal(f"{where}: {row['setting']}: {row['reason']}"),
@@ -88,10 +88,10 @@ def _rate(mbps: int) -> str:
     return f"{show_speed(mbps)}b/s"
 
 
-def _bandwidth(of: Facts) -> Iterator[str]:
-    wide = of["bandwidth"]
-    yield f"  injection         {_rate(wide['injection_mbps'])}, the sum of {_ports(of)}"
-    for row in of["endpoints"]:
+def _bandwidth(facts: Facts) -> Iterator[str]:
+    wide = facts["bandwidth"]
+    yield f"  injection         {_rate(wide['injection_mbps'])}, the sum of {_ports(facts)}"
+    for row in facts["endpoints"]:
         if row["per_gpu_mbps"] is not None:
             yield f"  per GPU           {_rate(row['per_gpu_mbps'])} for {row['gpus']} GPUs of {terminal(row['group'])}"
     for row in wide["tiers"]:
@@ -102,13 +102,13 @@ def _bandwidth(of: Facts) -> Iterator[str]:
     yield f"  bisection         {_rate(wide['bisection_mbps'])} one way, from one half of the fabric to the other"
 
 
-def _ports(of: Facts) -> str:
-    ports = sum(row["hosts"] * row["ports_per_host"] for row in of["endpoints"])
+def _ports(facts: Facts) -> str:
+    ports = sum(row["hosts"] * row["ports_per_host"] for row in facts["endpoints"])
     return f"{ports} host ports"
 
 
-def _device_rows(of: Facts) -> Rows:
-    for row in of["devices"]:
+def _device_rows(facts: Facts) -> Rows:
+    for row in facts["devices"]:
         split = f" as {row['interfaces_used']}" if row["interfaces_used"] != row["ports_used"] else ""
         yield (
             row["name"],
@@ -122,8 +122,8 @@ def _device_rows(of: Facts) -> Rows:
         )
 
 
-def _endpoint_rows(of: Facts) -> Rows:
-    for row in of["endpoints"]:
+def _endpoint_rows(facts: Facts) -> Rows:
+    for row in facts["endpoints"]:
         speeds = ", ".join(map(show_speed, row["port_mbps"]))
         per_gpu = "" if row["per_gpu_mbps"] is None else _rate(row["per_gpu_mbps"])
         yield (
@@ -138,8 +138,8 @@ def _endpoint_rows(of: Facts) -> Rows:
         )
 
 
-def _link_rows(of: Facts) -> Rows:
-    for row in of["links"]:
+def _link_rows(facts: Facts) -> Rows:
+    for row in facts["links"]:
         speed = show_speed(row["speed_mbps"]) if row["speed_mbps"] else "unknown"
         yield (
             row["from"],
@@ -151,8 +151,8 @@ def _link_rows(of: Facts) -> Rows:
         )
 
 
-def _class_rows(of: Facts) -> Rows:
-    for row in of["classes"]:
+def _class_rows(facts: Facts) -> Rows:
+    for row in facts["classes"]:
         ecn = row["ecn"]
         marks = f"{show_bytes(ecn['min'])}, {show_bytes(ecn['max'])}, {ecn['probability_percent']}%" if ecn else ""
         kind = "lossless" if row["lossless"] else "lossy"
@@ -163,8 +163,8 @@ def _ms(time: int | None) -> str:
     return "" if time is None else f"{time} ms"
 
 
-def _watchdog_rows(of: Facts) -> Rows:
-    for row in of["watchdogs"]:
+def _watchdog_rows(facts: Facts) -> Rows:
+    for row in facts["watchdogs"]:
         side = {"host": "hosts", "fabric": "switches"}.get(row["side"], "unknown")
         where = (str(row["role"]), side, row["platform"])
         held = row["watchdog"]
@@ -176,8 +176,8 @@ def _watchdog_rows(of: Facts) -> Rows:
         yield (*where, priorities, *times, held["action"] or "none", _ms(row["polling_ms"]))
 
 
-def _marking_rows(of: Facts) -> Rows:
-    for row in of["marking"]:
+def _marking_rows(facts: Facts) -> Rows:
+    for row in facts["marking"]:
         ecn = row["ecn"] or {"min": None, "max": None}
         cells = [show_bytes(value) if value is not None else "never" for value in (ecn["min"], ecn["max"])]
         paused = row["pause_from"]
@@ -185,8 +185,8 @@ def _marking_rows(of: Facts) -> Rows:
         yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, said)
 
 
-def _stream_rows(of: Facts) -> Rows:
-    for row in of["streams"]:
+def _stream_rows(facts: Facts) -> Rows:
+    for row in facts["streams"]:
         size = "" if row["counter_bytes"] is None else f" of {show_bytes(row['counter_bytes'])}"
         yield (
             f"{row['role']} ({row['platform']})",
@@ -199,8 +199,8 @@ def _stream_rows(of: Facts) -> Rows:
         )
 
 
-def _pool_rows(of: Facts) -> Rows:
-    for row in of["pools"]:
+def _pool_rows(facts: Facts) -> Rows:
+    for row in facts["pools"]:
         size = (
             "unknown" if row["size"] is None else f"{show_bytes(row['size'])}{', computed' if row['computed'] else ''}"
         )

@@ -19,7 +19,7 @@ from nodrop.plan.model import (
     Told,
 )
 from nodrop.plan.order import turns
-from nodrop.report.json import dumped, of_problem, plain
+from nodrop.report.json import dumped, json_value, of_problem
 from nodrop.report.plan_words import CHANGING, Wording, lines, what
 
 VERSION = 1
@@ -32,28 +32,33 @@ def render(plans: Sequence[Plan]) -> bytes:
 
 def document(plan: Plan, wording: Wording = CHANGING) -> dict[str, Any]:
     """Return the plan of one fabric as JSON can say it."""
-    kinds = Counter(one.kind for one in plan.devices)
+    kinds = Counter(device.kind for device in plan.devices)
     return {
         "old": plan.old,
         "new": plan.new,
-        "devices": [_device(one, plan) for one in plan.devices],
-        "changes": [told(one, wording) for one in plan.told],
+        "devices": [_device(device, plan) for device in plan.devices],
+        "changes": [render_fact_group(one, wording) for one in plan.told],
         "together": [_together(one) for one in plan.together],
         "outside": [_outside(one) for one in plan.outside],
-        "unsaid": [told(one, wording) for one in plan.unsaid],
-        "order": [_stage(number, one) for number, one in turns(plan.order)],
+        "unsaid": [render_fact_group(one, wording) for one in plan.unsaid],
+        "order": [_stage(number, stage) for number, stage in turns(plan.order)],
         "rollout": None if plan.rollout is None else _rollout(plan.rollout, turns(plan.order)),
-        "problems": [of_problem(each) for each in plan.problems],
+        "problems": [of_problem(problem) for problem in plan.problems],
         "summary": {**{kind: kinds[kind] for kind in KINDS}, "risk": plan.risk},
     }
 
 
-def _device(one: DeviceChange, plan: Plan) -> dict[str, Any]:
-    before, after = (None if device is None else device.platform for device in (one.old, one.new))
-    return {"name": one.name, "kind": one.kind, "platform": after or before, "risk": plan.effects.get(one.name, "none")}
+def _device(device_change: DeviceChange, plan: Plan) -> dict[str, Any]:
+    before, after = (None if device is None else device.platform for device in (device_change.old, device_change.new))
+    return {
+        "name": device_change.name,
+        "kind": device_change.kind,
+        "platform": after or before,
+        "risk": plan.effects.get(device_change.name, "none"),
+    }
 
 
-def told(one: Told, wording: Wording) -> dict[str, Any]:
+def render_fact_group(one: Told, wording: Wording) -> dict[str, Any]:
     """Return facts of one place."""
     facts = [_fact(fact, wording) for fact in one.facts]
     return {"devices": list(one.devices), "ports": list(one.ports), "facts": facts}
@@ -63,7 +68,7 @@ def _fact(fact: Fact, wording: Wording) -> dict[str, Any]:
     return {
         "what": what(fact),
         "said": list(lines(fact, wording)),
-        "computed": fact.computed,
+        "computed": fact.is_switch_computed,
         "risk": fact.effect.risk,
         "reasons": list(fact.effect.reasons),
         "means": fact.effect.means,
@@ -77,7 +82,7 @@ def _together(one: Together) -> dict[str, Any]:
 
 
 def _outside(one: Outside) -> dict[str, Any]:
-    keys = [{"path": list(each.path[1:]), "kind": each.kind} for each in one.keys]
+    keys = [{"path": list(difference.path[1:]), "kind": difference.kind} for difference in one.keys]
     return {
         "devices": list(one.devices),
         "file": one.at[0],
@@ -89,32 +94,32 @@ def _outside(one: Outside) -> dict[str, Any]:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    return {"path": subject.text(entry.path), "old": plain(entry.old), "new": plain(entry.new)}
+    return {"path": subject.text(entry.path), "old": json_value(entry.old), "new": json_value(entry.new)}
 
 
-def _stage(number: str, one: Stage) -> dict[str, Any]:
-    shares = [str(share) for share in one.shares] or None
-    return {"number": number, "devices": list(one.devices), "why": one.why, "shares": shares}
+def _stage(number: str, stage: Stage) -> dict[str, Any]:
+    shares = [str(share) for share in stage.shares] or None
+    return {"number": number, "devices": list(stage.devices), "why": stage.why, "shares": shares}
 
 
-def _rollout(one: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, Any]:
+def _rollout(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, Any]:
     return {
-        "why": one.why or None,
-        "avoided": None if one.avoided is None else _hazard(one.avoided, None),
-        "hazards": [_hazard(each, order[each.stage - 1][0]) for each in one.hazards],
-        "tried": one.tried,
-        "untried": one.untried,
+        "why": rollout.why or None,
+        "avoided": None if rollout.avoided is None else _hazard(rollout.avoided, None),
+        "hazards": [_hazard(hazard, order[hazard.stage - 1][0]) for hazard in rollout.hazards],
+        "tried": rollout.tried,
+        "untried": rollout.untried,
     }
 
 
-def _hazard(one: Hazard, number: str | None) -> dict[str, Any]:
+def _hazard(hazard: Hazard, number: str | None) -> dict[str, Any]:
     return {
-        "when": one.when,
+        "when": hazard.when,
         "stage": number,
-        "moment": one.moment,
-        "rule": one.rule,
-        "severity": one.severity,
-        "subject": subject.text(one.subject),
-        "message": one.message,
-        "places": one.places,
+        "moment": hazard.moment,
+        "rule": hazard.rule,
+        "severity": hazard.severity,
+        "subject": subject.text(hazard.subject),
+        "message": hazard.message,
+        "places": hazard.places,
     }

@@ -12,7 +12,7 @@ from nodrop.report.plan_page import (
     Block,
     blocks,
     devices,
-    numbered,
+    number_stages,
     outside,
     reasons,
     summary,
@@ -20,7 +20,7 @@ from nodrop.report.plan_page import (
     unsaid,
 )
 from nodrop.report.plan_words import CHANGING, Wording
-from nodrop.report.rollout_page import hazards, order_said
+from nodrop.report.rollout_page import explain_order, hazards
 
 _ROWS = 20
 """Rows of the table: of a larger plan, the rest is in the fold."""
@@ -49,8 +49,8 @@ def page(plan: Plan, *, summed: bool = True) -> str:
         [f"- {MARKS['!']} on the way, {markdown(line)}" for line in hazards(plan)],
         *places(plan, blocks(plan.told), "what changes"),
         outer(plan),
-        list(listed("Not said by one side, so no change", [f"- {markdown(line)}" for line in unsaid(plan)])),
-        [f"- {markdown(line)}" for line in order_said(plan)],
+        list(render_fold("Not said by one side, so no change", [f"- {markdown(line)}" for line in unsaid(plan)])),
+        [f"- {markdown(line)}" for line in explain_order(plan)],
         order(plan, "Order of the rollout"),
         [f"- error: {markdown(str(problem))}" for problem in plan.problems],
     ]
@@ -62,7 +62,7 @@ def places(plan: Plan, said: Sequence[Block], what: str, wording: Wording = CHAN
     said = sorted(said, key=lambda block: -RISKS.index(block.risk))
     yield list(_table(said, what, wording))
     yield [f"- {markdown(f'{head}: {line}')}" for head, effect in together(plan) for line in reasons(effect)]
-    yield list(listed("In full, with reasons", list(_full(said, wording))))
+    yield list(render_fold("In full, with reasons", list(_full(said, wording))))
 
 
 def outer(plan: Plan, verbs: Mapping[str, str] = KEYS) -> list[str]:
@@ -73,8 +73,8 @@ def outer(plan: Plan, verbs: Mapping[str, str] = KEYS) -> list[str]:
 
 def order(plan: Plan, head: str) -> list[str]:
     """Return in a fold the order in which switches may be changed."""
-    rows = [f"{n}. {markdown(names)}: {markdown(why)}" for n, names, why in numbered(plan)]
-    return list(listed(head, rows))
+    rows = [f"{n}. {markdown(names)}: {markdown(why)}" for n, names, why in number_stages(plan)]
+    return list(render_fold(head, rows))
 
 
 def _table(said: Sequence[Block], what: str, wording: Wording) -> Iterator[str]:
@@ -109,8 +109,8 @@ def _place(told: Told) -> str:
         return "the fabric"
     devices, ports = (listing(map(name, names)) for names in (told.devices, told.ports))
     each = " each" if len(told.devices) > 1 else ""
-    said = ports if len(ports) <= _PORTS else f"{count(len(told.ports), 'port')}{each}"
-    return f"{devices}: {said}" if said else devices
+    port = ports if len(ports) <= _PORTS else f"{count(len(told.ports), 'port')}{each}"
+    return f"{devices}: {port}" if port else devices
 
 
 def _full(said: Sequence[Block], wording: Wording) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _whole(block: Block) -> bool:
     return facts <= _LINES and _where(block) == block.head and quiet
 
 
-def listed(head: str, body: Sequence[str]) -> Iterator[str]:
+def render_fold(head: str, body: Sequence[str]) -> Iterator[str]:
     """Yield lines in a fold; none where there are no lines."""
     if not body:
         return

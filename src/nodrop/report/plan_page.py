@@ -9,7 +9,7 @@ from nodrop.plan.model import KINDS, Effect, Kind, Outside, Plan, Risk, Told, wo
 from nodrop.plan.order import runs
 from nodrop.plan.telling import shape_key
 from nodrop.report.names import count, listing, name
-from nodrop.report.plan_words import CHANGING, Wording, lines, path_said
+from nodrop.report.plan_words import CHANGING, Wording, format_path, lines
 
 RISK_SAID: dict[Risk, str] = {
     "none": "no disturbance",
@@ -74,7 +74,7 @@ def blocks(told: Iterable[Told], *, folded: bool = True) -> list[Block]:
     for number, one in enumerate(told):
         key: object = (bool(one.ports), tuple((shape_key(fact), fact.effect) for fact in one.facts))
         alike.setdefault(key if folded and one.devices else number, []).append(one)
-    return [_block(each) for each in alike.values()]
+    return [_block(places) for places in alike.values()]
 
 
 def _block(places: Sequence[Told]) -> Block:
@@ -111,17 +111,17 @@ def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, 
     parts: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
     for one in plan.outside:
         kind, named = (one.at[1:-1], one.at[-1:]) if len(one.at) > _TABLE else (one.at[1:] or one.at, ())
-        said = "; ".join(_keys_said(one, verbs))
+        said = "; ".join(_format_keys(one, verbs))
         parts.setdefault((one.devices, kind, said, one.effect), []).extend(named)
     for (devices, kind, said, effect), names in parts.items():
         where = " ".join((*kind, listing(map(name, names)))).strip()
         yield f"{listing(map(name, devices))}: {where}: {said}", effect
 
 
-def _keys_said(one: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
+def _format_keys(one: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
     rest = len(one.at)
     for kind, verb in verbs.items():
-        keys = [" ".join(each.path[rest:]) for each in one.keys if each.kind == kind]
+        keys = [" ".join(difference.path[rest:]) for difference in one.keys if difference.kind == kind]
         if keys:
             more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
             yield f"{', '.join(keys[:_SHOWN])}{more} {verb}".strip()
@@ -137,16 +137,16 @@ def devices(plan: Plan, verbs: Mapping[Kind, str] = _VERBS) -> Iterator[tuple[st
     """Yield a mark and a line for switches that come, go, are replaced or change."""
     marks = {"added": "+", "removed": "-", "replaced": "!", "changed": "~"}
     for kind in KINDS:
-        here = [one for one in plan.devices if one.kind == kind]
+        device_changes = [one for one in plan.devices if one.kind == kind]
         by_make: dict[str, list[str]] = {}
-        for one in here:
-            device = one.new or one.old
+        for device_change in device_changes:
+            device = device_change.new or device_change.old
             assert device is not None
             known = (each for each in (device.platform, device.version) if not isinstance(each, Unknown) and each)
             said = " ".join(known)
             model = "" if isinstance(device.model, Unknown) else f"{device.model}, "
-            was = f"{one.old.platform} before, " if kind == "replaced" and one.old else ""
-            by_make.setdefault(f"({model}{was}{said})", []).append(one.name)
+            was = f"{device_change.old.platform} before, " if kind == "replaced" and device_change.old else ""
+            by_make.setdefault(f"({model}{was}{said})", []).append(device_change.name)
         for make, names in by_make.items():
             yield marks[kind], f"{listing(map(name, names))} {verbs[kind]} {make}"
 
@@ -158,7 +158,7 @@ def unsaid(plan: Plan, sides: tuple[str, str] = _SIDES) -> Iterator[str]:
         for fact in one.facts:
             entry = fact.entries[0]
             side = sides[not isinstance(entry.old, Unknown)]
-            silent.setdefault((side, path_said(entry.path)), set()).update(one.devices)
+            silent.setdefault((side, format_path(entry.path)), set()).update(one.devices)
     for (side, said), names in sorted(silent.items()):
         where = f" of {listing(map(name, names))}" if names else ""
         yield f"{said}{where}: {side}"
@@ -166,7 +166,7 @@ def unsaid(plan: Plan, sides: tuple[str, str] = _SIDES) -> Iterator[str]:
 
 def summary(plan: Plan) -> str:
     """Return in one line what becomes of how many switches, and the worst that is done to any."""
-    kinds = Counter(one.kind for one in plan.devices)
+    kinds = Counter(device.kind for device in plan.devices)
     said = [f"{count(kinds[kind], 'switch')} {_VERBS[kind]}" for kind in KINDS if kinds[kind]]
     if not said:
         return "facts of the fabric change, and no switch" if plan.told else "nothing changes"
@@ -191,7 +191,7 @@ def _by_hand(plan: Plan) -> str:
     return f"; by hand, in part: {listing(map(name, sorted(hands)))}" if hands else ""
 
 
-def numbered(plan: Plan) -> list[tuple[int, str, str]]:
+def number_stages(plan: Plan) -> list[tuple[int, str, str]]:
     """Return the order of the rollout: a number, switches, and why; runs of single switches as one row."""
     rows: list[tuple[int, str, str]] = []
     for number, stages in enumerate(runs(plan.order), 1):

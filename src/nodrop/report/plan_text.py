@@ -10,7 +10,7 @@ from nodrop.report.plan_page import (
     OUTSIDE,
     blocks,
     devices,
-    numbered,
+    number_stages,
     outside,
     reasons,
     summary,
@@ -18,8 +18,8 @@ from nodrop.report.plan_page import (
     unsaid,
 )
 from nodrop.report.plan_words import CHANGING, Wording
-from nodrop.report.rollout_page import hazards, order_said
-from nodrop.report.table import folded
+from nodrop.report.rollout_page import explain_order, hazards
+from nodrop.report.table import wrap_text
 
 _STYLES: dict[Risk, str] = {
     "none": "32",
@@ -48,9 +48,9 @@ def page(plan: Plan, *, color: bool = False, verbose: bool = False, summed: bool
         [paint(f"{mark} {terminal(line)}", MARKS[mark], color) for mark, line in devices(plan)],
         *sheets_of(plan, color=color, verbose=verbose),
         outer(plan, color=color),
-        listed("not said by one side, so no change", unsaid(plan), color),
-        listed("order", ordered(plan), color),
-        listed("on the way", hazards(plan), color),
+        render_section("not said by one side, so no change", unsaid(plan), color),
+        render_section("order", render_order(plan), color),
+        render_section("on the way", hazards(plan), color),
         [paint(terminal(f"error: {problem}"), "31", color) for problem in plan.problems],
         [paint(terminal(summary(plan)), "1", color)] if summed else [],
     ]
@@ -62,14 +62,16 @@ def sheets_of(plan: Plan, wording: Wording = CHANGING, *, color: bool, verbose: 
     for block in blocks(plan.told, folded=not verbose):
         page = [paint(terminal(block.head), "1", color)]
         for said, effect in block.groups(wording):
-            page += [line for one in said for line in folded(terminal(one), "  ", "      ")]
-            for one in reasons(effect):
-                page += [paint(line, _STYLES[effect.risk], color) for line in folded(terminal(one), "    = ", "      ")]
+            page += [line for text in said for line in wrap_text(terminal(text), "  ", "      ")]
+            for reason in reasons(effect):
+                page += [
+                    paint(line, _STYLES[effect.risk], color) for line in wrap_text(terminal(reason), "    = ", "      ")
+                ]
         if block.others:
-            page += folded(terminal(block.others), "  ", "    ")
+            page += wrap_text(terminal(block.others), "  ", "    ")
         yield page
     for head, effect in together(plan):
-        said = [line for one in reasons(effect) for line in folded(terminal(one), "    = ", "      ")]
+        said = [line for text in reasons(effect) for line in wrap_text(terminal(text), "    = ", "      ")]
         yield [paint(terminal(head), "1", color), *(paint(line, _STYLES[effect.risk], color) for line in said)]
 
 
@@ -77,19 +79,21 @@ def outer(plan: Plan, verbs: Mapping[str, str] = KEYS, *, color: bool) -> list[s
     """Return what differs in files beside the model, with what that does."""
     page = []
     for line, effect in outside(plan, verbs):
-        page += folded(terminal(line), "  ", "    ")
-        for one in reasons(effect):
-            page += [paint(part, _STYLES[effect.risk], color) for part in folded(terminal(one), "    = ", "      ")]
+        page += wrap_text(terminal(line), "  ", "    ")
+        for reason in reasons(effect):
+            page += [
+                paint(text, _STYLES[effect.risk], color) for text in wrap_text(terminal(reason), "    = ", "      ")
+            ]
     return [paint(OUTSIDE, "1", color), *page] if page else []
 
 
-def listed(head: str, lines: Iterable[str], color: bool) -> list[str]:
+def render_section(head: str, lines: Iterable[str], color: bool) -> list[str]:
     """Return lines below a head; none where there are no lines."""
-    said = [part for line in lines for part in folded(terminal(line), "  ", "    ")]
+    said = [part for line in lines for part in wrap_text(terminal(line), "  ", "    ")]
     return [paint(head, "1", color), *said] if said else []
 
 
-def ordered(plan: Plan) -> Iterator[str]:
+def render_order(plan: Plan) -> Iterator[str]:
     """Yield the order in which switches may be changed, and why it is that one."""
-    yield from (f"{number}. {names}: {why}" for number, names, why in numbered(plan))
-    yield from order_said(plan)
+    yield from (f"{number}. {names}: {why}" for number, names, why in number_stages(plan))
+    yield from explain_order(plan)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodrop.limits import MAX_POWER
 from nodrop.model.fabric import End
-from nodrop.model.fields import entry_label, label_of, named, numbers, unit_of
+from nodrop.model.fields import entry_label, field_names, label_of, numbers, unit_of
 from nodrop.model.qos import COLORS, QosProfile
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, cable_ends
@@ -44,16 +44,16 @@ _SHOWN = 8
 
 def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
     """Yield a fact as lines, nearly always one: what it is, what it was, and what it becomes."""
-    one = fact.entries[0]
+    entry = fact.entries[0]
     called = what(fact)
-    if is_row(one):
-        yield f"{called}: {_row_said(fact, wording)}"
-    elif one.path[-1] in numbers() and isinstance(one.old, tuple) and isinstance(one.new, tuple):
-        yield from _map_lines(called, one, wording)
-    elif _is_set(one):
-        yield f"{called}: {_list_said(one.old, one.new, wording)}"
+    if is_row(entry):
+        yield f"{called}: {_format_row(fact, wording)}"
+    elif entry.path[-1] in numbers() and isinstance(entry.old, tuple) and isinstance(entry.new, tuple):
+        yield from _map_lines(called, entry, wording)
+    elif _is_set(entry):
+        yield f"{called}: {_format_list(entry.old, entry.new, wording)}"
     else:
-        old, new = (value(one.path[-1], each) for each in (one.old, one.new))
+        old, new = (value(entry.path[-1], each) for each in (entry.old, entry.new))
         if old == new == "":
             old, new = "none", "none"
         yield f"{called}: {wording.change.format(old, new)}"
@@ -62,7 +62,7 @@ def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
 def _is_set(entry: Entry) -> bool:
     """Return whether an entry is a list of plain values without an order: only those that come and go are listed."""
     both = (entry.old, entry.new)
-    if entry.path[-1] not in named(unordered=True) or not all(isinstance(one, tuple) for one in both):
+    if entry.path[-1] not in field_names(unordered=True) or not all(isinstance(one, tuple) for one in both):
         return False
     return not any(isinstance(value, tuple) for one in both for value in one)
 
@@ -82,15 +82,15 @@ def what(fact: Fact) -> str:
             said.append(f"{noun if len(keys) == 1 else _plural(noun)} {which}")
         elif part == ANY:
             colors = keys
-        elif at + 1 < len(shape) and (part in rows() or part in named(heading=True)):
+        elif at + 1 < len(shape) and (part in rows() or part in field_names(heading=True)):
             continue
         else:
             said.append(_color_flag(part) if colors else label_of(part))
-    text = ": ".join(_joined(said))
+    text = ": ".join(_join_buffer_parts(said))
     return text if not colors or set(colors) == set(COLORS) else f"{text} ({', '.join(colors)})"
 
 
-def _joined(said: Sequence[str]) -> Iterator[str]:
+def _join_buffer_parts(said: Sequence[str]) -> Iterator[str]:
     """Yield the parts of a name, a buffer together with what is said of it."""
     for before, part in zip(("", *said), said, strict=False):
         if part == "buffer" and part != said[-1]:
@@ -113,46 +113,46 @@ def _color_flag(part: str) -> str:
     return "WRED drops" if part == "enabled" else label_of(part)
 
 
-def value(part: str, given: Any) -> str:
+def value(part: str, count: Any) -> str:
     """Return a value in words, with the unit that its attribute's name has."""
-    match given:
+    match count:
         case Unknown():
             return "unknown"
         case None:
             return _NONE.get(part, "none")
         case bool():
-            return "on" if given else "off"
+            return "on" if count else "off"
         case int() | float() if part.endswith("_mbps"):
-            return show_speed(int(given))
+            return show_speed(int(count))
         case int() if part.endswith("_bytes_per_s"):
-            return f"{given * 8 / 10**9:.6g} Gb/s"
+            return f"{count * 8 / 10**9:.6g} Gb/s"
         case int() if part.endswith("mtu_bytes"):
-            return f"{given} B"
+            return f"{count} B"
         case int() if part.endswith("_bytes"):
-            return size(given)
+            return size(count)
         case int() if part == "dynamic_th":
-            return str(2**given) if 0 <= given <= MAX_POWER else f"2^{given}"
+            return str(2**count) if 0 <= count <= MAX_POWER else f"2^{count}"
         case int() | float() if unit_of(part):
-            return f"{given}%" if unit_of(part) == "percent" else f"{given} {unit_of(part)}"
+            return f"{count}%" if unit_of(part) == "percent" else f"{count} {unit_of(part)}"
         case End():
-            return str(given)
+            return str(count)
         case tuple() if part in numbers():
             return "a map"
         case QosProfile():
             return "set"
         case frozenset():
-            return ", ".join(sorted(value(part, each) for each in given)) or "none"
-        case tuple() if hasattr(given, "_fields"):
-            return "/".join(value("", each) for each in given)
+            return ", ".join(sorted(value(part, each) for each in count)) or "none"
+        case tuple() if hasattr(count, "_fields"):
+            return "/".join(value("", each) for each in count)
         case tuple() if part.endswith("_mbps"):
-            return ", ".join(value(part, each) for each in given)
-        case tuple() if given and all(type(each) is int for each in given) and len(set(given)) == len(given):
-            return show_ids(given)
+            return ", ".join(value(part, each) for each in count)
+        case tuple() if count and all(type(each) is int for each in count) and len(set(count)) == len(count):
+            return show_ids(count)
         case tuple():
-            return _short(", ".join(value(part, each) for each in given)) or "none"
-        case _ if dataclasses.is_dataclass(given):
-            return _short(_record(given))
-    return str(given) or "none"
+            return _short(", ".join(value(part, each) for each in count)) or "none"
+        case _ if dataclasses.is_dataclass(count):
+            return _short(_record(count))
+    return str(count) or "none"
 
 
 def size(count: int) -> str:
@@ -193,15 +193,15 @@ def _record(given: Any) -> str:
     return ", ".join(shown) or "there"
 
 
-def _row_said(fact: Fact, wording: Wording) -> str:
+def _format_row(fact: Fact, wording: Wording) -> str:
     """Return that rows come or go, and what is said of a single one."""
-    one = fact.entries[0]
-    verb = wording.added if kind_of(one) == "added" else wording.removed
-    row = one.new if one.old is None else one.old
+    entry = fact.entries[0]
+    verb = wording.added if kind_of(entry) == "added" else wording.removed
+    row = entry.new if entry.old is None else entry.old
     if len(fact.entries) > 1 or not dataclasses.is_dataclass(row):
         return verb
-    said = _record(row)
-    return verb if said == "there" else f"{verb} ({said})"
+    record = _record(row)
+    return verb if record == "there" else f"{verb} ({record})"
 
 
 def _map_lines(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
@@ -217,7 +217,7 @@ def _map_lines(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
         yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {said}"
 
 
-def _list_said(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
+def _format_list(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
     gone, come = [each for each in old if each not in new], [each for each in new if each not in old]
     if len(gone) == len(come) == 1 or (not gone and not come):
         return wording.change.format(value("", tuple(gone) or tuple(old)), value("", tuple(come) or tuple(new)))
@@ -232,6 +232,6 @@ def _plural(noun: str) -> str:
     return noun if noun.endswith("s") and not noun.endswith("ss") else noun + ("es" if noun.endswith("s") else "s")
 
 
-def path_said(path: Subject) -> str:
+def format_path(path: Subject) -> str:
     """Return what a part is called of which one side says nothing."""
     return what(Fact(entries=(Entry(path, None, None),)))

@@ -31,7 +31,9 @@ def quote(line: str, span: Span, *, room: int) -> Quote:
     left, right = _window(line, start, max(room, _LEAST_ROOM))
     before, after = _CUT if left else "", _CUT if right < len(line) else ""
     length = columns(line[start : min(stop, right)])
-    return Quote(before + _shown(line[left:right]) + after, len(before) + columns(line[left:start]), max(1, length))
+    return Quote(
+        before + _render_text(line[left:right]) + after, len(before) + columns(line[left:start]), max(1, length)
+    )
 
 
 def columns(text: str) -> int:
@@ -40,7 +42,7 @@ def columns(text: str) -> int:
 
 
 def _window(line: str, start: int, room: int) -> tuple[int, int]:
-    """The part of the line to show: a third of the room for what stands before `start`, or all that the rest leaves."""
+    """Return the part of the line to show: a third of the room before `start`, or all that the rest leaves."""
     if len(line) <= 2 * room and columns(line) <= room:
         return 0, len(line)
     room -= 2 * len(_CUT)
@@ -61,14 +63,14 @@ def _fitting(chars: Iterable[str], room: int) -> int:
     return number
 
 
-def _shown(text: str) -> str:
+def _render_text(text: str) -> str:
     return terminal(text.replace("\t", _TAB))
 
 
 def _columns(char: str) -> int:
     if " " <= char <= "~":
         return 1
-    return sum(_width(shown) for shown in _shown(char))
+    return sum(_width(shown) for shown in _render_text(char))
 
 
 def _width(char: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
 from nodrop.platforms.artifact import Artifact
 from nodrop.report.capacity import Capacity
@@ -58,7 +58,7 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
         "hosts": (_HOSTS, rack.hosts()),
     }
     for name, (head, rows) in tables.items():
-        yield Artifact(device="", path=f"{FOLDER}/{name}.csv", text=_spelt(head, rows))
+        yield Artifact(device="", path=f"{FOLDER}/{name}.csv", text=_render_csv(head, rows))
 
 
 class _Rack:
@@ -68,7 +68,7 @@ class _Rack:
         self._vlan_of = {
             End(device.name, member.interface): vlan
             for device in fabric.devices
-            for vlan in those_known(device.vlans)
+            for vlan in known_rows(device.vlans)
             for member in vlan.members
             if not member.tagged
         }
@@ -81,7 +81,7 @@ class _Rack:
         self._channel_of = {
             End(device.name, member): channel
             for device in fabric.devices
-            for channel in those_known(device.port_channels)
+            for channel in known_rows(device.port_channels)
             for member in channel.members
         }
 
@@ -116,13 +116,16 @@ class _Rack:
         return f"{panel}/{split + 1}" if (end.node, panel) in self._split else str(panel)
 
     def _of_device(self, device: Device) -> Iterator[_Row]:
-        for loopback in those_known(device.loopbacks):
+        for loopback in known_rows(device.loopbacks):
             yield from ((device.name, loopback.name, address, "", "", "") for address in loopback.addresses)
-        if isinstance(held := device.management, Management):
-            yield from ((device.name, held.interface, address, "", "", held.gateway) for address in held.addresses)
-        for vlan in those_known(device.vlans):
+        if isinstance(management := device.management, Management):
+            yield from (
+                (device.name, management.interface, address, "", "", management.gateway)
+                for address in management.addresses
+            )
+        for vlan in known_rows(device.vlans):
             yield from ((device.name, f"vlan{vlan.id}", address, "", "", "") for address in vlan.addresses)
-        for channel in those_known(device.port_channels):
+        for channel in known_rows(device.port_channels):
             far, bond = self._far_of(device, channel)
             for address in channel.addresses:
                 yield (device.name, channel.name, address, *bond, _facing(self._index.at(far), address) if far else "")
@@ -169,20 +172,20 @@ def _by_name(*columns: int) -> Any:
     return lambda row: [*map(natural, cells(row))]
 
 
-def _spelt(head: Sequence[str], rows: Iterable[_Row]) -> str:
+def _render_csv(head: Sequence[str], rows: Iterable[_Row]) -> str:
     with io.StringIO() as text:
-        made = csv.writer(text, lineterminator="\n")
-        made.writerow(head)
-        made.writerows(map(_cell, row) for row in rows)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(map(_cell, row) for row in rows)
         return text.getvalue()
 
 
 @lru_cache(maxsize=65_536, typed=True)
 def _cell(value: Hashable) -> str:
-    return cell(_said(value))
+    return cell(_format_value(value))
 
 
-def _said(value: object) -> str:
+def _format_value(value: object) -> str:
     if type(value) is str:
         return value
     if value is None or isinstance(value, Unknown):

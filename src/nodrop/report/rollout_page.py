@@ -9,26 +9,26 @@ from nodrop.report.names import count, name
 
 def hazards(plan: Plan) -> Iterator[str]:
     """Yield a line for each hazard that the rollout has in its order: when, which rule, and what it says."""
-    for one in plan.rollout.hazards if plan.rollout else ():
-        yield f"{_said(one)}{_more(one)}"
+    for hazard in plan.rollout.hazards if plan.rollout else ():
+        yield f"{_format_hazard(hazard)}{_more(hazard)}"
 
 
-def order_said(plan: Plan) -> Iterator[str]:
+def explain_order(plan: Plan) -> Iterator[str]:
     """Yield why the order is not the usual one, and how many states between nobody looked at."""
-    made = plan.rollout
-    if made is None:
+    rollout = plan.rollout
+    if rollout is None:
         return
-    if made.why:
-        instead = f"; in the usual order, {_said(made.avoided)}" if made.avoided else ""
-        yield f"not the usual order: {made.why}{instead}"
-    if made.untried:
-        yield f"{count(made.untried, 'state')} between not tried, {made.tried} tried"
+    if rollout.why:
+        instead = f"; in the usual order, {_format_hazard(rollout.avoided)}" if rollout.avoided else ""
+        yield f"not the usual order: {rollout.why}{instead}"
+    if rollout.untried:
+        yield f"{count(rollout.untried, 'state')} between not tried, {rollout.tried} tried"
 
 
-def _said(one: Hazard) -> str:
-    device = "" if one.subject[0] == FABRIC else f" on {name(one.subject[0])}"
-    return f"{one.moment}: {one.severity}[{one.rule}]{device}: {one.message}"
+def _format_hazard(hazard: Hazard) -> str:
+    device = "" if hazard.subject[0] == FABRIC else f" on {name(hazard.subject[0])}"
+    return f"{hazard.moment}: {hazard.severity}[{hazard.rule}]{device}: {hazard.message}"
 
 
-def _more(one: Hazard) -> str:
-    return f"; {count(one.places - 1, 'more place')}" if one.places > 1 else ""
+def _more(hazard: Hazard) -> str:
+    return f"; {count(hazard.places - 1, 'more place')}" if hazard.places > 1 else ""

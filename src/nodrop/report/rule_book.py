@@ -27,8 +27,8 @@ class Row:
 
 def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]:
     """Return the files of the book by their names."""
-    known = {rule.name for rule in rules}
-    pages = {f"{rule.name}.md": _page(rule, _known_as(rule, catalogue, known)) for rule in rules}
+    known_names = {rule.name for rule in rules}
+    pages = {f"{rule.name}.md": _page(rule, _known_as(rule, catalogue, known_names)) for rule in rules}
     return {INDEX: _index(rules, catalogue), **pages}
 
 
@@ -37,8 +37,8 @@ def _known_as(rule: Rule, catalogue: Iterable[Row], known: set[str]) -> list[str
     lines = []
     for row in catalogue:
         if rule.name in row.rules:
-            others = [_link(name) for name in row.rules if name != rule.name and name in known]
-            with_them = f" (with {', '.join(others)})" if others else ""
+            other_links = [_link(name) for name in row.rules if name != rule.name and name in known]
+            with_them = f" (with {', '.join(other_links)})" if other_links else ""
             lines.append(f"* {row.id}: {markdown_of_ours(row.says)}{with_them}")
     return lines
 
@@ -112,9 +112,9 @@ def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
                 f"| {in_short(rule)} |"
                 for rule in of_area
             ]
-    lines += ["", "## By severity", *_listed(SEVERITIES, rules, lambda rule: (rule.severity,))]
+    lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
     lines += ["", "## By strictness", "", "`nodrop lint --strictness` says how far to go; each holds those before it."]
-    lines += _listed(STRICTNESSES, rules, lambda rule: (_told_from(rule),), words.STRICTNESSES)
+    lines += _list_rules(STRICTNESSES, rules, lambda rule: (_told_from(rule),), words.STRICTNESSES)
     on = sorted({platform for rule in rules for platform in seen_on(rule)})
     lines += [
         "",
@@ -123,7 +123,7 @@ def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         "Platforms that nodrop writes have every rule that is not said to be impossible there; of those that it only "
         "reads, and of files of servers, the rules that have an example of them stand here. Whatever else a file says "
         "is judged too.",
-        *_listed(on, rules, seen_on),
+        *_list_rules(on, rules, seen_on),
     ]
     if catalogue:
         lines += ["", "## By what is known to go wrong", "", "| | what should hold | rules |", "|---|---|---|"]
@@ -136,7 +136,7 @@ def _told_from(rule: Rule) -> str:
     return "pedantic" if (rule.strictness, rule.confidence) == ("regular", "possible") else rule.strictness
 
 
-def _listed(
+def _list_rules(
     keys: Iterable[str],
     rules: Iterable[Rule],
     of: Callable[[Rule], Iterable[str]],

@@ -33,8 +33,8 @@ class Listed:
 def render(rules: Sequence[Listed], form: str) -> str:
     """Write the rules as text, JSON or Markdown; of those that were not selected only JSON speaks."""
     if form == "json":
-        return dumped([_record(each) for each in rules]).decode()
-    rules = [each for each in rules if each.off != NOT_SELECTED]
+        return dumped([_record(rule) for rule in rules]).decode()
+    rules = [rule for rule in rules if rule.off != NOT_SELECTED]
     return "".join(f"{line}\n" for line in (_markdown(rules) if form == "markdown" else _text(rules)))
 
 
@@ -42,10 +42,10 @@ def _text(rules: Sequence[Listed]) -> Iterator[str]:
     heads = [(each.rule.name, each.rule.area, "off" if each.off else each.severity) for each in rules]
     widths = [max(map(len, column)) for column in zip(*heads, strict=True)]
     indent = " " * (sum(widths) + 2 * len(widths))
-    for head, each in zip(heads, rules, strict=True):
+    for head, rule in zip(heads, rules, strict=True):
         first = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
-        said = f"({each.off}) {first_sentence(each.rule.why)}" if each.off else first_sentence(each.rule.why)
-        yield textwrap.fill(terminal(said), WIDTH, initial_indent=first, subsequent_indent=indent)
+        text = f"({rule.off}) {first_sentence(rule.rule.why)}" if rule.off else first_sentence(rule.rule.why)
+        yield textwrap.fill(terminal(text), WIDTH, initial_indent=first, subsequent_indent=indent)
 
 
 def _markdown(rules: Sequence[Listed]) -> Iterator[str]:

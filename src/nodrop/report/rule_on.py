@@ -44,7 +44,7 @@ def _example(rule: Rule, example: Example, platform: str) -> Iterator[str]:
         return
     setting = Setting(platform)
     try:
-        setting.check_carried(example)
+        setting.check_support(example)
         (view, *_) = views_of(example, setting.base, setting.views, setting.artifact)
     except (CannotSay, ValueError) as reason:
         yield from textwrap.wrap(f"{example.name} of {rule.name} cannot be said by {platform}: {reason}", PAGE)
@@ -66,17 +66,17 @@ def _whole(example: Example, platform: str) -> Iterator[str]:
         yield f"{example.name} is of other platforms; files of {platform} are read, and none is written for it"
         return
     yield f"Found at {', '.join(example.at)}, where these are the files:"
-    for name, said in files.items():
+    for name, file in files.items():
         yield f"  {name}"
-        yield from (f"    {line}" for line in (said.splitlines() if isinstance(said, str) else map(str, said)))
+        yield from (f"    {line}" for line in (file.splitlines() if isinstance(file, str) else map(str, file)))
 
 
 def _differences(before: Reading, after: Reading) -> Iterator[str]:
     old, new = _files(before), _files(after)
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
-            was, now = ((old.get(name, "").splitlines()), (new.get(name, "").splitlines()))
-            yield from unified_diff(was, now, name, name, n=_CONTEXT, lineterm="")
+            was, lines = ((old.get(name, "").splitlines()), (new.get(name, "").splitlines()))
+            yield from unified_diff(was, lines, name, name, n=_CONTEXT, lineterm="")
 
 
 def _files(reading: Reading) -> dict[str, str]:

@@ -23,7 +23,7 @@ def _text(results: Sequence[Tested]) -> Iterator[str]:
     width = max((len(_name(each)) for each in results), default=0)
     for each in results:
         tried = f"{each.bad} bad, {each.good} good" + (f", {each.mutants} changes" if each.mutants else "")
-        on = f" on {_listed(each.tried_on)}" if each.tried_on else ""
+        on = f" on {_join_names(each.tried_on)}" if each.tried_on else ""
         yield f"{'FAIL' if each.faults else 'ok  '}  {_name(each):{width}}  {tried}{on}"
         yield from (f"  {terminal(_line(each, fault))}" for fault in each.faults)
         yield from (f"  {terminal(f'{one}: {platform} cannot say it: {why}')}" for one, platform, why in each.unsaid)
@@ -36,11 +36,11 @@ def _name(result: Tested) -> str:
 
 
 def _line(result: Tested, fault: Fault) -> str:
-    on = f" on {_listed(fault.platforms)}" if fault.platforms else ""
+    on = f" on {_join_names(fault.platforms)}" if fault.platforms else ""
     return f"{result.rule.path}:{fault.line}:{fault.column}: {fault.where}{on}: {fault.message}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
 
 

@@ -83,9 +83,9 @@ def _word(word: Word) -> str:
         written = f"{first} → {word.name}" + (f"({', '.join(rest)})" if rest else "")
     else:
         written = f"{word.name}({', '.join(given)})"
-    said = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
-    said = said[:1].upper() + said[1:]
-    return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown_of_ours(said, cell=True)} |"
+    text = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
+    text = text[:1].upper() + text[1:]
+    return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown_of_ours(text, cell=True)} |"
 
 
 def _described(kind: Type) -> str:
@@ -100,14 +100,14 @@ def _cell(said: str) -> str:
 
 def _owners() -> list[Owner]:
     """Return the classes of the model that an expression can reach, from the fabric and the scopes down."""
-    found: dict[Owner, None] = {}
+    owners: dict[Owner, None] = {}
     waiting: list[Owner] = [Fabric, *(kind for scope in SCOPES.values() for kind in scope.parts.values())]
     while waiting:
         owner = waiting.pop(0)
-        if owner not in found and not isinstance(owner, Record):
-            found[owner] = None
+        if owner not in owners and not isinstance(owner, Record):
+            owners[owner] = None
             waiting += _inside(attributes(owner).values())
-    return sorted(found, key=label)
+    return sorted(owners, key=label)
 
 
 def _inside(kinds: Iterable[Type]) -> Iterator[Owner]:

@@ -13,7 +13,7 @@ from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.lint.rule import Example, Rule
 from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
-from nodrop.report.table import folded
+from nodrop.report.table import wrap_text
 
 PAGE = 96
 """Columns of a page."""
@@ -83,7 +83,9 @@ def sheet(rule: Rule) -> Sheet:
         Part(title="What to do", blocks=(rule.fix, *_by_itself(rule)), prose=True),
     ]
     if rule.options:
-        told = (f"{one.name} = {_plain(one.default)}: {one.description}" for one in rule.options)
+        told = (
+            f"{option.name} = {_format_yaml_value(option.default)}: {option.description}" for option in rule.options
+        )
         parts.append(Part(title="Options", blocks=tuple(told)))
     for kind, title in (("bad", "Found where"), ("good", "Not found where")):
         examples = tuple(_example(example) for example in rule.examples if example.kind == kind)
@@ -116,17 +118,17 @@ def _slot(node: Node) -> str:
     """Return a few words for what a message shows here: the function, or the field."""
     match node:
         case Call() if node.word.kind == "function":
-            return _spoken(node.word.name)
+            return _humanize_name(node.word.name)
         case Call():
             return _slot(node.arguments[0])
         case Attribute(name="name" | "index", of=Name() as owner):
-            return _spoken(owner.name)
+            return _humanize_name(owner.name)
         case Attribute() | Name():
-            return _spoken(node.name)
+            return _humanize_name(node.name)
     return " ".join(dict.fromkeys(_slot(leaf) for leaf in leaves(node)))
 
 
-def _spoken(name: str) -> str:
+def _humanize_name(name: str) -> str:
     return "port" if name == "interface" else name.replace("_", " ")
 
 
@@ -164,11 +166,11 @@ def seen_on(rule: Rule) -> tuple[str, ...]:
 
     Of the platforms that are written these are all that the rule does not leave out, of others those with an example.
     """
-    named = [set(example.artifact or ()) for example in rule.examples if example.kind == "bad"]
-    if all(each == {platforms.HOSTS} for each in named):
+    named_artifacts = [set(example.artifact or ()) for example in rule.examples if example.kind == "bad"]
+    if all(artifacts == {platforms.HOSTS} for artifacts in named_artifacts):
         return (platforms.HOSTS,)
-    written = {platform for platform in platforms.written() if platform not in rule.unseen}
-    return tuple(sorted(written.union(*named) - set(rule.unseen)))
+    written = {platform for platform in platforms.writable_names() if platform not in rule.unseen}
+    return tuple(sorted(written.union(*named_artifacts) - set(rule.unseen)))
 
 
 def spoken_modes(rule: Rule) -> str:
@@ -181,14 +183,14 @@ def _example(example: Example) -> Shown:
     for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
         if changes is not None and not changes and not example.intent and example.beside is None:
             values.append("nothing is changed")
-        values += [f"{path} {words} {_plain(value)}" for path, value in (changes or {}).items()]
-    values += _beside(example.beside)
-    values += _seen(example.seen or {})
-    files = (_changed(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
+        values += [f"{path} {words} {_format_yaml_value(value)}" for path, value in (changes or {}).items()]
+    values += _format_second_fabric(example.beside)
+    values += _format_observations(example.seen or {})
+    files = (_diff_file(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
     return Shown(values=tuple(values), files=tuple(files), at=example.at)
 
 
-def _beside(other: Mapping[str, Any] | None) -> Iterator[str]:
+def _format_second_fabric(other: Mapping[str, Any] | None) -> Iterator[str]:
     """Return what the other fabric of an example is, which begins as the same fabric."""
     if other is None:
         return
@@ -196,25 +198,28 @@ def _beside(other: Mapping[str, Any] | None) -> Iterator[str]:
     if not other["intent"] and not other["model"]:
         yield "the second fabric is built from the same intent"
     yield from (
-        f"in the intent of the second fabric {path} is {_plain(value)}" for path, value in other["intent"].items()
+        f"in the intent of the second fabric {path} is {_format_yaml_value(value)}"
+        for path, value in other["intent"].items()
     )
-    yield from (f"in the second fabric {path} is {_plain(value)}" for path, value in other["model"].items())
+    yield from (f"in the second fabric {path} is {_format_yaml_value(value)}" for path, value in other["model"].items())
     yield from (f"a cable from {a} to {b} is stated" for a, b in other["cables"])
 
 
-def _seen(otherwise: Mapping[str, Any]) -> Iterator[str]:
+def _format_observations(otherwise: Mapping[str, Any]) -> Iterator[str]:
     """Return what a validator sees of an example that its files do not say."""
     for path, value in otherwise.get("model", {}).items():
-        yield f"a validator sees that {path} is {_plain(value)}"
+        yield f"a validator sees that {path} is {_format_yaml_value(value)}"
     for line in otherwise.get("refused", ()):
         yield f"a validator refuses `{line['text']}` of {line['device']}: {line['said']}"
     for flow in otherwise.get("lost", ()):
         yield f"packets from {flow['start']} to {flow['prefix']} are {flow['after']} now and were {flow['before']}"
     for check, rows in otherwise.get("values", {}).items():
-        yield from (f"a validator sees, of {check}, that {item} is {_plain(value)}" for item, value in rows.items())
+        yield from (
+            f"a validator sees, of {check}, that {item} is {_format_yaml_value(value)}" for item, value in rows.items()
+        )
 
 
-def _changed(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
+def _diff_file(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
     if isinstance(edits, str):
         return Changed(name=path, whole=True, lines=tuple(edits.splitlines()))
     lines = []
@@ -224,12 +229,12 @@ def _changed(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
     return Changed(name=path, whole=False, lines=tuple(lines))
 
 
-def _plain(value: object) -> str:
+def _format_yaml_value(value: object) -> str:
     """Return a value of an example in YAML on one line; texts that YAML would take for more are quoted."""
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_plain(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_format_yaml_value(each)}' for key, each in value.items())}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_plain, value))}]"
+        return f"[{', '.join(map(_format_yaml_value, value))}]"
     plain = isinstance(value, str) and re.fullmatch(r"[\w./%*-]+( [\w./%*-]+)*", value)
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
 
@@ -237,8 +242,10 @@ def _plain(value: object) -> str:
 def page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
     """Return a rule's page for a terminal; of `rules`, it names the others of the area."""
     lines = [*_page(sheet(rule))]
-    if others := [other.name for other in rules if other.area == rule.area and other.name != rule.name]:
-        lines += ["", f"Other rules of the area {rule.area}", *_wrapped(", ".join(others), "  ")]
+    if other_names := [
+        other_rule.name for other_rule in rules if other_rule.area == rule.area and other_rule.name != rule.name
+    ]:
+        lines += ["", f"Other rules of the area {rule.area}", *_wrapped(", ".join(other_names), "  ")]
     return "\n".join(lines)
 
 
@@ -261,15 +268,19 @@ def _page(of: Sheet) -> Iterator[str]:
 def _block(block: str | Shown, bullet: str) -> Iterator[str]:
     match block:
         case Shown():
-            first = bullet
-            for line in _shown(block):
-                yield from (_wrapped(line, first, "      ") if line == line.lstrip() else [f"{first}{line}".rstrip()])
-                first = "    "
+            first_bullet = bullet
+            for line in _format_example(block):
+                yield from (
+                    _wrapped(line, first_bullet, "      ")
+                    if line == line.lstrip()
+                    else [f"{first_bullet}{line}".rstrip()]
+                )
+                first_bullet = "    "
         case _:
             yield from _wrapped(block, bullet, " " * len(bullet))
 
 
-def _shown(example: Shown) -> Iterator[str]:
+def _format_example(example: Shown) -> Iterator[str]:
     yield from example.values
     for file in example.files:
         yield f"{file.name} {'is' if file.whole else 'has'}"
@@ -279,7 +290,7 @@ def _shown(example: Shown) -> Iterator[str]:
 
 
 def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
-    return folded(terminal(" ".join(text.split())), first, rest, width=PAGE)
+    return wrap_text(terminal(" ".join(text.split())), first, rest, width=PAGE)
 
 
 def in_short(rule: Rule) -> str:

@@ -27,7 +27,7 @@ class Ruling:
     def page(self) -> str:
         """What `nodrop explain` prints of it."""
         parts = (f"{self.name}: {self.by}", self.why, f"What to do: {self.fix}")
-        return "\n\n".join(textwrap.fill(one, _WIDTH) for one in parts) + "\n"
+        return "\n\n".join(textwrap.fill(text, _WIDTH) for text in parts) + "\n"
 
 
 HAZARD = Ruling(

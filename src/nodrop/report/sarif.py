@@ -19,7 +19,7 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
-from nodrop.report.outcome import Outcome, beside, openable, told
+from nodrop.report.outcome import Outcome, format_problem, openable, related_places
 from nodrop.report.rulings import RULINGS, Ruling
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -30,9 +30,11 @@ _PLACES = 20
 
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as SARIF in UTF-8, with the rules that have findings or lack a fact."""
-    named = {one.rule for one in outcome.every} | {one.rule for one in outcome.unknown}
-    known: tuple[Rule | Ruling, ...] = (*shipped(), *outcome.own, *RULINGS.values())
-    rules = sorted((rule for rule in known if rule.name in named), key=lambda rule: rule.name)
+    named_rules = {finding.rule for finding in outcome.every} | {
+        unknown_verdict.rule for unknown_verdict in outcome.unknown
+    }
+    known_rulings: tuple[Rule | Ruling, ...] = (*shipped(), *outcome.own, *RULINGS.values())
+    rules = sorted((rule for rule in known_rulings if rule.name in named_rules), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
     run = {
         "tool": {"driver": _driver(rules)},
@@ -42,9 +44,9 @@ def render(outcome: Outcome) -> bytes:
                 "executionSuccessful": not outcome.problems and not outcome.crashed,
                 "toolExecutionNotifications": [
                     *map(_problem, outcome.problems),
-                    *(_unknown(one, at) for one in outcome.unknown),
+                    *(_unknown(unknown_verdict, at) for unknown_verdict in outcome.unknown),
                     *map(_unread, outcome.unread),
-                    *map(_not_computed, outcome.not_computed),
+                    *map(_uncomputed_note, outcome.uncomputed_notes),
                 ],
             }
         ],
@@ -67,8 +69,8 @@ def _rule(rule: Rule | Ruling) -> dict[str, Any]:
         "id": rule.name,
         "name": "".join(part.capitalize() for part in rule.name.split("-")),
         "shortDescription": {"text": rule.name.replace("-", " ")},
-        "fullDescription": {"text": _said(rule.why.strip())},
-        "help": {"text": _said(text)},
+        "fullDescription": {"text": _escape_text(rule.why.strip())},
+        "help": {"text": _escape_text(text)},
         "defaultConfiguration": {"level": rule.severity},
         "properties": {"tags": [rule.area], "confidence": rule.confidence, "strictness": rule.strictness},
     }
@@ -76,15 +78,15 @@ def _rule(rule: Rule | Ruling) -> dict[str, Any]:
 
 def _result(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
     """Return a finding; `compared` where there is a baseline, whose state then all results have."""
-    place, related = openable(finding), beside(finding)
+    place, related = openable(finding), related_places(finding)
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in at:
         result["ruleIndex"] = at[finding.rule]
     result |= {
         "level": finding.severity,
-        "message": {"text": _said(finding.message)},
+        "message": {"text": _escape_text(finding.message)},
         "locations": [_location(place, finding.subject)],
-        "partialFingerprints": {_FINGERPRINT: _within(finding.fingerprint, finding.within)},
+        "partialFingerprints": {_FINGERPRINT: _scope_fingerprint(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence},
     }
     if finding.hidden:
@@ -104,22 +106,22 @@ def _suppression(finding: Finding) -> dict[str, Any]:
     until = f" (until {found.until})" if found.until else ""
     return {
         "kind": "inSource" if found.inline else "external",
-        "justification": f"{_said(found.reason)}{until}",
-        "properties": {"by": _said(found.by)},
+        "justification": f"{_escape_text(found.reason)}{until}",
+        "properties": {"by": _escape_text(found.by)},
     }
 
 
-def _within(fingerprint: str, folder: str) -> str:
-    return f"{fingerprint} {_said(folder)}" if folder else fingerprint
+def _scope_fingerprint(fingerprint: str, folder: str) -> str:
+    return f"{fingerprint} {_escape_text(folder)}" if folder else fingerprint
 
 
 def _location(located: Located | None, about: subject.Subject) -> dict[str, Any]:
-    logical = {"logicalLocations": [{"fullyQualifiedName": _said(subject.text(about))}]}
+    logical = {"logicalLocations": [{"fullyQualifiedName": _escape_text(subject.text(about))}]}
     return _physical(located) | logical
 
 
 def _related(related: Related) -> dict[str, Any]:
-    return _location(related.located, related.subject) | {"message": {"text": _said(related.message)}}
+    return _location(related.located, related.subject) | {"message": {"text": _escape_text(related.message)}}
 
 
 def _physical(located: Located | None) -> dict[str, Any]:
@@ -145,16 +147,16 @@ def _problem(problem: Problem) -> dict[str, Any]:
     physical |= {"region": region} if problem.line else {}
     return {
         "level": "error",
-        "message": {"text": _said(told(problem))},
+        "message": {"text": _escape_text(format_problem(problem))},
         "locations": [{"physicalLocation": physical}],
         "descriptor": {"id": "unreadable"},
     }
 
 
 def _unknown(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
-    said = f"{unknown.rule} is unknown: it needs {unknown.missing}, settled by {unknown.settled_by}"
-    said = unknown.of_lines if unknown.places else said
-    notification: dict[str, Any] = {"level": "note", "message": {"text": _said(said)}}
+    text = f"{unknown.rule} is unknown: it needs {unknown.missing}, settled by {unknown.settled_by}"
+    text = unknown.of_lines if unknown.places else text
+    notification: dict[str, Any] = {"level": "note", "message": {"text": _escape_text(text)}}
     if unknown.places:
         notification["locations"] = [_physical(place) for place in unknown.places[:_PLACES]]
     if unknown.rule in at:
@@ -166,16 +168,16 @@ def _unread(note: Note) -> dict[str, Any]:
     location = {"physicalLocation": {"artifactLocation": {"uri": _uri(note.file or "")}}}
     return {
         "level": "warning",
-        "message": {"text": _said(f"not read: {note.message}")},
+        "message": {"text": _escape_text(f"not read: {note.message}")},
         "locations": [location],
         "descriptor": {"id": note.kind},
     }
 
 
-def _not_computed(note: Note) -> dict[str, Any]:
-    said = _said(f"{note.message} ({note.device})")
-    return {"level": "note", "message": {"text": said}, "descriptor": {"id": note.kind}}
+def _uncomputed_note(note: Note) -> dict[str, Any]:
+    text = _escape_text(f"{note.message} ({note.device})")
+    return {"level": "note", "message": {"text": text}, "descriptor": {"id": note.kind}}
 
 
-def _said(text: str) -> str:
+def _escape_text(text: str) -> str:
     return utf8(terminal(text, lines=True))

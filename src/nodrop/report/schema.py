@@ -15,6 +15,7 @@ from nodrop.report.schema_parts import (
     TEXTS,
     VALUE,
     Schema,
+    described_text,
     finding,
     list_of,
     note,
@@ -22,11 +23,10 @@ from nodrop.report.schema_parts import (
     or_null,
     problem,
     report,
-    said,
 )
 from nodrop.routing.observation import CHECKS
 
-_COUNTED = tuple(one.name for one in dataclasses.fields(Summary))
+_COUNTED = tuple(field.name for field in dataclasses.fields(Summary))
 _RISK: Schema = {"enum": list(RISKS), "description": "What it does to a switch that runs, from nothing to the worst."}
 _UNCHANGED: Schema = {
     "type": ["integer", "null"],
@@ -88,11 +88,11 @@ def drift_schema() -> Schema:
         "What runs otherwise",
         version={"const": plan_json.VERSION},
         kind={"const": "drift"},
-        wanted=said("What is wanted, as it was named."),
+        wanted=described_text("What is wanted, as it was named."),
         plans={**list_of(_plan()), "minItems": 1, "maxItems": 1},
         uncollected={**TEXTS, "description": "Switches that are wanted, without running files."},
         foreign={**TEXTS, "description": "Switches that run, and that nobody wants."},
-        own={**list_of(_told()), "description": "What switches wrote by themselves, which is no drift."},
+        own={**list_of(_fact_group_schema()), "description": "What switches wrote by themselves, which is no drift."},
         own_outside={
             **list_of(object_of(devices=TEXTS, file=TEXT, at=TEXTS)),
             "description": "The same of what is no fact of the model, by table or part of the configuration.",
@@ -117,10 +117,10 @@ def _plan() -> Schema:
         old=TEXT,
         new=TEXT,
         devices=list_of(object_of(name=TEXT, kind={"enum": list(get_args(Kind))}, platform=TEXT, risk=_RISK)),
-        changes=list_of(_told()),
+        changes=list_of(_fact_group_schema()),
         together=list_of(object_of(devices=TEXTS, risk=_RISK, reasons=TEXTS)),
         outside={**list_of(_outside()), "description": "What changes in files and is no fact of the model."},
-        unsaid=list_of(_told()),
+        unsaid=list_of(_fact_group_schema()),
         order=list_of(object_of(number=TEXT, devices=TEXTS, why=TEXT, shares=or_null(TEXTS))),
         rollout=or_null(_rollout()),
         problems=list_of(problem()),
@@ -128,7 +128,7 @@ def _plan() -> Schema:
     )
 
 
-def _told() -> Schema:
+def _fact_group_schema() -> Schema:
     return object_of(devices=TEXTS, ports=TEXTS, facts=list_of(_fact()))
 
 
@@ -136,7 +136,7 @@ def _outside() -> Schema:
     kinds: Schema = {"enum": ["added", "removed", "changed"]}
     return object_of(
         devices=TEXTS,
-        file=said("By the name that it has on its switch."),
+        file=described_text("By the name that it has on its switch."),
         at={**TEXTS, "description": "The table, or part of the configuration; empty where the file is lines."},
         keys=list_of(object_of(path={**TEXTS, "description": "Words, never values or secrets."}, kind=kinds)),
         risk=_RISK,
@@ -145,7 +145,9 @@ def _outside() -> Schema:
 
 
 def _fact() -> Schema:
-    path = said("From the switch, from the port where there are ports, or from the fabric where there are no devices.")
+    path = described_text(
+        "From the switch, from the port where there are ports, or from the fabric where there are no devices."
+    )
     return object_of(
         what=TEXT,
         said=TEXTS,

@@ -22,8 +22,8 @@ def finding() -> Schema:
         severity={"enum": list(SEVERITIES)},
         confidence={"enum": ["certain", "likely", "possible"]},
         message=TEXT,
-        subject=said("The part of the fabric that is at fault: identity, suppression and baseline go by it."),
-        at=said("The part that the place belongs to, or the nearest part around it that has a place."),
+        subject=described_text("The part of the fabric that is at fault: identity, suppression and baseline go by it."),
+        at=described_text("The part that the place belongs to, or the nearest part around it that has a place."),
         device=TEXT_OR_NULL,
         file=TEXT_OR_NULL,
         line=POSITION,
@@ -33,13 +33,13 @@ def finding() -> Schema:
         facts={"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}},
         related=list_of(object_of(subject=TEXT, message=TEXT, file=TEXT_OR_NULL, line=POSITION, column=POSITION)),
         fix=or_null(object_of(safe=FLAG, text=TEXT, changes=list_of(_change()))),
-        group=said("Equal for findings with the same cause."),
-        fingerprint=said("Equal for the same fault in another run, whatever its line, file or figures."),
+        group=described_text("Equal for findings with the same cause."),
+        fingerprint=described_text("Equal for the same fault in another run, whatever its line, file or figures."),
         suppressed=or_null(
             object_of(
                 reason=TEXT,
                 until=or_null({"type": "string", "format": "date"}),
-                by=said("Where it is written: file and line."),
+                by=described_text("Where it is written: file and line."),
             )
         ),
         baselined={"type": "boolean", "description": "Whether the baseline has it, with the same facts."},
@@ -75,7 +75,7 @@ def or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def said(description: str) -> Schema:
+def described_text(description: str) -> Schema:
     """Return the schema of a text that has a description."""
     return {"type": "string", "description": description}
 

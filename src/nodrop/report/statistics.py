@@ -9,7 +9,7 @@ SHOWN = 10
 
 
 def table(outcome: Outcome, *, verbose: bool) -> list[str]:
-    """The lines of a table, the slowest rule first, then a row for those that it leaves out, and one for all.
+    """Return the lines of a table, the slowest rule first, then a row for those that it leaves out, and one for all.
 
     Rules without findings that are not among the slowest are left out, unless `verbose`. No lines where nobody asked.
     """
@@ -17,13 +17,17 @@ def table(outcome: Outcome, *, verbose: bool) -> list[str]:
     if not every:
         return []
     shown = [row for place, row in enumerate(every) if verbose or place < SHOWN or row.findings]
-    rest = [row for row in every if row not in shown]
+    remaining_statistics = [row for row in every if row not in shown]
     rows = [("rule", "findings", "evaluations", "seconds"), *(_row(row.rule, [row]) for row in shown)]
-    rows += [_row(f"({count(len(rest), 'more rule')})", rest)] if rest else []
+    rows += (
+        [_row(f"({count(len(remaining_statistics), 'more rule')})", remaining_statistics)]
+        if remaining_statistics
+        else []
+    )
     rows.append(_row(f"({count(len(every), 'rule')} together)", list(every)))
     first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     return [
-        "  ".join([name.ljust(first), *(part.rjust(width) for part, width in zip(numbers, others, strict=True))])
+        "  ".join([name.ljust(first), *(number.rjust(width) for number, width in zip(numbers, others, strict=True))])
         for name, *numbers in rows
     ]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from nodrop.model.fabric import CounterStream, Device, Fabric
 from nodrop.platforms.traits import known_traits
-from nodrop.report.buffering import plain
+from nodrop.report.buffering import known_or_none
 
 
 def streams(fabric: Fabric) -> Iterator[dict[str, Any]]:
@@ -13,20 +13,22 @@ def streams(fabric: Fabric) -> Iterator[dict[str, Any]]:
     worst: dict[tuple[Any, ...], tuple[Device, CounterStream]] = {}
     for device in fabric.devices:
         for stream in device.high_frequency if isinstance(device.high_frequency, tuple) else ():
-            key = (plain(device.role), device.platform, plain(device.model), stream.name)
+            key = (known_or_none(device.role), device.platform, known_or_none(device.model), stream.name)
             if key not in worst or stream.counters_count > worst[key][1].counters_count:
                 worst[key] = (device, stream)
     for (role, platform, model, _), (device, stream) in worst.items():
         traits = known_traits(device.platform)
-        held = traits.streams if traits else None
+        stream_traits = traits.streams if traits else None
         yield {
             "role": role,
             "platform": platform,
             "model": model,
-            "objects": [one.kind for one in stream.samples],
+            "objects": [sample.kind for sample in stream.samples],
             "interval_us": stream.interval_us,
             "counters": stream.counters_count,
-            "counter_bytes": held.counter_bytes if held else None,
-            "mbps": held.mbps(stream.counters_count, stream.interval_us) if held and stream.interval_us else None,
-            "management_mbps": held.management_mbps if held else None,
+            "counter_bytes": stream_traits.counter_bytes if stream_traits else None,
+            "mbps": stream_traits.mbps(stream.counters_count, stream.interval_us)
+            if stream_traits and stream.interval_us
+            else None,
+            "management_mbps": stream_traits.management_mbps if stream_traits else None,
         }

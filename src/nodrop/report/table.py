@@ -10,7 +10,7 @@ _NARROWEST = 12
 _GAP = "  "
 
 
-def folded(text: str, first: str = "", rest: str | None = None, *, width: int = WIDTH) -> list[str]:
+def wrap_text(text: str, first: str = "", rest: str | None = None, *, width: int = WIDTH) -> list[str]:
     """Return a text in lines, the later ones behind `rest`, or `first` too; words such as paths are never broken."""
     return textwrap.wrap(
         text,

@@ -15,7 +15,7 @@ from nodrop.report.links import Links
 from nodrop.report.names import count, listing, name
 from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
 from nodrop.report.statistics import table
-from nodrop.report.unread import ignored, last, not_read
+from nodrop.report.unread import ignored, last, list_unread_files
 
 _NOTES_OF_A_KIND = 5
 _IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, DECLARED_LINE, NOT_COMPUTED})
@@ -47,17 +47,17 @@ def render(
         _by_rule(every, page) if len(shown) < len(every) else [],
     ]
     problems = [page.problem(problem) for problem in outcome.problems]
-    others = [
+    other_notes = [
         note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind not in _IN_THE_LAST_LINE)
     ]
     besides = [
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
-        [page.said("note", "note", text) for text in _notes(others, page)],
+        [page.format_line("note", "note", text) for text in _notes(other_notes, page)],
     ]
-    unread = not_read(outcome.unread, page)
+    unread = list_unread_files(outcome.unread, page)
     besides.append(ignored(outcome, page) if verbose else [])
     besides.append(hidden(outcome.hidden, page) if verbose else [])
-    seen = [[*text_of(one)] for one in outcome.validations]
+    seen = [[*text_of(validation)] for validation in outcome.validations]
     cost = table(outcome, verbose=verbose)
     summed = [page.paint("strong", line) for line in (last(outcome), totals(outcome)) if line]
     paragraphs = (
@@ -92,19 +92,23 @@ def totals(outcome: Outcome) -> str:
         if total.devices or outcome.hosts
         else "nothing checked"
     )
-    made = f"{opening}: {', '.join(said)}" if said else opening
+    new_total = f"{opening}: {', '.join(said)}" if said else opening
     if total.evpn_not_computed:
-        made += f"; EVPN routes of {count(total.evpn_not_computed, 'device')} not computed"
-    return made
+        new_total += f"; EVPN routes of {count(total.evpn_not_computed, 'device')} not computed"
+    return new_total
 
 
 def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
     said = (
-        f"{each.value if each.fact == 'mode' and each.value != UNDECIDED else f'{each.fact} = {each.value}'}"
-        f" ({each.because})"
-        for each in assumptions
+        (
+            assumption.value
+            if assumption.fact == "mode" and assumption.value != UNDECIDED
+            else f"{assumption.fact} = {assumption.value}"
+        )
+        + f" ({assumption.because})"
+        for assumption in assumptions
     )
-    return [page.said("strong", "assumed", ", ".join(said))] if assumptions else []
+    return [page.format_line("strong", "assumed", ", ".join(said))] if assumptions else []
 
 
 def _by_rule(every: Groups, page: Page) -> list[str]:
@@ -128,8 +132,10 @@ def _by_rule(every: Groups, page: Page) -> list[str]:
 def _by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:
     """Rules that could not be decided for the same want, together."""
     causes: dict[tuple[str, int, tuple[str, ...], str], list[UnknownVerdict]] = {}
-    for one in verdicts:
-        causes.setdefault((one.missing, one.subjects_count, one.devices, one.settled_by), []).append(one)
+    for verdict in verdicts:
+        causes.setdefault((verdict.missing, verdict.subjects_count, verdict.devices, verdict.settled_by), []).append(
+            verdict
+        )
     return causes.values()
 
 
@@ -141,14 +147,14 @@ def _unknown(alike: Sequence[UnknownVerdict], page: Page) -> str:
     devices = f" on {count(len(verdict.devices), 'device')} ({listing(map(name, verdict.devices))})"
     settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
     text = f"{subjects}{devices if verdict.devices else ''}: needs {verdict.missing}{settled}"
-    head = page.rules("unknown", "unknown", *(one.rule for one in alike))
+    head = page.rules("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
     return f"{head}: {page.paint('', text)}"
 
 
 def _unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
     """Return one line for all lines of a kind: the place of the first, and how many there are."""
-    first = verdict.places[0]
-    place = f"{first.file}:{first.span.line}" if first.span else first.file
+    first_place = verdict.places[0]
+    place = f"{first_place.file}:{first_place.span.line}" if first_place.span else first_place.file
     lines = len(verdict.places)
     others = f" ({lines} lines on {listing(map(name, verdict.devices))})" if lines > 1 else ""
     head = page.rules("unknown", "unknown", verdict.rule)
@@ -171,11 +177,11 @@ def _notes(notes: Sequence[Note], page: Page) -> list[str]:
 
 
 def _note(same: Sequence[Note]) -> str:
-    first = same[0]
+    first_note = same[0]
     if len(same) > 1:
         devices = {note.device for note in same if note.device is not None}
         where = f" on {listing(map(name, devices))}" if devices else ""
-        return f"{first.message} ({len(same)} times{where})"
-    file = first.file if first.line is None else f"{first.file}:{first.line}"
-    place = file if first.file else first.device
-    return f"{place}: {first.message}" if place else first.message
+        return f"{first_note.message} ({len(same)} times{where})"
+    file = first_note.file if first_note.line is None else f"{first_note.file}:{first_note.line}"
+    place = file if first_note.file else first_note.device
+    return f"{place}: {first_note.message}" if place else first_note.message

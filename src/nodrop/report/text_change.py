@@ -28,14 +28,14 @@ def changes(finding: Finding, reading: Reading) -> Iterator[Line]:
     by_device: dict[str, list[Change]] = {}
     for change in finding.fix.changes:
         by_device.setdefault(change.subject[0], []).append(change)
-    for device, wanted in by_device.items():
-        for change in wanted:
+    for device, wanted_changes in by_device.items():
+        for change in wanted_changes:
             yield False, f"{subject.text(change.subject)}: {spell(change.old)} becomes {spell(change.new)}"
         if reading.decided is None and device in reading.sources:
-            yield from _in_files(device, wanted, reading)
+            yield from _in_files(device, wanted_changes, reading)
 
 
-def _in_files(device: str, wanted: list[Change], reading: Reading) -> Iterator[Line]:
+def _in_files(device: str, wanted_changes: list[Change], reading: Reading) -> Iterator[Line]:
     platform = next((one.platform for one in reading.fabric.devices if one.name == device), "")
     editor = platforms.editor(platform) if platform in platforms.names() else None
     if editor is None:
@@ -43,7 +43,7 @@ def _in_files(device: str, wanted: list[Change], reading: Reading) -> Iterator[L
     sources = reading.sources[device]
     try:
         bundle = {source.name: load(source) for source in sources}
-        edit = editor.edit(bundle, wanted, name=device)
+        edit = editor.edit(bundle, wanted_changes, name=device)
     except InputProblems as error:
         yield False, str(error.problems[0])
         return
@@ -52,8 +52,8 @@ def _in_files(device: str, wanted: list[Change], reading: Reading) -> Iterator[L
             lines = _diff(device, source, bundle[source.name], edit.files[source.name], reading)
             yield from ((True, line) for line in lines)
     yield from ((False, f"by hand: {line}") for line in dict.fromkeys(one.line for one in edit.by_hand))
-    for one in edit.follows:
-        yield False, f"and so {subject.text(one.subject)}: {spell(one.old)} becomes {spell(one.new)}"
+    for follow in edit.follows:
+        yield False, f"and so {subject.text(follow.subject)}: {spell(follow.old)} becomes {spell(follow.new)}"
 
 
 def diff(display: str, old: bytes, new: bytes) -> Iterator[str]:

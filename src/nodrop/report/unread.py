@@ -15,16 +15,16 @@ _NAMED_LAST = 3
 """Files that the last line names."""
 
 
-def not_read(notes: Sequence[Note], page: Page) -> list[str]:
+def list_unread_files(notes: Sequence[Note], page: Page) -> list[str]:
     """Return a line for each reason why files were not read, with their names."""
     rows = ((note.file or "", note.message) for note in notes)
-    return [page.said("unknown", "not read", text) for text in _by_reason(rows, page)]
+    return [page.format_line("unknown", "not read", text) for text in _by_reason(rows, page)]
 
 
 def ignored(outcome: Outcome, page: Page) -> list[str]:
     """Return a line for each reason why files are ignored, with their names."""
     rows = outcome.files.ignored if outcome.files is not None else ()
-    return [page.said("note", "ignored", text) for text in _by_reason(rows, page)]
+    return [page.format_line("note", "ignored", text) for text in _by_reason(rows, page)]
 
 
 def last(outcome: Outcome) -> str:

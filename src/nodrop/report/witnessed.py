@@ -19,7 +19,7 @@ from nodrop.report.explained import spell
 from nodrop.report.origins import StatedBy, of_fabric, origins
 from nodrop.report.outcome import Outcome
 from nodrop.report.rules import finds
-from nodrop.report.table import WIDTH, folded
+from nodrop.report.table import WIDTH, wrap_text
 from nodrop.report.text_change import changes
 
 _LISTED = 12
@@ -47,15 +47,18 @@ class Asked:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What the rule has found, also what is suppressed or in the baseline."""
-        found = (*self.outcome.findings, *self.outcome.hidden)
+        found_findings = (*self.outcome.findings, *self.outcome.hidden)
         return tuple(
-            sorted((one for one in found if one.rule == self.rule.name), key=lambda one: sort_key(one.subject))
+            sorted(
+                (finding for finding in found_findings if finding.rule == self.rule.name),
+                key=lambda finding: sort_key(finding.subject),
+            )
         )
 
 
 def page(asked: Asked) -> str:
     """Return what a rule saw at a subject; ValueError where it looks at nothing there."""
-    lines = _items(asked) if asked.rule.claim is not None else _told(asked)
+    lines = _items(asked) if asked.rule.claim is not None else _format_findings(asked)
     return "".join(f"{terminal(line).rstrip()}\n" for line in (*_preface(asked), *lines))
 
 
@@ -82,12 +85,21 @@ def _items(asked: Asked) -> Iterator[str]:
     else:
         yield from _several(asked, found.items)
     for gap in found.gaps:
-        yield from _wrapped(f"not known: {gap.missing}, of {gap.device}; what would settle it: {_settled(asked, gap)}")
+        yield from _wrapped(
+            f"not known: {gap.missing}, of {gap.device}; what would settle it: {_gap_advice(asked, gap)}"
+        )
 
 
-def _settled(asked: Asked, gap: Gap) -> str:
-    told = [one for one in asked.outcome.unknown if (one.rule, one.missing) == (asked.rule.name, gap.missing)]
-    return next((one.settled_by for one in told if gap.device in one.devices), advice(gap.missing))
+def _gap_advice(asked: Asked, gap: Gap) -> str:
+    unknown_verdicts = [
+        unknown_verdict
+        for unknown_verdict in asked.outcome.unknown
+        if (unknown_verdict.rule, unknown_verdict.missing) == (asked.rule.name, gap.missing)
+    ]
+    return next(
+        (unknown_verdict.settled_by for unknown_verdict in unknown_verdicts if gap.device in unknown_verdict.devices),
+        advice(gap.missing),
+    )
 
 
 def _several(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
@@ -115,7 +127,7 @@ def _steps(witness: Witness) -> Mapping[str, Step]:
     rule = witness.rule
     steps = {"when": witness.step(rule.when)} if rule.when is not None else {}
     when = steps.get("when")
-    if rule.claim is not None and (when is None or (when.settled and bool(when.value))):
+    if rule.claim is not None and (when is None or (when.has_value and bool(when.value))):
         steps["assert"] = witness.step(rule.claim)
     return steps
 
@@ -145,7 +157,7 @@ def _item(asked: Asked, item: Item) -> Iterator[str]:
     for finding in findings:
         yield from _finding(finding)
     yield from _conditions(steps)
-    yield from _seen(asked, witness)
+    yield from _format_facts(asked, witness)
     for finding in findings:
         yield from _to_change(finding, asked)
 
@@ -201,16 +213,16 @@ def _rows(step: Step, depth: int, *, head: bool = True) -> Iterator[tuple[str, s
             yield f"{indent}not", _truth(step), note
             yield from _rows(step.parts[0], depth + 1)
         case _:
-            yield f"{indent}{bare(step.node)}", _shown(step), note
+            yield f"{indent}{bare(step.node)}", _format_step(step), note
 
 
 def _truth(step: Step) -> str:
-    if step.value is Unseen.NOT_REACHED or not step.settled:
-        return _shown(step)
+    if step.value is Unseen.NOT_REACHED or not step.has_value:
+        return _format_step(step)
     return "true" if step.value else "false"
 
 
-def _shown(step: Step) -> str:
+def _format_step(step: Step) -> str:
     if isinstance(step.value, Unseen):
         return step.value.value
     if step.crash:
@@ -220,7 +232,7 @@ def _shown(step: Step) -> str:
     return "''" if step.value == "" else spell(step.value)
 
 
-def _seen(asked: Asked, witness: Witness) -> Iterator[str]:
+def _format_facts(asked: Asked, witness: Witness) -> Iterator[str]:
     """Yield the facts that the rule rests on, each with its value and where that comes from."""
     facts = [leaf for leaf in asked.rule.leaves if not asked.rule.only_names(leaf)]
     if not facts:
@@ -229,7 +241,7 @@ def _seen(asked: Asked, witness: Witness) -> Iterator[str]:
     yield "What it saw"
     for leaf in facts:
         step = witness.step(leaf)
-        yield from _wrapped(f"{text(leaf)} = {_shown(step)}", "  ")
+        yield from _wrapped(f"{text(leaf)} = {_format_step(step)}", "  ")
         for said in dict.fromkeys(_whence(asked, witness, leaf, step.value)):
             yield from _wrapped(said, "    ")
 
@@ -244,7 +256,7 @@ def _whence(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterat
                 for inner in leaves(argument):
                     step = witness.step(inner)
                     told = "; ".join(_whence(asked, witness, inner, step.value))
-                    yield f"from {text(inner)} = {_shown(step)}; {told}"
+                    yield f"from {text(inner)} = {_format_step(step)}; {told}"
             for topic in sorted(word.rests_on):
                 yield from (
                     f"from the fabric's {topic}; {said}" for said in of_fabric(asked.reading, topic, asked.stated_by)
@@ -260,17 +272,17 @@ def _of_path(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> 
     elif written[0] == "facts":
         yield "told by what the rule names"
     else:
-        for each in sorted(stored(leaf)) or [written]:
-            at = asked.rule.scope.place(witness.item, each)
-            yield from origins(asked.reading, at, ".".join(each), value, asked.stated_by)
+        for paths in sorted(stored(leaf)) or [written]:
+            at = asked.rule.scope.place(witness.item, paths)
+            yield from origins(asked.reading, at, ".".join(paths), value, asked.stated_by)
 
 
-def _told(asked: Asked) -> Iterator[str]:
+def _format_findings(asked: Asked) -> Iterator[str]:
     """Of an analysis or a remark: what it told at the subject, with its facts."""
     rule = asked.rule
     findings = [one for one in asked.findings if _touches(one, asked.at)]
     if not findings:
-        yield from _nothing_told(asked)
+        yield from _format_no_findings(asked)
     for number, finding in enumerate(findings):
         if number:
             yield ""
@@ -290,12 +302,12 @@ def _told(asked: Asked) -> Iterator[str]:
 
 def _touches(finding: Finding, at: Subject) -> bool:
     """Whether a finding is about a subject, about what it lies in or holds, or speaks of it."""
-    parts = [finding.subject, finding.at, *(each.subject for each in finding.related)]
+    subjects = [finding.subject, finding.at, *(each.subject for each in finding.related)]
     ends = [tuple(end) for end in cable_ends(finding.subject[2])] if finding.subject[1:2] == ("links",) else []
-    return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*parts, *ends))
+    return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*subjects, *ends))
 
 
-def _nothing_told(asked: Asked) -> Iterator[str]:
+def _format_no_findings(asked: Asked) -> Iterator[str]:
     rule, at = asked.rule, asked.at
     if at[0] != FABRIC and at[0] not in asked.index.devices and at[0] not in asked.reading.sources:
         raise ValueError(absent(at, asked.index, ()))
@@ -304,12 +316,14 @@ def _nothing_told(asked: Asked) -> Iterator[str]:
     verdict = f"cannot be decided, for want of {open_here[0].missing}" if open_here else "nothing found"
     yield _title(rule, at, verdict, [])
     yield from _arguments(asked)
-    for one in open_here:
-        yield from _wrapped(f"not known: {one.missing}; what would settle it: {one.settled_by}", "  ")
+    for unknown_verdict in open_here:
+        yield from _wrapped(
+            f"not known: {unknown_verdict.missing}; what would settle it: {unknown_verdict.settled_by}", "  "
+        )
     if not open_here:
         yield ""
         yield from _wrapped(f"it looks for: {finds(rule)}", "  ")
-    others = [spelt(one.subject) for one in asked.findings]
+    others = [spelt(finding.subject) for finding in asked.findings]
     if others:
         more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
         yield ""
@@ -317,12 +331,12 @@ def _nothing_told(asked: Asked) -> Iterator[str]:
 
 
 def _arguments(asked: Asked) -> Iterator[str]:
-    given = asked.rule.arguments
-    if not given:
+    arguments = asked.rule.arguments
+    if not arguments:
         return
     yield ""
     yield f"What {asked.rule.analysis} was given"
-    for name, value in given.items():
+    for name, value in arguments.items():
         if isinstance(value, FromOption):
             origin = asked.set_at.get(value.name, "the default of the option")
             yield from _wrapped(f"{name} = {spell(asked.options[value.name])}: options.{value.name}, {origin}", "  ")
@@ -340,4 +354,4 @@ def _to_change(finding: Finding, asked: Asked) -> Iterator[str]:
 
 
 def _wrapped(said: str, indent: str = "") -> list[str]:
-    return folded(said, indent, f"{indent}  ")
+    return wrap_text(said, indent, f"{indent}  ")

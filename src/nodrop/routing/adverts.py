@@ -62,7 +62,7 @@ def passed_on(attributes: Attributes) -> bool:
     return not attributes.communities or not attributes.communities & NOT_PASSED_ON
 
 
-def limited(parts: Iterable[Part], bits: int) -> tuple[Part, ...]:
+def restrict_parts(parts: Iterable[Part], bits: int) -> tuple[Part, ...]:
     """Parts as far as they are about these destinations."""
     return tuple([Part(attributes, both) for attributes, own in parts if (both := own & bits)])
 
@@ -98,17 +98,17 @@ class Adverts:
         for attributes, bits in parts:
             if bits:
                 merged[attributes] = merged.get(attributes, 0) | bits
-        return self._kept(merged)
+        return self._intern_advert(merged)
 
-    def within(self, advert: Advert, bits: int) -> Advert:
+    def restrict_advert(self, advert: Advert, bits: int) -> Advert:
         """Return an advert of another computation, as far as it is about these destinations."""
         if not advert.bits & bits:
-            return self._kept({})
-        return self._kept({attributes: both for attributes, own in advert.parts if (both := own & bits)})
+            return self._intern_advert({})
+        return self._intern_advert({attributes: both for attributes, own in advert.parts if (both := own & bits)})
 
-    def _kept(self, merged: dict[Attributes, int]) -> Advert:
+    def _intern_advert(self, merged: dict[Attributes, int]) -> Advert:
         key = frozenset(merged.items())
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = Advert(len(self._known), tuple(Part(*one) for one in merged.items()))
-        return found
+        advert = self._known.get(key)
+        if advert is None:
+            advert = self._known[key] = Advert(len(self._known), tuple(Part(*one) for one in merged.items()))
+        return advert

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.prefixes import Family, address
 from nodrop.routing.routers import Down, Reason, Router, Session, Side
 
@@ -12,29 +12,32 @@ Half = tuple[Router, BgpNeighbor]
 """A router and what it says of the other one."""
 
 
-def mismatch(own: Half, far: Half, links: int) -> Down | None:
+def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
     """Return why a session between two ends, `links` apart, stays down; None if it opens.
 
     Where both ends are at fault, it is reported at the first of them.
     """
-    (router, neighbor), (other, back) = own, far
+    (router, neighbor), (other_router, back) = own_half, far
 
     def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
         return Down(router, neighbor, reason, None, facts, related, there)
 
-    for one, mine, end, theirs in ((router, neighbor, other, back), (other, back, router, neighbor)):
-        wrong = _wrong_asn(one, mine, end.shown_asn(theirs))
+    for one, own_neighbor, end, other_neighbor in (
+        (router, neighbor, other_router, back),
+        (other_router, back, router, neighbor),
+    ):
+        wrong = _wrong_asn(one, own_neighbor, end.shown_asn(other_neighbor))
         if wrong is not None:
-            at = (*one.at(mine), "remote_asn")
-            return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(theirs))
-    second = (router.number, neighbor.key) > (other.number, back.key)
-    at = other.at(back)
+            at = (*one.at(own_neighbor), "remote_asn")
+            return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(other_neighbor))
+    second = (router.number, neighbor.key) > (other_router.number, back.key)
+    at = other_router.at(back)
     if neighbor.passive and back.passive:
-        return down("passive", (*at, "passive"), there=second, peer=other.name)
+        return down("passive", (*at, "passive"), there=second, peer=other_router.name)
     if neighbor.password != back.password:
-        return down("password", (*at, "password"), there=second, peer=other.name, how=_passwords(neighbor, back))
-    inside = _asn(router) == _asn(other)
-    for (sender, says), (receiver, checks) in ((own, far), (far, own)):
+        return down("password", (*at, "password"), there=second, peer=other_router.name, how=_passwords(neighbor, back))
+    inside = _asn(router) == _asn(other_router)
+    for (sender, says), (receiver, checks) in ((own_half, far), (far, own_half)):
         sent = _sent_ttl(says, inside=inside)
         left = sent - (links - 1)
         least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
@@ -44,9 +47,9 @@ def mismatch(own: Half, far: Half, links: int) -> Down | None:
     return None
 
 
-def _passwords(own: BgpNeighbor, far: BgpNeighbor) -> str:
+def _passwords(own_neighbor: BgpNeighbor, far: BgpNeighbor) -> str:
     """How the passwords of both ends differ, in the words of a message."""
-    if own.password is None:
+    if own_neighbor.password is None:
         return "only the other end has one"
     return "only this end has one" if far.password is None else "they differ"
 
@@ -72,13 +75,13 @@ def goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
 
 def _wrong_asn(router: Router, neighbor: BgpNeighbor, there: int) -> int | str | None:
     """Return the AS number that a statement asks for, where the other end shows another one, `there`."""
-    own, asked = _asn(router), neighbor.remote_asn
+    own_asn, asked = _asn(router), neighbor.remote_asn
     if asked is None:
         return "none"
     if asked == "external":
-        return None if own != there else "external"
+        return None if own_asn != there else "external"
     if asked == "internal":
-        return None if own == there else "internal"
+        return None if own_asn == there else "internal"
     return None if asked == there else asked
 
 
@@ -98,8 +101,8 @@ def opens(router: Router, neighbor: BgpNeighbor, back: BgpNeighbor) -> bool:
     if source is None or neighbor.interface is not None or expected is None:
         return True
     leg = router.by_name.get(source)
-    own = [one for each in router.legs for one in each.addresses] if leg is None else leg.addresses
-    return expected in own and (leg is not None or address(source) == expected)
+    own_addresses = [one for each in router.legs for one in each.addresses] if leg is None else leg.addresses
+    return expected in own_addresses and (leg is not None or address(source) == expected)
 
 
 def carries(neighbor: BgpNeighbor, family: Family) -> bool:
@@ -110,7 +113,7 @@ def carries(neighbor: BgpNeighbor, family: Family) -> bool:
     return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)
 
 
-def may_use_hops_of_ipv4(own: Sequence[Router], a: Side, b: Side) -> bool:
+def may_use_hops_of_ipv4(own_routers: Sequence[Router], a: Side, b: Side) -> bool:
     """Whether an end may use IPv4 routes that come over IPv6 with next hops of IPv4.
 
     They have these where not both ends have extended next hops: the IPv4 address of the sender's interface, else its
@@ -120,16 +123,20 @@ def may_use_hops_of_ipv4(own: Sequence[Router], a: Side, b: Side) -> bool:
     """
     if not (a.neighbor.active and b.neighbor.active) or (carries(a.neighbor, "ipv4") and carries(b.neighbor, "ipv4")):
         return False
-    return any(_may_use_hops_of(own[far.router], far, own[near.router], near) for near, far in ((a, b), (b, a)))
+    return any(
+        _may_use_hops_of(own_routers[far.router], far, own_routers[near.router], near) for near, far in ((a, b), (b, a))
+    )
 
 
 def _may_use_hops_of(sender: Router, far: Side, receiver: Router, near: Side) -> bool:
-    said = near.neighbor
-    if (said.ebgp_multihop or said.ttl_security_hops or 1) > 1 or not said.connected_check:
+    neighbor = near.neighbor
+    if (neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1) > 1 or not neighbor.connected_check:
         return True
     hops = [one for one in far.leg.addresses if one.family == "ipv4"]
-    named = address("" if sender.bgp is None else sender.bgp.router_id or "")
-    return any(receiver.leg_towards(one) is not None for one in hops or ([] if named is None else [named]))
+    named_address = address("" if sender.bgp is None else sender.bgp.router_id or "")
+    return any(
+        receiver.leg_towards(hop) is not None for hop in hops or ([] if named_address is None else [named_address])
+    )
 
 
 def adds_nothing(session: Session, sessions: Sequence[Session]) -> bool:
@@ -138,7 +145,11 @@ def adds_nothing(session: Session, sessions: Sequence[Session]) -> bool:
     FRR takes one of two paths with one next hop (bgpd/bgp_mpath.c, bgp_path_info_mpath_update).
     """
     ends = _ends_of_ipv4(session)
-    return any("ipv4" in other.families and _ends_of_ipv4(other) == ends for other in sessions if other is not session)
+    return any(
+        "ipv4" in other_session.families and _ends_of_ipv4(other_session) == ends
+        for other_session in sessions
+        if other_session is not session
+    )
 
 
 def _ends_of_ipv4(session: Session) -> frozenset[tuple[int, str, BgpNeighbor]]:
@@ -147,7 +158,7 @@ def _ends_of_ipv4(session: Session) -> frozenset[tuple[int, str, BgpNeighbor]]:
         (
             side.router,
             side.leg.name,
-            changed(
+            replace_fields(
                 side.neighbor,
                 address=None,
                 interface=None,

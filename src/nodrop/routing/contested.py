@@ -18,23 +18,25 @@ def contested(router: Router, bgp: Bgp, world: Callable[[Family], World]) -> Ite
     """
     for family in FAMILIES:
         ours = {distance_of_bgp(bgp, family, source) for source in _sources(router, bgp)}
-        for route, found in statics(router, family):
-            if route.distance < min(ours) or not world(family).is_offered(found, router.number):
+        for route, found_prefix in statics(router, family):
+            if route.distance < min(ours) or not world(family).is_offered(found_prefix, router.number):
                 continue
             if route.distance in ours:
                 yield route, "routes of BGP with the distance of static ones"
-            elif _is_announced(bgp, family, found):
+            elif _is_announced(bgp, family, found_prefix):
                 yield route, "static routes that are announced and that BGP may take over from"
 
 
-def _is_announced(bgp: Bgp, family: Family, found: Prefix) -> bool:
+def _is_announced(bgp: Bgp, family: Family, found_prefix: Prefix) -> bool:
     """Whether a router announces a prefix only while its static route is used."""
-    told = any(one.source == "static" and one.family == family for one in bgp.redistributions)
-    return told or (bgp.import_check is not False and any(prefix(one) == found for one in bgp.networks))
+    told = any(
+        redistribution.source == "static" and redistribution.family == family for redistribution in bgp.redistributions
+    )
+    return told or (bgp.import_check is not False and any(prefix(network) == found_prefix for network in bgp.networks))
 
 
 def _sources(router: Router, bgp: Bgp) -> Iterator[Source]:
     """Yield where routes of BGP may come from: from the own AS only where a neighbor may be in it."""
     yield from ("external", "aggregate")
-    if any(one.remote_asn in (None, "internal", bgp.asn) for one in router.neighbors):
+    if any(neighbor.remote_asn in (None, "internal", bgp.asn) for neighbor in router.neighbors):
         yield "internal"

@@ -46,41 +46,43 @@ class ControlPlane:
         self.routers: tuple[Router, ...] = tuple(routers(index))
         cabling = Cabling(index)
         self.up: tuple[Mapping[str, bool], ...] = tuple(
-            {leg.name: cabling.up(one.device.name, leg, failed) for leg in one.legs} for one in self.routers
+            {leg.name: cabling.up(router.device.name, leg, failed) for leg in router.legs} for router in self.routers
         )
-        found = Sessions(index, self.routers, failed)
-        self._found = found
-        self.sessions: tuple[Session, ...] = tuple(found.up)
-        if found.far:
-            self.sessions = (*self.sessions, *settle(found, self._onward, whole=self._is_whole()))
-        self.down = tuple(found.down)
+        sessions = Sessions(index, self.routers, failed)
+        self._found = sessions
+        self.sessions: tuple[Session, ...] = tuple(sessions.up)
+        if sessions.far:
+            self.sessions = (*self.sessions, *settle(sessions, self._onward, whole=self._is_whole()))
+        self.down = tuple(sessions.down)
         self._disputed: list[Session] = []
         """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
-        if any(limit(side.neighbor) for one in self.sessions for side in (one.a, one.b)):
+        if any(limit(side.neighbor) for session in self.sessions for side in (session.a, session.b)):
             self._drop_over_limit()
 
     def _drop_over_limit(self) -> None:
         """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
         while over := over_limit(self._worlds(self.sessions), self.sessions):
-            kept = [one for number, one in enumerate(self.sessions) if number not in over]
+            kept_sessions = [one for number, one in enumerate(self.sessions) if number not in over]
             for number in over if len(over) > 1 else ():
-                alone = (*kept, self.sessions[number])
-                if len(kept) not in over_limit(self._worlds(alone), alone):
+                alone = (*kept_sessions, self.sessions[number])
+                if len(kept_sessions) not in over_limit(self._worlds(alone), alone):
                     self._disputed.append(self.sessions[number])
             for number, (side, most, there) in over.items():
-                one = self.sessions[number]
-                for own in (one.a, one.b):
-                    router = self.routers[own.router]
+                session = self.sessions[number]
+                for own_side in (session.a, session.b):
+                    router = self.routers[own_side.router]
                     facts: dict[str, str | int] = {
                         "most": most,
                         "prefixes": there,
                         "where": self.routers[side.router].name,
                     }
-                    self.down += (Down(router, own.neighbor, "limit", own.leg, facts, there=own is not side),)
-            self.sessions = tuple(kept)
+                    self.down += (
+                        Down(router, own_side.neighbor, "limit", own_side.leg, facts, there=own_side is not side),
+                    )
+            self.sessions = tuple(kept_sessions)
 
     def _worlds(self, sessions: Sequence[Session]) -> Iterator[State]:
-        families = [family for family in FAMILIES if any(family in one.families for one in sessions)]
+        families = [family for family in FAMILIES if any(family in session.families for session in sessions)]
         return (converge(World(family, self.routers, sessions, self.up)) for family in families)
 
     def side(self, number: int, session: int) -> Side:
@@ -110,7 +112,7 @@ class ControlPlane:
     @cached_property
     def families(self) -> tuple[Family, ...]:
         """The families that a session carries."""
-        return tuple(one for one in FAMILIES if any(one in session.families for session in self.sessions))
+        return tuple(family for family in FAMILIES if any(family in session.families for session in self.sessions))
 
     @cached_property
     def ipv4(self) -> Routes:
@@ -158,8 +160,8 @@ class ControlPlane:
                 yield Gap(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")
         for session in self.sessions:
             for side, far in ((session.a, session.b), (session.b, session.a)):
-                there = self.routers[far.router].bgp
-                if there is not None and self.routers[side.router].local_asn(side.neighbor) == there.asn:
+                far_bgp = self.routers[far.router].bgp
+                if far_bgp is not None and self.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
                     yield Gap(self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's")
             if carries_unfollowed(session):
                 side = session.a
@@ -172,7 +174,7 @@ class ControlPlane:
                     yield from self._told_inside(self.routers[side.router], side)
         for family in self.families:
             if self.of(family).world.keeps:
-                yield from self._apart(self.of(family))
+                yield from self._find_indirect_routes(self.of(family))
 
     def _told_inside(self, router: Router, side: Side) -> Iterator[Gap]:
         """Yield what a router tells its AS and is not followed: redistributed static routes with their next hops."""
@@ -183,37 +185,37 @@ class ControlPlane:
                 where = (*router.subject, "redistributions", row.key)
                 yield Gap(where, "static routes told to the own AS with their next hops")
 
-    def _apart(self, routes: Routes) -> Iterator[Gap]:
+    def _find_indirect_routes(self, routes: Routes) -> Iterator[Gap]:
         """Yield routers with routes over other legs than those of the sessions that told them, which valleys follow."""
         for number, speaker in routes.world.speakers.items():
             for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
-                told = {hop.leg for hop in routes.hops(number, entry.hops)}
-                if entry.vias and not {hop.leg for hop in routes.hops_over(number, entry, None) or ()} <= told:
+                legs = {hop.leg for hop in routes.hops(number, entry.hops)}
+                if entry.vias and not {hop.leg for hop in routes.hops_over(number, entry, None) or ()} <= legs:
                     yield Gap(speaker.router.subject, "valleys over next hops that are behind other routers")
                     break
 
     def _unfollowed(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what a router announces that is not followed: routes of the kernel, and static ones to next hops."""
-        told = {one.family: one for one in bgp.redistributions if one.source == "static"}
-        for one in bgp.redistributions:
-            if one.source == "kernel":
-                yield Gap((*router.subject, "redistributions", one.key), "routes of the kernel")
+        redistributions = {one.family: one for one in bgp.redistributions if one.source == "static"}
+        for redistribution in bgp.redistributions:
+            if redistribution.source == "kernel":
+                yield Gap((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
         for neighbor in router.neighbors:
             for said in (neighbor, neighbor.ipv6):
                 if said.default_policy is not None and not self._only_prefixes(bgp, said.default_policy):
                     yield Gap(router.at(neighbor), "default-originate with a route map of more than prefixes")
         yield from self._uninstalled(router, bgp)
         yield from self._over_aggregates(router)
-        kept = {one.address for one in router.neighbors if not one.next_hop_self}
+        kept_addresses = {one.address for one in router.neighbors if not one.next_hop_self}
         for family in FAMILIES:
             for route, _ in statics(router, family):
                 named = route.prefix in bgp.networks
-                if discards(route) or not (named or family in told):
+                if discards(route) or not (named or family in redistributions):
                     continue
                 if outlet(router, route) is None:
                     yield Gap((router.device.name, "@static_routes", route.prefix), "next hops behind other routes")
-                elif route.next_hop in kept and not named:
-                    where = (*router.subject, "redistributions", told[family].key)
+                elif route.next_hop in kept_addresses and not named:
+                    where = (*router.subject, "redistributions", redistributions[family].key)
                     yield Gap(where, "static routes to a neighbor, which refuses what is told with its own address")
 
     def _over_aggregates(self, router: Router) -> Iterator[Gap]:
@@ -224,8 +226,8 @@ class ControlPlane:
                 leg = outlet(router, route)
                 if discards(route) or (leg is not None and up[leg.name]):
                     continue
-                found = self.of(family).own(router.number).get(prefix)
-                if found is not None and found.discard:
+                found_route = self.of(family).own(router.number).get(prefix)
+                if found_route is not None and found_route.discard:
                     where = (router.device.name, "@static_routes", route.prefix)
                     yield Gap(where, "static routes over a route that drops packets")
 
@@ -239,14 +241,14 @@ class ControlPlane:
                 yield Gap(where, "set src of an address that the switch does not have")
         for route, what in contested(router, bgp, lambda family: self.of(family).world):
             yield Gap((router.device.name, "@static_routes", route.prefix), what)
-        for one in bgp.aggregates:
-            if one.as_set:
+        for aggregate in bgp.aggregates:
+            if aggregate.as_set:
                 yield Gap(router.subject, "aggregate-address with as-set")
 
     @staticmethod
     def _only_prefixes(bgp: Bgp, name: str) -> bool:
         """Whether a route map matches nothing but prefixes, rule by rule."""
-        rules = [rule for one in bgp.route_maps if one.name == name for rule in one.rules]
+        rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
         matches = (kind for rule in rules for kind, _ in rule.matches)
         goes = any(kind in ("call", "on-match") for rule in rules for kind, _ in rule.sets)
         return not goes and all(kind.endswith("address prefix-list") for kind in matches)

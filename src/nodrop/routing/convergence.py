@@ -17,14 +17,14 @@ from nodrop.routing.adverts import (
     Attributes,
     Learned,
     Part,
-    limited,
     passed_on,
+    restrict_parts,
     together,
 )
 from nodrop.routing.decision import Heard, Table, decide
 from nodrop.routing.inside import admitted, decide_inside, told_inside
 from nodrop.routing.originating import LOCAL_WEIGHT, preferred
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy, marked
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy, add_shutdown_community
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.speakers import Link, Speaker, World
 from nodrop.routing.tiers import rank
@@ -59,24 +59,24 @@ class Makers:
         if numbers is None:
             each = {advert.number: advert.numbers for pieces in heard for advert in pieces}
             numbers = self._numbers[heard] = frozenset().union(*each.values())
-        own = speaker.bgp.asn if speaker.bgp.asn in numbers else 0
+        own_asn = speaker.bgp.asn if speaker.bgp.asn in numbers else 0
         drained = speaker.bgp.graceful_shutdown
-        key = (speaker.shape, own, drained, heard)
-        found = self._tables.get(key)
-        if found is None:
+        key = (speaker.shape, own_asn, drained, heard)
+        found_table = self._tables.get(key)
+        if found_table is None:
             accepted = [
-                tuple(self.accepted(link, advert, own, drained=drained) for advert in pieces)
+                tuple(self.accepted(link, advert, own_asn, drained=drained) for advert in pieces)
                 for link, pieces in zip(speaker.links, heard, strict=True)
             ]
-            made = decide_inside(speaker, accepted) if speaker.peers else decide(accepted, speaker.limits)
-            found = self._tables[key] = made
-        return found
+            new_table = decide_inside(speaker, accepted) if speaker.peers else decide(accepted, speaker.limits)
+            found_table = self._tables[key] = new_table
+        return found_table
 
     def accepted(self, link: Link, advert: Advert, asn: int, *, drained: bool) -> Advert:
         """Return what is left of an advert without loops and after the import policy."""
         key = (advert.number, link.inbound.number, asn, link.repeats, drained)
-        found = self._imports.get(key)
-        if found is None:
+        found_advert = self._imports.get(key)
+        if found_advert is None:
             parts = advert.parts
             if asn:
                 parts = tuple([one for one in parts if one.attributes.path.count(asn) <= link.repeats])
@@ -84,12 +84,14 @@ class Makers:
             if peering is not None:
                 parts = tuple(admitted(parts, peering, self._host))
             left = link.inbound.parts(parts, advert.bits)
-            if (drained or any(one.communities for one, _ in left)) and not (peering is not None and peering.internal):
+            if (drained or any(attributes.communities for attributes, _ in left)) and not (
+                peering is not None and peering.internal
+            ):
                 left = [Part(_avoided(attributes, drained=drained), bits) for attributes, bits in left]
-            found = self._imports[key] = self._heard.of(left)
-        return found
+            found_advert = self._imports[key] = self._heard.of(left)
+        return found_advert
 
-    def told(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
+    def compute_adverts(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
         """Return the adverts for a neighbor: routes that the router originates, and the best that it has learned.
 
         The two are pieces of their own: routers that learned the same tell the same of that, whatever they originate.
@@ -104,24 +106,26 @@ class Makers:
             hidden |= 1 << self.world.destinations.class_of[self.world.default]
         hides = (own | speaker.unnamed | hidden) & table.bits
         if outbound.peering is not None:
-            return self._told_inside(speaker, (*limited(local, ~hidden), *summed), table, hides, default, outbound)
+            return self._told_inside(
+                speaker, (*restrict_parts(local, ~hidden), *summed), table, hides, default, outbound
+            )
         given = tuple([part for part in local if passed_on(part.attributes)])
         if hidden:
-            given = limited(given, ~hidden)
+            given = restrict_parts(given, ~hidden)
         given += summed
         bgp = speaker.bgp
         who = (bgp.asn, bgp.graceful_shutdown, bgp.maximum_med)
-        first = self._told((*who, given), given, own, speaker, outbound)
+        first_advert = self._export_advert((*who, given), given, own, speaker, outbound)
         key = (*who, id(table), hides)
         learned = table.passed
         if hides and (*key, outbound.number) not in self._exports:
             learned = tuple([Part(one, bits & ~hides) for one, bits in learned])
-        rest = self._told(key, learned, table.bits, speaker, outbound)
-        pieces = [piece for piece in (first, rest) if piece.bits]
+        remaining_advert = self._export_advert(key, learned, table.bits, speaker, outbound)
+        pieces = [piece for piece in (first_advert, remaining_advert) if piece.bits]
         if default is not None:
             bit = 1 << self.world.destinations.class_of[self.world.default]
-            attributes = marked(default) if bgp.graceful_shutdown else default
-            pieces.append(self.adverts.of(self._named([Part(attributes, bit)], bgp, outbound)))
+            attributes = add_shutdown_community(default) if bgp.graceful_shutdown else default
+            pieces.append(self.adverts.of(self._prepend_asn([Part(attributes, bit)], bgp, outbound)))
         return tuple(pieces)
 
     def _told_inside(
@@ -137,9 +141,9 @@ class Makers:
         bgp = speaker.bgp
         parts = [*told_inside(speaker, own, table, hides, outbound, drained=bgp.graceful_shutdown)]
         if default is not None:
-            given = marked(default) if bgp.graceful_shutdown else default
+            given_attributes = add_shutdown_community(default) if bgp.graceful_shutdown else default
             bit = 1 << self.world.destinations.class_of[self.world.default]
-            parts.append(Part(given._replace(learned=Learned()), bit))
+            parts.append(Part(given_attributes._replace(learned=Learned()), bit))
         if bgp.maximum_med is not None:
             parts = [Part(attributes._replace(med=bgp.maximum_med), bits) for attributes, bits in parts]
         advert = self.adverts.of(parts)
@@ -166,19 +170,19 @@ class Makers:
                 hidden |= inside if only else 0
         return tuple(parts), hidden
 
-    def _told(
+    def _export_advert(
         self, key: tuple[object, ...], parts: tuple[Part, ...], bits: int, speaker: Speaker, outbound: Policy
     ) -> Advert:
-        found = self._exports.get((*key, outbound.number))
-        if found is None:
+        advert = self._exports.get((*key, outbound.number))
+        if advert is None:
             left = outbound.parts(parts, bits)
             if speaker.bgp.graceful_shutdown:
-                left = [Part(marked(attributes), own) for attributes, own in left]
-            found = self.adverts.of(self._named(left, speaker.bgp, outbound))
-            self._exports[(*key, outbound.number)] = found
-        return found
+                left = [Part(add_shutdown_community(attributes), own) for attributes, own in left]
+            advert = self.adverts.of(self._prepend_asn(left, speaker.bgp, outbound))
+            self._exports[(*key, outbound.number)] = advert
+        return advert
 
-    def _named(self, parts: Iterable[Part], bgp: Bgp, outbound: Policy) -> Iterable[Part]:
+    def _prepend_asn(self, parts: Iterable[Part], bgp: Bgp, outbound: Policy) -> Iterable[Part]:
         """Put the own AS number before each path, at an origin that need not be named `ORIGIN`."""
         hidden, before = self.world.hidden, outbound.named or (bgp.asn,)
         for attributes, bits in parts:
@@ -203,7 +207,7 @@ def _avoided(attributes: Attributes, *, drained: bool) -> Attributes:
     """
     if GRACEFUL_SHUTDOWN in attributes.communities:
         return attributes._replace(preference=0)
-    return marked(attributes)._replace(preference=0) if drained else attributes
+    return add_shutdown_community(attributes)._replace(preference=0) if drained else attributes
 
 
 class State:
@@ -253,8 +257,8 @@ class State:
     def run(self, begin: Iterable[int]) -> Self:
         """Let routers talk, one after the other, until nothing changes; those go first that hear something new."""
         speakers = self.world.speakers
-        first = set(begin)
-        waiting = deque(sorted(first))
+        first_numbers = set(begin)
+        waiting = deque(sorted(first_numbers))
         queued = set(waiting)
         patience = _MOST_TURNS * (len(speakers) + 1)
         while waiting and patience:
@@ -263,9 +267,9 @@ class State:
             queued.discard(number)
             speaker = speakers[number]
             table = self.makers.table(speaker, self._heard(speaker))
-            if table is self.table(number) and number not in first:
+            if table is self.table(number) and number not in first_numbers:
                 continue
-            first.discard(number)
+            first_numbers.discard(number)
             self.tables[number] = table
             for far in self._speak(speaker, table):
                 if far not in queued:
@@ -283,17 +287,17 @@ class State:
         """Tell the neighbors what is new; return those for whom anything is."""
         number = speaker.router.number
         local = self.local(number)
-        now: dict[int, Heard] = {}
+        adverts: dict[int, Heard] = {}
         changed: dict[int, bool] = {}
         hearing: dict[int, None] = {}
         for link in speaker.links:
             policy = link.outbound.number
-            if policy not in now:
-                now[policy] = self.makers.told(speaker, local, table, link.outbound)
-                changed[policy] = self.tells(number, policy) != now[policy]
+            if policy not in adverts:
+                adverts[policy] = self.makers.compute_adverts(speaker, local, table, link.outbound)
+                changed[policy] = self.tells(number, policy) != adverts[policy]
             if changed[policy] and self.up(link.session):
                 hearing[link.far] = None
-        self._told[number] = now
+        self._told[number] = adverts
         return list(hearing)
 
 
@@ -306,7 +310,7 @@ class Share(State):
 
     def local(self, number: int) -> tuple[Part, ...]:
         """Return what a router originates of these destinations."""
-        return limited(self.world.speakers[number].local, self._bits)
+        return restrict_parts(self.world.speakers[number].local, self._bits)
 
 
 class Whole(State):
@@ -320,23 +324,25 @@ class Whole(State):
 
     def table(self, number: int) -> Table:
         """Return what a router has learned; routers with the same shares have the same whole."""
-        known = self.tables.get(number)
-        if known is not None:
-            return known
-        parts = tuple([share.table(number) for share in self._shares])
-        found = self._together.get(parts)
-        if found is None:
-            found = self._together[parts] = Table(tuple(entry for part in parts for entry in part.entries))
-        self.tables[number] = found
-        return found
+        known_table = self.tables.get(number)
+        if known_table is not None:
+            return known_table
+        tables = tuple([share.table(number) for share in self._shares])
+        found_table = self._together.get(tables)
+        if found_table is None:
+            found_table = self._together[tables] = Table(tuple(entry for table in tables for entry in table.entries))
+        self.tables[number] = found_table
+        return found_table
 
     def tells(self, number: int, outbound: int) -> Heard:
         """Return what a router tells under a policy."""
-        told = self._told.setdefault(number, {})
-        found = told.get(outbound)
-        if found is None:
-            found = told[outbound] = tuple([piece for share in self._shares for piece in share.tells(number, outbound)])
-        return found
+        adverts = self._told.setdefault(number, {})
+        found_adverts = adverts.get(outbound)
+        if found_adverts is None:
+            found_adverts = adverts[outbound] = tuple(
+                [piece for share in self._shares for piece in share.tells(number, outbound)]
+            )
+        return found_adverts
 
 
 def converge(world: World) -> State:
@@ -353,9 +359,9 @@ def converge(world: World) -> State:
         tier = rank(speaker.router.device)
         shares[tier] = shares.get(tier, 0) | together(speaker.local)
     taken = 0
-    made = []
+    new_shares = []
     for bits in shares.values():
         share = Share(makers, bits & ~taken)
         taken |= bits
-        made.append(share.run(one for one in world.speakers if share.local(one)))
-    return Whole(makers, made)
+        new_shares.append(share.run(number for number in world.speakers if share.local(number)))
+    return Whole(makers, new_shares)

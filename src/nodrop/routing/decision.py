@@ -48,9 +48,9 @@ class Table:
         for entry in entries:
             self.bits |= entry.bits
         self.passed = tuple(
-            Part(one if one.med is None else one._replace(med=None), bits)
-            for one, bits, *_ in entries
-            if passed_on(one)
+            Part(attributes if attributes.med is None else attributes._replace(med=None), bits)
+            for attributes, bits, *_ in entries
+            if passed_on(attributes)
         )
         """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
 
@@ -89,7 +89,7 @@ class Choice(Protocol):
         """Return the parts of an advert whose next hops can be reached."""
         ...
 
-    def chosen(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
+    def choose_best(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
         """Return the best of offers of one part each, and the links and next hops that are used together."""
         ...
 
@@ -134,9 +134,9 @@ def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None)
             parts: tuple[Part, ...]
             vias: tuple[Address | None, ...] = ()
             if choice is None:
-                parts, hops = _chosen(rivals, limits)
+                parts, hops = _select_multipath(rivals, limits)
             else:
-                best, hops, vias = choice.chosen(rivals)
+                best, hops, vias = choice.choose_best(rivals)
                 parts = (best,)
             for attributes, own_bits in parts:
                 if both := own_bits & bits:
@@ -147,7 +147,7 @@ def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None)
 
 def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]]:
     """Destinations that are not covered yet, by who offers them, in sets that do not overlap."""
-    found: list[tuple[int, list[Offer]]] = []
+    found_atoms: list[tuple[int, list[Offer]]] = []
     union = 0
     for offer in offers:
         bits = 0
@@ -159,21 +159,21 @@ def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]
         bits ^= overlap
         if overlap:
             parted: list[tuple[int, list[Offer]]] = []
-            for own, others in found:
+            for own, other_offers in found_atoms:
                 both = own & overlap
                 if not both:
-                    parted.append((own, others))
+                    parted.append((own, other_offers))
                     continue
-                parted.append((both, [*others, offer]))
+                parted.append((both, [*other_offers, offer]))
                 if both != own:
-                    parted.append((own ^ both, others))
-            found = parted
+                    parted.append((own ^ both, other_offers))
+            found_atoms = parted
         if bits:
-            found.append((bits, [offer]))
-    return found
+            found_atoms.append((bits, [offer]))
+    return found_atoms
 
 
-def _chosen(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
+def _select_multipath(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
     """Return what is offered by the neighbor that wins a tie, and the links that are used together."""
     if len(offers) > 1:
         offers = least_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
@@ -187,13 +187,13 @@ def _chosen(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tupl
 
 def least_med(rows: list[_Row], attributes_of: Callable[[_Row], Attributes], *, always: bool) -> list[_Row]:
     """Return rows but those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
-    given = [attributes_of(row) for row in rows]
-    if all(attributes.med is None for attributes in given):
+    given_attributes = [attributes_of(row) for row in rows]
+    if all(attributes.med is None for attributes in given_attributes):
         return rows
-    neighbors = [None if always or not attributes.path else attributes.path[0] for attributes in given]
+    neighbors = [None if always or not attributes.path else attributes.path[0] for attributes in given_attributes]
     least: dict[int | None, int] = {}
-    for attributes, asn in zip(given, neighbors, strict=True):
+    for attributes, asn in zip(given_attributes, neighbors, strict=True):
         med = attributes.med or 0
         least[asn] = min(least.get(asn, med), med)
-    compared = zip(rows, given, neighbors, strict=True)
+    compared = zip(rows, given_attributes, neighbors, strict=True)
     return [row for row, attributes, asn in compared if (attributes.med or 0) == least[asn]]

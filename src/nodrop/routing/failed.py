@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
-from nodrop.routing.adverts import Part, limited
+from nodrop.routing.adverts import Part, restrict_parts
 from nodrop.routing.convergence import Makers, State
 from nodrop.routing.decision import Heard, Table
 from nodrop.routing.speakers import Speaker, World
@@ -21,13 +21,13 @@ class Change(NamedTuple):
     gains: bool
 
 
-def change(before: Table, now: Table) -> Change:
+def change(before: Table, table: Table) -> Change:
     """Return what becomes of a router that had one table and has another."""
-    kept = {(entry.hops, entry.bits) for entry in now.entries}
+    kept = {(entry.hops, entry.bits) for entry in table.entries}
     then = {(entry.hops, entry.bits) for entry in before.entries}
-    new = [entry for entry in now.entries if (entry.hops, entry.bits) not in then]
+    new = [entry for entry in table.entries if (entry.hops, entry.bits) not in then]
     weaker: list[tuple[int, int, int]] = []
-    gains = bool(now.bits & ~before.bits)
+    gains = bool(table.bits & ~before.bits)
     for old in before.entries:
         if (old.hops, old.bits) in kept:
             continue
@@ -36,7 +36,7 @@ def change(before: Table, now: Table) -> Change:
                 if len(entry.hops) < len(old.hops):
                     weaker.append((both, len(entry.hops), len(old.hops)))
                 gains = gains or not set(entry.hops) <= set(old.hops)
-    return Change(before.bits & ~now.bits, tuple(weaker), gains)
+    return Change(before.bits & ~table.bits, tuple(weaker), gains)
 
 
 class Known:
@@ -51,13 +51,13 @@ class Known:
         self.changes: dict[tuple[int, int], Change] = {}
         """By two tables, of which one is in `before` and the other in `makers`."""
 
-    def change(self, before: Table, now: Table) -> Change:
-        """What a router loses that had one table and has another; many routers have the same two."""
-        key = (id(before), id(now))
-        found = self.changes.get(key)
-        if found is None:
-            found = self.changes[key] = change(before, now)
-        return found
+    def change(self, before: Table, table: Table) -> Change:
+        """Return the routes that a router loses between two tables; many routers have the same two."""
+        key = (id(before), id(table))
+        found_change = self.changes.get(key)
+        if found_change is None:
+            found_change = self.changes[key] = change(before, table)
+        return found_change
 
 
 class Failed(State):
@@ -73,47 +73,47 @@ class Failed(State):
         self._listeners: set[int] = set()
 
     def before(self, number: int) -> Table:
-        """What a router has learned of these destinations before the failure."""
+        """Return the routes of a router to these destinations before the failure."""
         table = self._base.table(number)
-        found = self._before.get(id(table))
-        if found is None:
-            entries = (one._replace(bits=one.bits & self.bits) for one in table.entries if one.bits & self.bits)
-            found = self._before[id(table)] = Table(tuple(entries))
-        return found
+        found_table = self._before.get(id(table))
+        if found_table is None:
+            entries = (entry._replace(bits=entry.bits & self.bits) for entry in table.entries if entry.bits & self.bits)
+            found_table = self._before[id(table)] = Table(tuple(entries))
+        return found_table
 
     def now(self, number: int) -> Table:
-        """What a router has learned of these destinations in the end."""
-        found = self.tables.get(number)
-        return self.before(number) if found is None else found
+        """Return the routes of a router to these destinations after convergence."""
+        table = self.tables.get(number)
+        return self.before(number) if table is None else table
 
     def local(self, number: int) -> tuple[Part, ...]:
-        """What a router originates of these destinations."""
-        return limited(self._changed.get(number, self.world.speakers[number].local), self.bits)
+        """Return those of these destinations that a router originates."""
+        return restrict_parts(self._changed.get(number, self.world.speakers[number].local), self.bits)
 
     def tells(self, number: int, outbound: int) -> Heard:
-        """What a router tells of these destinations under a policy."""
-        own = self._told.get(number)
-        if own is not None and outbound in own:
-            return own[outbound]
+        """Return the adverts of these destinations that a router sends under a policy."""
+        own_adverts = self._told.get(number)
+        if own_adverts is not None and outbound in own_adverts:
+            return own_adverts[outbound]
         told = self._base.tells(number, outbound)
-        found = self._within.get(told)
-        if found is None:
+        found_adverts = self._within.get(told)
+        if found_adverts is None:
             adverts = self.makers.adverts
-            pieces = [adverts.within(advert, self.bits) for advert in told]
-            found = self._within[told] = tuple([piece for piece in pieces if piece.bits])
-        return found
+            pieces = [adverts.restrict_advert(advert, self.bits) for advert in told]
+            found_adverts = self._within[told] = tuple([piece for piece in pieces if piece.bits])
+        return found_adverts
 
     def up(self, session: int) -> bool:
         """Whether a session is still there."""
         return session not in self._dead
 
     def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
-        """What a router hears, link by link; looked up here, as most of the time goes by in it."""
+        """Return the adverts that a router hears, link by link; inlined, as most of the time is spent here."""
         told, before = self._told, self._known.told
         found = []
         for whom in speaker.hears:
-            own = told.get(whom[0])
-            heard = before.get(whom) if own is None else own[whom[1]]
+            own_adverts = told.get(whom[0])
+            heard = before.get(whom) if own_adverts is None else own_adverts[whom[1]]
             if heard is None:
                 heard = before[whom] = self.tells(*whom)
             found.append(heard)

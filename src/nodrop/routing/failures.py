@@ -72,21 +72,21 @@ class Failures:
     @cached_property
     def _numbers(self) -> Mapping[str, list[int]]:
         """The routers of each device."""
-        found: defaultdict[str, list[int]] = defaultdict(list)
+        numbers: defaultdict[str, list[int]] = defaultdict(list)
         for router in self._plane.routers:
-            found[router.device.name].append(router.number)
-        return found
+            numbers[router.device.name].append(router.number)
+        return numbers
 
     @cached_property
     def _sessions(self) -> Mapping[End, list[int]]:
         """The sessions over each port."""
-        found: defaultdict[End, list[int]] = defaultdict(list)
+        sessions: defaultdict[End, list[int]] = defaultdict(list)
         for number, session in enumerate(self._plane.sessions):
             for side in (session.a, session.b):
                 device = self._plane.routers[side.router].device.name
                 for port in side.leg.ports:
-                    found[End(device, port)].append(number)
-        return found
+                    sessions[End(device, port)].append(number)
+        return sessions
 
     @cached_property
     def alike(self) -> Mapping[Link, tuple[Link, ...]]:
@@ -95,8 +95,8 @@ class Failures:
         for link in self.links:
             over = {number for end in (link.a, link.b) for number in self._sessions.get(end, ())}
             key: object = link
-            if len(over) == 1 and (found := self._places.get(*over)) is not None:
-                key = self._twins.session(*found)
+            if len(over) == 1 and (place := self._places.get(*over)) is not None:
+                key = self._twins.session(*place)
             groups.setdefault(key, []).append(link)
         return {group[0]: tuple(group) for group in groups.values()}
 
@@ -113,7 +113,9 @@ class Failures:
     @cached_property
     def _twins(self) -> Twins:
         tied = self._world.tied
-        return Twins(self._world, frozenset(one for one in self._world.speakers if tied or self._announces_legs(one)))
+        return Twins(
+            self._world, frozenset(speaker for speaker in self._world.speakers if tied or self._announces_legs(speaker))
+        )
 
     @cached_property
     def _places(self) -> Mapping[int, tuple[int, int]]:
@@ -148,15 +150,15 @@ class Failures:
 
     def _recomputed(self, ends: frozenset[End], gone: frozenset[int]) -> Outcome:
         """Return what becomes of a fabric without some ports where routes follow others; valleys are not looked for."""
-        now = after(self._routes, ends)
+        routes = after(self._routes, ends)
         lost: dict[int, int] = {}
         weaker = []
-        for number, bits, left, then in changes(self._routes, now, gone):
-            if left:
-                weaker.append(Weaker(number, bits, left, then))
+        for number, bits, remaining_hops, then in changes(self._routes, routes, gone):
+            if remaining_hops:
+                weaker.append(Weaker(number, bits, remaining_hops, then))
             else:
                 lost[number] = lost.get(number, 0) | bits
-        return Outcome(_losses(lost), (), tuple(weaker), now.state.unstable)
+        return Outcome(_losses(lost), (), tuple(weaker), routes.state.unstable)
 
     def _works(self, number: int, ends: frozenset[End]) -> bool:
         session = self._plane.sessions[number]
@@ -198,35 +200,37 @@ class Failures:
             before = state.table(number)
             pairs = zip(speaker.links, speaker.hears, strict=True)
             heard = tuple([() if link.session in dead else state.tells(*whom) for link, whom in pairs])
-            now = makers.table(speaker, heard)
+            table = makers.table(speaker, heard)
             said = local.get(number, speaker.local)
             for policy in {link.outbound.number: link.outbound for link in speaker.links}.values():
-                bits |= differing(state.tells(number, policy.number), makers.told(speaker, said, now, policy))
+                bits |= differing(
+                    state.tells(number, policy.number), makers.compute_adverts(speaker, said, table, policy)
+                )
             if number not in gone:
-                changed = change(before, now)
-                itself = self._itself(speaker, said, now, makers)
+                changed = change(before, table)
+                itself = self._itself(speaker, said, table, makers)
                 weaker += _weaker(number, changed, itself)
                 unreachable[number] = changed.lost & ~itself & ~own
         if not bits:
             return Outcome(_losses(unreachable), (), tuple(weaker))
         if self._world.tied:
             bits = self._world.every
-        known = self._known(bits)
-        failed = Failed(state, dead, local, known).run(ends)
+        known_cached_result = self._cached_results(bits)
+        failed = Failed(state, dead, local, known_cached_result).run(ends)
         weaker = [one._replace(bits=left) for one in weaker if (left := one.bits & ~bits)]
         touched = sorted(failed.tables.keys() - gone)
         for number in touched:
-            changed = known.change(failed.before(number), failed.tables[number])
+            changed = known_cached_result.change(failed.before(number), failed.tables[number])
             speaker = self._world.speakers[number]
             if changed.lost or changed.weaker:
-                itself = self._itself(speaker, failed.local(number), failed.tables[number], known.makers)
+                itself = self._itself(speaker, failed.local(number), failed.tables[number], known_cached_result.makers)
                 weaker += _weaker(number, changed, itself)
             lost = changed.lost & ~itself & ~own if changed.lost else 0
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
-        valleys = tuple(self._valleys(failed, touched, known))
+        valleys = tuple(self._valleys(failed, touched, known_cached_result))
         return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
 
-    def _itself(self, speaker: Speaker, said: tuple[Part, ...], now: Table, makers: Makers) -> int:
+    def _itself(self, speaker: Speaker, said: tuple[Part, ...], table: Table, makers: Makers) -> int:
         """Return the destinations that a router reaches over no learned route, before or after a failure.
 
         It originates them, drops packets to them for an aggregate (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce), or does
@@ -234,16 +238,16 @@ class Failures:
         """
         itself = ~speaker.installs | together((*said, *speaker.local))
         if speaker.summaries:
-            itself |= together(makers.summed(speaker, said, now)[0]) | self._state.summed(speaker.router.number)
+            itself |= together(makers.summed(speaker, said, table)[0]) | self._state.summed(speaker.router.number)
         return itself
 
-    def _known(self, bits: int) -> Known:
+    def _cached_results(self, bits: int) -> Known:
         """Return what is made of these destinations; kept for the next failures, which are often of the same."""
-        found = self._kept.pop(bits, None) or Known(self._world, bits)
-        self._kept[bits] = found
+        cached_result = self._kept.pop(bits, None) or Known(self._world, bits)
+        self._kept[bits] = cached_result
         if len(self._kept) > _MOST_KEPT:
             self._kept.pop(next(iter(self._kept)))
-        return found
+        return cached_result
 
     def _valleys(self, failed: Failed, touched: list[int], known: Known) -> Iterator[Loss]:
         """Yield new valleys: at a router that sends something up, or down to another, that it did not before.
@@ -252,16 +256,16 @@ class Failures:
         """
         bottoms: dict[int, None] = {}
         for number in touched:
-            before, now = failed.before(number), failed.tables[number]
-            if not known.change(before, now).gains:
+            before, table = failed.before(number), failed.tables[number]
+            if not known.change(before, table).gains:
                 continue
             up = self._tiers.up(number)
-            if _sent(now, up) & ~_sent(before, up):
+            if _sent(table, up) & ~_sent(before, up):
                 bottoms[number] = None
             links = self._world.speakers[number].links
-            for position in {hop for entry in now.entries for hop in entry.hops} & self._tiers.down(number):
+            for position in {hop for entry in table.entries for hop in entry.hops} & self._tiers.down(number):
                 alone = frozenset((position,))
-                if _sent(now, alone) & ~_sent(before, alone):
+                if _sent(table, alone) & ~_sent(before, alone):
                     bottoms[links[position].far] = None
         found = {number: self._tiers.valley(number, failed.now, failed.local) for number in bottoms}
         found = {number: bits for number, bits in found.items() if bits}
@@ -270,8 +274,8 @@ class Failures:
         wanted = 0
         for bits in found.values():
             wanted |= bits
-        over = self._tiers.carried(wanted, failed.now, failed.local)
-        earlier = self._tiers.carried(wanted, failed.before, failed.local)
+        over = self._tiers.trace_destinations(wanted, failed.now, failed.local)
+        earlier = self._tiers.trace_destinations(wanted, failed.before, failed.local)
         for number, there in found.items():
             there &= self._tiers.into(number, over)
             old = self._tiers.valley(number, failed.before, failed.local) & self._tiers.into(number, earlier)
@@ -299,9 +303,9 @@ def _weaker(number: int, changed: Change, own: int) -> Iterator[Weaker]:
             yield Weaker(number, left, hops, before)
 
 
-def differing(one: Heard, other: Heard) -> int:
+def differing(adverts: Heard, other_adverts: Heard) -> int:
     """Return the destinations about which two routers, or one before and after, say something else."""
-    said, there = _by_attributes(one), _by_attributes(other)
+    said, there = _by_attributes(adverts), _by_attributes(other_adverts)
     bits = 0
     for attributes in said.keys() | there.keys():
         bits |= said.get(attributes, 0) ^ there.get(attributes, 0)

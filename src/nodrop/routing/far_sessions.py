@@ -21,18 +21,18 @@ Onward = Callable[[int, Address], Iterable[int]]
 _MOST_HOPS = 255
 
 
-def settle(found: Sessions, onward: Onward, *, whole: bool) -> list[Session]:
+def settle(sessions: Sessions, onward: Onward, *, whole: bool) -> list[Session]:
     """Return the sessions over several hops that come up, and add the statements that get none to `found.down`.
 
     Unless the routes are `whole`, a missing one may come from a router that was not read.
     """
     up = []
-    for asked in found.far:
-        result = _of(found, asked, onward)
+    for asked in sessions.far:
+        result = _of(sessions, asked, onward)
         if isinstance(result, Down) and result.reason == "no-route" and not whole:
             result = result._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
         if isinstance(result, Down):
-            found.down.append(result)
+            sessions.down.append(result)
         elif (result.a.router, result.a.neighbor.key) < (result.b.router, result.b.neighbor.key):
             up.append(result)
     return up
@@ -44,27 +44,27 @@ def carries_unfollowed(session: Session) -> bool:
     return not session.families and any(carries(a, family) and carries(b, family) for family in FAMILIES)
 
 
-def _of(found: Sessions, asked: Down, onward: Onward) -> Session | Down:
+def _of(sessions: Sessions, asked: Down, onward: Onward) -> Session | Down:
     router, neighbor = asked.router, asked.neighbor
     to = address(neighbor.address or "")
-    owner = None if to is None else found.owner(to, router)
+    owner = None if to is None else sessions.owner(to, router)
     if to is None or owner is None:
         return asked._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
     far, far_leg = owner
     back = _statement(far, router)
     if back is None:
-        if found.is_unread(far):
+        if sessions.is_unread(far):
             return asked._replace(reason="unread", facts={"node": far.device.name})
         facts = {"peer": far.name, "port": far_leg.name}
         return asked._replace(reason="missing-there", facts=facts, related=(far.subject,))
     if not back.enabled:
         return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
-    own = address(back.address or "")
-    leg = None if own is None else _leg(router, own)
-    assert own is not None
+    own_address = address(back.address or "")
+    leg = None if own_address is None else _leg(router, own_address)
+    assert own_address is not None
     assert leg is not None
     links = 1
-    for start, goal, end in ((router, to, far), (far, own, router)):
+    for start, goal, end in ((router, to, far), (far, own_address, router)):
         distance = _distance(onward, start.number, goal, end.number)
         if distance is None:
             facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
@@ -73,14 +73,14 @@ def _of(found: Sessions, asked: Down, onward: Onward) -> Session | Down:
     wrong = mismatch((router, neighbor), (far, back), links)
     if wrong is not None:
         return asked._replace(reason=wrong.reason, facts=wrong.facts, related=wrong.related, there=wrong.there)
-    if not (_opens(neighbor, leg, own) or _opens(back, far_leg, to)):
+    if not (_opens(neighbor, leg, own_address) or _opens(back, far_leg, to)):
         facts = {"peer": far.name, "address": str(back.address)}
         return asked._replace(reason="source", facts=facts, there=router.number > far.number)
     halves = (
-        Half(router.device, _cabled(router), atom(own), _opens(neighbor, leg, own)),
+        Half(router.device, _cabled(router), atom(own_address), _opens(neighbor, leg, own_address)),
         Half(far.device, _cabled(far), atom(to), _opens(back, far_leg, to)),
     )
-    stop = find_stop(found.index, *halves, across=True)
+    stop = find_stop(sessions.index, *halves, across=True)
     if stop is not None:
         facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
         there = stop.device != router.device.name
@@ -90,12 +90,12 @@ def _of(found: Sessions, asked: Down, onward: Onward) -> Session | Down:
 
 def _statement(far: Router, router: Router) -> BgpNeighbor | None:
     """Return what a router says of another, to any of its addresses."""
-    own = {one for leg in router.legs for one in leg.addresses}
-    return next((statement for to, statement in far.by_address.items() if to in own), None)
+    own_addresses = {one for leg in router.legs for one in leg.addresses}
+    return next((statement for to, statement in far.by_address.items() if to in own_addresses), None)
 
 
-def _leg(router: Router, own: Address) -> Leg | None:
-    return next((leg for leg in router.legs if own in leg.addresses), None)
+def _leg(router: Router, own_address: Address) -> Leg | None:
+    return next((leg for leg in router.legs if own_address in leg.addresses), None)
 
 
 def _cabled(router: Router) -> tuple[Leg, ...]:

@@ -45,7 +45,9 @@ class Packets(NamedTuple):
     @property
     def sure(self) -> bool:
         """Whether such packets are known to exist."""
-        return any(one.sure for one in self.sources) and any(one.sure for one in self.destinations)
+        return any(source.sure for source in self.sources) and any(
+            destination.sure for destination in self.destinations
+        )
 
 
 class Marks(NamedTuple):
@@ -81,17 +83,17 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
         yield Decision("unknown", None, packets, sure=False)
         return
     left = [_Part(packets)]
-    relevant = [one for one in rules.entries if _concerns(one, port, packets)]
+    relevant = [access_entry for access_entry in rules.entries if _concerns(access_entry, port, packets)]
     for position, entry in enumerate(relevant):
         rest: list[_Part] = []
         for part in left:
-            for inside, piece in _cut(part.packets, entry):
+            for inside, piece in _split_packets(part.packets, entry):
                 if not inside:
                     rest.append(part._replace(packets=piece))
                 elif _is_doubtful(rules, entry, packets):
                     rest.append(part._replace(packets=piece, doubts=(*part.doubts, entry)))
                 elif entry.action == "next":
-                    rest.append(part._replace(packets=piece, marks=_marked(part.marks, entry)))
+                    rest.append(part._replace(packets=piece, marks=_update_marks(part.marks, entry)))
                 else:
                     tied = _tied(relevant[position + 1 :], entry, piece)
                     yield _decision(entry.action, entry, part._replace(packets=piece, doubts=(*part.doubts, *tied)))
@@ -111,14 +113,14 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
 
 def _decision(action: Literal["permit", "deny"], entry: AccessEntry | None, part: _Part) -> Decision:
     """Return a decision, which the entries that may have decided before make doubtful if they do something else."""
-    against = next((one for one in part.doubts if one.action not in (action, "next")), None)
+    against = next((doubt for doubt in part.doubts if doubt.action not in (action, "next")), None)
     if against is not None:
         return Decision("unknown", against, part.packets, sure=False, marks=part.marks)
-    marks = _marked(part.marks, entry) if entry is not None else part.marks
+    marks = _update_marks(part.marks, entry) if entry is not None else part.marks
     return Decision(action, entry, part.packets, part.packets.sure, marks)
 
 
-def _marked(marks: Marks, entry: AccessEntry) -> Marks:
+def _update_marks(marks: Marks, entry: AccessEntry) -> Marks:
     return Marks(
         (entry, entry.dscp) if entry.dscp is not None else marks.dscp,
         (entry, entry.traffic_class) if entry.traffic_class is not None else marks.traffic_class,
@@ -148,82 +150,86 @@ def _tied(later: Sequence[AccessEntry], entry: AccessEntry, packets: Packets) ->
     """Return later entries of the same priority that match some of the packets too: which decides is not defined."""
     if entry.priority is None:
         return ()
-    tied = (one for one in later if one.priority == entry.priority)
-    return tuple(one for one in tied if any(inside for inside, _ in _cut(packets, one)))
+    tied = (access_entry for access_entry in later if access_entry.priority == entry.priority)
+    return tuple(
+        access_entry for access_entry in tied if any(inside for inside, _ in _split_packets(packets, access_entry))
+    )
 
 
-def _cut(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool, Packets]]:
+def _split_packets(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool, Packets]]:
     """Yield the parts of packets that an entry leaves, and the part that it matches, if any."""
-    rest = packets
+    remaining_packets = packets
     if entry.sources:
-        atoms, others = _split(rest.sources, prefixes_of(entry.sources))
-        if others:
-            yield False, rest._replace(sources=others)
-        rest = rest._replace(sources=atoms)
+        atoms, other_atoms = _split_addresses(remaining_packets.sources, prefixes_of(entry.sources))
+        if other_atoms:
+            yield False, remaining_packets._replace(sources=other_atoms)
+        remaining_packets = remaining_packets._replace(sources=atoms)
     if entry.destinations:
-        atoms, others = _split(rest.destinations, prefixes_of(entry.destinations))
-        if others and rest.sources:
-            yield False, rest._replace(destinations=others)
-        rest = rest._replace(destinations=atoms)
-    if not rest.sources or not rest.destinations:
+        atoms, other_atoms = _split_addresses(remaining_packets.destinations, prefixes_of(entry.destinations))
+        if other_atoms and remaining_packets.sources:
+            yield False, remaining_packets._replace(destinations=other_atoms)
+        remaining_packets = remaining_packets._replace(destinations=atoms)
+    if not remaining_packets.sources or not remaining_packets.destinations:
         return
     if entry.source_ports:
-        ports, left = _ports_cut(rest.source_ports, entry.source_ports)
-        if left:
-            yield False, rest._replace(source_ports=left)
-        rest = rest._replace(source_ports=ports)
+        ports, remaining_port_ranges = _split_ports(remaining_packets.source_ports, entry.source_ports)
+        if remaining_port_ranges:
+            yield False, remaining_packets._replace(source_ports=remaining_port_ranges)
+        remaining_packets = remaining_packets._replace(source_ports=ports)
     if entry.destination_ports:
-        ports, left = _ports_cut(rest.destination_ports, entry.destination_ports)
-        if left and rest.source_ports:
-            yield False, rest._replace(destination_ports=left)
-        rest = rest._replace(destination_ports=ports)
-    if not rest.source_ports or not rest.destination_ports:
+        ports, remaining_port_ranges = _split_ports(remaining_packets.destination_ports, entry.destination_ports)
+        if remaining_port_ranges and remaining_packets.source_ports:
+            yield False, remaining_packets._replace(destination_ports=remaining_port_ranges)
+        remaining_packets = remaining_packets._replace(destination_ports=ports)
+    if not remaining_packets.source_ports or not remaining_packets.destination_ports:
         return
     if entry.dscps:
-        dscps = rest.dscps & frozenset(entry.dscps)
-        if rest.dscps - dscps:
-            yield False, rest._replace(dscps=rest.dscps - dscps)
+        dscps = remaining_packets.dscps & frozenset(entry.dscps)
+        if remaining_packets.dscps - dscps:
+            yield False, remaining_packets._replace(dscps=remaining_packets.dscps - dscps)
         if not dscps:
             return
-        rest = rest._replace(dscps=dscps)
-    yield True, rest
+        remaining_packets = remaining_packets._replace(dscps=dscps)
+    yield True, remaining_packets
 
 
 @cache
 def prefixes_of(texts: tuple[str, ...]) -> tuple[Prefix, ...]:
     """Return the prefixes that some texts stand for."""
-    return tuple(found for text in texts if (found := prefix(text)) is not None)
+    return tuple(found_prefix for text in texts if (found_prefix := prefix(text)) is not None)
 
 
-def _split(atoms: Sequence[Atom], wanted: Sequence[Prefix]) -> tuple[tuple[Atom, ...], tuple[Atom, ...]]:
+def _split_addresses(
+    atoms: Sequence[Atom], wanted_prefixes: Sequence[Prefix]
+) -> tuple[tuple[Atom, ...], tuple[Atom, ...]]:
     """Return the addresses in some prefixes and those outside; a range around a prefix is in both, neither sure."""
     inside: list[Atom] = []
     outside: list[Atom] = []
     for atom in atoms:
-        if any(one.covers(atom.prefix) for one in wanted):
+        if any(one.covers(atom.prefix) for one in wanted_prefixes):
             inside.append(atom)
             continue
-        parts = [one for one in wanted if atom.prefix.covers(one) and not _is_of_no_host(one)]
-        inside += [Atom(one, sure=False) for one in parts]
-        outside.append(atom if not parts else Atom(atom.prefix, sure=False))
+        prefixes = [one for one in wanted_prefixes if atom.prefix.covers(one) and not _is_of_no_host(one)]
+        inside += [Atom(one, sure=False) for one in prefixes]
+        outside.append(atom if not prefixes else Atom(atom.prefix, sure=False))
     return tuple(inside), tuple(outside)
 
 
 @cache
-def _is_of_no_host(own: Prefix) -> bool:
-    return any(one.covers(own) for one in prefixes_of(_NO_HOSTS))
+def _is_of_no_host(own_prefix: Prefix) -> bool:
+    return any(one.covers(own_prefix) for one in prefixes_of(_NO_HOSTS))
 
 
 @cache
-def _ports_cut(
-    ports: tuple[PortRange, ...], wanted: tuple[PortRange, ...]
+def _split_ports(
+    ports: tuple[PortRange, ...], wanted_port_ranges: tuple[PortRange, ...]
 ) -> tuple[tuple[PortRange, ...], tuple[PortRange, ...]]:
     """Return the ports in some ranges, and those outside."""
-    edges = sorted({edge for one in (*ports, *wanted) for edge in (one.first, one.last + 1)})
+    edges = sorted({edge for port in (*ports, *wanted_port_ranges) for edge in (port.first, port.last + 1)})
     inside: list[PortRange] = []
     outside: list[PortRange] = []
     for first, end in pairwise(edges):
-        if any(one.first <= first <= one.last for one in ports):
-            matched = any(one.first <= first <= one.last for one in wanted)
+        if any(port.first <= first <= port.last for port in ports):
+            matched = any(port_range.first <= first <= port_range.last for port_range in wanted_port_ranges)
             (inside if matched else outside).append(PortRange(first, end - 1))
     return tuple(inside), tuple(outside)

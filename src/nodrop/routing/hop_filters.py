@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, Binding, PortRange
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.filtering import Atom, Decision, Packets, decide
 from nodrop.routing.paths import Stage, Walk
@@ -30,10 +30,14 @@ class Filtered(NamedTuple):
 
 def roce_packet(source: Address | None, to: Address, dscp: int) -> Packets:
     """Return a packet of RoCE, from any address where that is not known."""
-    own = Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, BITS[source.family])
-    there = Prefix(to.family, to.number, BITS[to.family])
+    own_prefix = (
+        Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, BITS[source.family])
+    )
+    prefix = Prefix(to.family, to.number, BITS[to.family])
     ports = (PortRange(_ROCE, _ROCE),)
-    return Packets(to.family, _UDP, (Atom(own),), (Atom(there),), destination_ports=ports, dscps=frozenset({dscp}))
+    return Packets(
+        to.family, _UDP, (Atom(own_prefix),), (Atom(prefix),), destination_ports=ports, dscps=frozenset({dscp})
+    )
 
 
 def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[Filtered]:
@@ -45,7 +49,7 @@ def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[Filt
 def at_legs(
     plane: ControlPlane,
     number: int,
-    way: Literal["ingress", "egress"],
+    stage: Literal["ingress", "egress"],
     legs: Sequence[str],
     packet: Packets,
     *,
@@ -56,14 +60,14 @@ def at_legs(
     Without a `port` it may be any.
     """
     router = plane.routers[number]
-    for rules in those_known(router.device.access_lists):
+    for rules in known_rows(router.device.access_lists):
         for name in dict.fromkeys(legs):
             leg = router.by_name.get(name)
             ports = leg.ports if leg is not None else ()
-            own = (name, *(one for one in ports if port in ("", one)))
-            for interface in _bound(rules.bindings, way, own):
-                for one in decide(rules, interface, packet):
-                    yield Filtered(interface, way, rules, one.entry, one)
+            own_names = (name, *(one for one in ports if port in ("", one)))
+            for interface in _find_bound_interfaces(rules.bindings, stage, own_names):
+                for decision in decide(rules, interface, packet):
+                    yield Filtered(interface, stage, rules, decision.entry, decision)
 
 
 def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None:
@@ -72,7 +76,7 @@ def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None
     return next((one for one in every if one.action == "deny"), None)
 
 
-def _bound(bindings: Sequence[Binding], way: str, names: Sequence[str]) -> Iterator[str]:
+def _find_bound_interfaces(bindings: Sequence[Binding], way: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the interfaces among some at which a list acts."""
     for binding in bindings:
         acts = binding.stage in FORWARDING and (binding.stage in ENTERING) == (way == "ingress")

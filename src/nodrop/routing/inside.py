@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nodrop.routing.adverts import Advert, Attributes, Learned, Part, together
 from nodrop.routing.decision import Entry, Heard, Limits, Offer, Table, decide, least_med
-from nodrop.routing.policy import Policy, marked
+from nodrop.routing.policy import Policy, add_shutdown_community
 from nodrop.routing.prefixes import BITS, Address, Prefix
 from nodrop.routing.speakers import Link, Speaker
 from nodrop.routing.words import Peering
@@ -45,7 +45,7 @@ def told_inside(
     peering = outbound.peering
     assert peering is not None
     if drained:
-        own = tuple([Part(marked(attributes), bits) for attributes, bits in own])
+        own = tuple([Part(add_shutdown_community(attributes), bits) for attributes, bits in own])
     for part in outbound.parts(tuple([one for one in own if _may_go(one.attributes)]), together(own)):
         yield _sent(part, Learned(), drained=drained)
     for entry in table.entries:
@@ -73,9 +73,14 @@ def _may_go(attributes: Attributes) -> bool:
 
 def _sent(part: Part, learned: Learned, *, drained: bool) -> Part:
     """Return what goes to a router of the AS; one that is drained prefers nothing of it (RFC 8326)."""
-    given, bits = part
-    preference = 0 if drained else given.preference
-    return Part(Attributes(given.path, preference, given.origin, given.med, given.communities, learned=learned), bits)
+    attributes, bits = part
+    preference = 0 if drained else attributes.preference
+    return Part(
+        Attributes(
+            attributes.path, preference, attributes.origin, attributes.med, attributes.communities, learned=learned
+        ),
+        bits,
+    )
 
 
 def _next_hop(links: Sequence[Link], entry: Entry, peering: Peering, *, reflected: bool) -> Address | None:
@@ -97,7 +102,7 @@ class Inside:
         """Return the parts of an advert whose next hops can be reached."""
         return tuple([part for part in advert.parts if (hop := _hop(part)) is None or hop in self._metrics])
 
-    def chosen(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
+    def choose_best(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
         """Return the best of offers, and the links and next hops that are used together.
 
         Behind MED come: from another AS before the own one, the nearest next hop, the lowest router id, the shortest
@@ -139,8 +144,8 @@ class Inside:
         learned = part.attributes.learned
         if learned is None:
             return router_id, 0, address, link
-        first = router_id if learned.originator is None else learned.originator
-        return first, len(learned.clusters), address, link
+        first_router_id = router_id if learned.originator is None else learned.originator
+        return first_router_id, len(learned.clusters), address, link
 
 
 def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
@@ -156,10 +161,10 @@ def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
     if not hops or resolver is None:
         return table
     for _ in range(_MOST_ROUNDS):
-        found = resolver.metrics(hops, table, speaker.local, speaker.installed)
-        if found == metrics:
+        found_metrics = resolver.metrics(hops, table, speaker.local, speaker.installed)
+        if found_metrics == metrics:
             break
-        metrics = found
+        metrics = found_metrics
         table = decide(heard, limits, Inside(links, limits, metrics))
     return table
 

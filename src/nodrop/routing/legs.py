@@ -6,7 +6,7 @@ from typing import NamedTuple
 from nodrop.limits import MAX_VLAN
 from nodrop.model.fabric import Device, End, Interface
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import Address, Prefix, address, prefix
 from nodrop.units import whole_number
@@ -36,9 +36,9 @@ def legs(device: Device) -> Iterator[Leg]:
 
     What the routing daemon shuts is not enabled (FRR, zebra/interface.c, if_shutdown).
     """
-    shut = those_known(device.shut_by_daemon)
+    shut = known_rows(device.shut_by_daemon)
     for leg in _stated_legs(device):
-        yield leg._replace(enabled=False) if any(is_named(leg.name, name) for name in shut) else leg
+        yield leg._replace(enabled=False) if any(is_leg_name(leg.name, name) for name in shut) else leg
 
 
 def _stated_legs(device: Device) -> Iterator[Leg]:
@@ -47,18 +47,18 @@ def _stated_legs(device: Device) -> Iterator[Leg]:
         vrf = None if isinstance(port.vrf, Unknown) else port.vrf
         on = not surely_off(port.enabled)
         yield _leg(port.name, vrf, (device.name, port.name), texts, (port.name,), enabled=on)
-    for channel in those_known(device.port_channels):
+    for channel in known_rows(device.port_channels):
         subject = (device.name, "@port_channels", channel.name)
         on = not surely_off(channel.enabled)
         least = channel.min_links or 1
         yield _leg(channel.name, channel.vrf, subject, channel.addresses, channel.members, least, enabled=on)
-    members = {channel.name: channel.members for channel in those_known(device.port_channels)}
-    for vlan in those_known(device.vlans):
-        ports = tuple(port for one in vlan.members for port in members.get(one.interface, (one.interface,)))
+    members = {channel.name: channel.members for channel in known_rows(device.port_channels)}
+    for vlan in known_rows(device.vlans):
+        ports = tuple(port for member in vlan.members for port in members.get(member.interface, (member.interface,)))
         on = not surely_off(vlan.enabled)
         subject = (device.name, "@vlans", vlan.key)
         yield _leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.addresses, ports, enabled=on)
-    for loopback in those_known(device.loopbacks):
+    for loopback in known_rows(device.loopbacks):
         subject = (device.name, "@loopbacks", loopback.name)
         yield _leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
 
@@ -75,7 +75,7 @@ def sub_interface(base: Leg, tag: int, vrf: str | None) -> Leg:
     return base._replace(name=f"{base.name}.{tag}", vrf=vrf, addresses=(), subnets=(), tag=tag)
 
 
-def is_named(leg: str, word: str) -> bool:
+def is_leg_name(leg: str, word: str) -> bool:
     """Whether a word of a configuration names a leg: a VLAN is `Vlan100` on SONiC and `vlan100` on NVUE."""
     return word == leg or (leg.startswith("VLAN ") and word.lower() == leg.lower().replace(" ", ""))
 
@@ -86,7 +86,11 @@ def unsaid(device: Device) -> str:
     missing = next((part for part in parts if isinstance(getattr(device, part), Unknown)), None)
     if missing is not None:
         return f"device.{missing}"
-    return "interface.addresses" if any(isinstance(one.addresses, Unknown) for one in device.interfaces) else ""
+    return (
+        "interface.addresses"
+        if any(isinstance(interface.addresses, Unknown) for interface in device.interfaces)
+        else ""
+    )
 
 
 def _leg(
@@ -100,9 +104,11 @@ def _leg(
     enabled: bool = True,
 ) -> Leg:
     both = [
-        (one, found) for text in texts if (one := address(text)) is not None and (found := prefix(text)) is not None
+        (one, found_prefix)
+        for text in texts
+        if (one := address(text)) is not None and (found_prefix := prefix(text)) is not None
     ]
-    addresses, subnets = tuple([one for one, _ in both]), tuple([found for _, found in both])
+    addresses, subnets = tuple([one for one, _ in both]), tuple([found_prefix for _, found_prefix in both])
     return Leg(name, vrf, subject, addresses, subnets, ports, least, enabled)
 
 
@@ -114,8 +120,8 @@ class Cabling:
 
     def works(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a port and the one at the other end of its cable are on; the port alone without a known cable."""
-        here = self._index.interface(device, port)
-        if here is None or self._is_off(device, here):
+        interface = self._index.interface(device, port)
+        if interface is None or self._is_off(device, interface):
             return False
         if End(device, port) in failed:
             return False
@@ -124,12 +130,12 @@ class Cabling:
             return True
         if end in failed:
             return False
-        there = self._index.interface(*end)
-        return there is None or not self._is_off(end.node, there)
+        far_interface = self._index.interface(*end)
+        return far_interface is None or not self._is_off(end.node, far_interface)
 
     def _is_off(self, device: str, port: Interface) -> bool:
         """Whether a port is shut, in the switch or by its routing daemon."""
-        return surely_off(port.enabled) or port.name in those_known(self._index.devices[device].shut_by_daemon)
+        return surely_off(port.enabled) or port.name in known_rows(self._index.devices[device].shut_by_daemon)
 
     def up(self, device: str, leg: Leg, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a leg carries anything: a loopback always, another while enough of its ports do."""
@@ -141,5 +147,5 @@ class Cabling:
 
     def far_ends(self, device: str, leg: Leg) -> tuple[End, ...]:
         """Return the other ends of the cables at a leg's ports, as far as they are known."""
-        found = (self._index.far_end(device, port) for port in leg.ports)
-        return tuple(end for end in found if end is not None)
+        ends = (self._index.far_end(device, port) for port in leg.ports)
+        return tuple(end for end in ends if end is not None)

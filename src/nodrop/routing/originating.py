@@ -45,20 +45,20 @@ def announced(
     static = {found: "" for route, found in statics(router, family) if usable(router, route, up)}
     rows: dict[Prefix, Attributes] = {}
     for text in bgp.networks:
-        found = prefix(text)
-        if found is None or found.family != family:
+        found_prefix = prefix(text)
+        if found_prefix is None or found_prefix.family != family:
             continue
-        if bgp.import_check is not True or found in connected or found in static or router.unsaid:
-            rows[found] = Attributes(weight=LOCAL_WEIGHT, preference=preferred(bgp))
+        if bgp.import_check is not True or found_prefix in connected or found_prefix in static or router.unsaid:
+            rows[found_prefix] = Attributes(weight=LOCAL_WEIGHT, preference=preferred(bgp))
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
             taken = dict(sorted((connected if row.source == "connected" else static).items()))
             words = reader.of(row.policy, external=False)
-            for found, attributes in redistributed(taken, words, family, preferred(bgp)):
-                if found not in rows or _rank(attributes) < _rank(rows[found]):
-                    rows[found] = attributes
+            for found_prefix, attributes in redistributed(taken, words, family, preferred(bgp)):
+                if found_prefix not in rows or _rank(attributes) < _rank(rows[found_prefix]):
+                    rows[found_prefix] = attributes
                 if origins is not None:
-                    origins[found] = max(attributes.origin, origins.get(found, 0))
+                    origins[found_prefix] = max(attributes.origin, origins.get(found_prefix, 0))
     return rows
 
 
@@ -67,9 +67,15 @@ def preferred(bgp: Bgp) -> int:
     return DEFAULT_PREFERENCE if bgp.default_preference is None else bgp.default_preference
 
 
-def _rank(own: Attributes) -> tuple[int, int, int, int, int]:
+def _rank(own_attributes: Attributes) -> tuple[int, int, int, int, int]:
     """Return by what one of a router's own routes wins against another of the same prefix, the least first."""
-    return -own.weight, -own.preference, len(own.path), own.origin, own.med or 0
+    return (
+        -own_attributes.weight,
+        -own_attributes.preference,
+        len(own_attributes.path),
+        own_attributes.origin,
+        own_attributes.med or 0,
+    )
 
 
 def redistributed(
@@ -97,8 +103,8 @@ def redistributed(
 
 def legs_under(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:
     """On which legs it depends whether a router has a prefix, of those that can be down."""
-    found = {subnet: [leg] for subnet, leg in router.by_subnet.items()}
+    legs_by_prefix = {subnet: [leg] for subnet, leg in router.by_subnet.items()}
     for route, to in statics(router, family):
         if (leg := outlet(router, route)) is not None:
-            found.setdefault(to, []).append(leg)
-    return {prefix: tuple(legs) for prefix, legs in found.items()}
+            legs_by_prefix.setdefault(to, []).append(leg)
+    return {prefix: tuple(legs) for prefix, legs in legs_by_prefix.items()}

@@ -127,7 +127,7 @@ def start_at(plane: ControlPlane, device: str, port: str | None) -> Start | None
     return None
 
 
-def beside(plane: ControlPlane, at: Address) -> Start | None:
+def find_host_start(plane: ControlPlane, at: Address) -> Start | None:
     """Where packets of a host with this address enter: the port of the switch that has the subnet of the address."""
     best: tuple[int, Start] | None = None
     for router in plane.routers:

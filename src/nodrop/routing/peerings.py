@@ -9,9 +9,9 @@ from nodrop.routing.sessions import address_over
 from nodrop.routing.words import Peering, of_family
 
 
-def internal(own: Sequence[Router], session: Session) -> bool:
+def internal(own_routers: Sequence[Router], session: Session) -> bool:
     """Whether a session is between routers of one AS, neither of which shows another number there."""
-    ends = [(own[side.router], side.neighbor) for side in (session.a, session.b)]
+    ends = [(own_routers[side.router], side.neighbor) for side in (session.a, session.b)]
     (a, _), (b, _) = ends
     shows_another = any(router.local_asn(neighbor) is not None for router, neighbor in ends)
     return a.bgp is not None and b.bgp is not None and a.bgp.asn == b.bgp.asn and not shows_another
@@ -20,7 +20,7 @@ def internal(own: Sequence[Router], session: Session) -> bool:
 def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bool) -> Peering:
     """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
     said = of_family(side.neighbor, family)
-    own = router_id(router)
+    own_router_id = router_id(router)
     cluster = None if router.bgp is None else address(router.bgp.cluster_id or "")
     return Peering(
         internal=inside,
@@ -28,8 +28,8 @@ def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bo
         self_hop=said.next_hop_self,
         forced=said.next_hop_forced,
         over_ipv6=family == "ipv6" or has_hops_of_ipv6(side),
-        router_id=own,
-        cluster=own if cluster is None else cluster.number,
+        router_id=own_router_id,
+        cluster=own_router_id if cluster is None else cluster.number,
         behind=address(side.neighbor.address or "") if far else None,
     )
 
@@ -60,10 +60,10 @@ def next_hop(side: Side, far: Side, family: Family) -> Address | None:
     subgroup_announce_check).
     """
     if family == "ipv6" or has_hops_of_ipv6(side):
-        own = (one for one in far.leg.addresses if one.family == "ipv6" and not one.link_local)
-        return next(own, None)
-    found = address_over(side.neighbor, side.leg)
-    return None if found is None or found.family != "ipv4" else found
+        own_addresses = (one for one in far.leg.addresses if one.family == "ipv6" and not one.link_local)
+        return next(own_addresses, None)
+    found_address = address_over(side.neighbor, side.leg)
+    return None if found_address is None or found_address.family != "ipv4" else found_address
 
 
 def kept_hops(rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set[Address]:
@@ -74,14 +74,14 @@ def kept_hops(rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set
     of_router: defaultdict[int, list[tuple[Peering | None, Address | None]]] = defaultdict(list)
     for router, out, hop in rows:
         of_router[router].append((out, hop))
-    found: set[Address] = set()
+    addresses: set[Address] = set()
     for sessions in of_router.values():
         peers = [out for out, _ in sessions if out is not None]
         reflects = any(out.client for out in peers)
         told = {hop for out, hop in sessions if hop is not None and (reflects or out is None or not out.internal)}
         for out in peers:
             if out.behind is not None:
-                found.add(out.behind)
+                addresses.add(out.behind)
             if out.internal and not (out.self_hop and (out.forced or not reflects)):
-                found |= {hop for hop in told if (hop.family == "ipv6") is out.over_ipv6}
-    return found
+                addresses |= {hop for hop in told if (hop.family == "ipv6") is out.over_ipv6}
+    return addresses

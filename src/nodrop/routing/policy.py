@@ -13,7 +13,7 @@ from nodrop.model import policy_values as values
 from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
 from nodrop.routing.adverts import Attributes, Part
 from nodrop.routing.destinations import Destinations
-from nodrop.routing.legs import is_named
+from nodrop.routing.legs import is_leg_name
 from nodrop.routing.words import Words
 
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
@@ -40,7 +40,7 @@ class _Rule(NamedTuple):
         """Whether it is for routes with these attributes, as far as their prefixes are those that it is for."""
         return not self.conditions or all(condition(attributes) for condition in self.conditions)
 
-    def made(self, attributes: Attributes) -> Attributes:
+    def apply_sets(self, attributes: Attributes) -> Attributes:
         """Return what it makes of attributes."""
         for change in self.sets:
             attributes = change(attributes)
@@ -90,7 +90,7 @@ class Policy:
 
     def treats(self, one: int) -> tuple[bool, ...]:
         """Which of its lists have a class in them: classes of which it says the same fare alike in it."""
-        every = [rule for own in (self._rules, *self._maps.values()) for rule in own or ()]
+        every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
         rules = tuple(rule.bits is None or bool(rule.bits & one) for rule in every)
         return (self._listed is None or bool(self._listed & one), *rules)
 
@@ -127,21 +127,21 @@ class Policy:
             elif self._plain:
                 _straight(self._rules, attributes, left, passed)
             else:
-                passed += self._around(self._rules, attributes, left, 0)
+                passed += self._walk_rules(self._rules, attributes, left, 0)
         return passed
 
     def offered(self, bits: int) -> Attributes | None:
         """Return the attributes of a default route that is announced while any of these destinations is there."""
         left, usual = bits, self._words.preference
-        given = Attributes() if usual is None else Attributes(preference=usual)
+        attributes = Attributes() if usual is None else Attributes(preference=usual)
         for rule in self._rules or ():
             matched = 0 if rule.conditions else left if rule.bits is None else left & rule.bits
             left ^= matched
             if matched and rule.permit:
-                return rule.made(given)
-        return given if self._rules is None else None
+                return rule.apply_sets(attributes)
+        return attributes if self._rules is None else None
 
-    def _around(self, rules: tuple[_Rule, ...], attributes: Attributes, bits: int, depth: int) -> Iterator[Part]:
+    def _walk_rules(self, rules: tuple[_Rule, ...], attributes: Attributes, bits: int, depth: int) -> Iterator[Part]:
         """Yield what passes rules that call other maps or go on (FRR, lib/routemap.c, route_map_apply_ext)."""
         waiting = [(0, attributes, bits, False)]
         while waiting:
@@ -157,11 +157,11 @@ class Policy:
             waiting.append((at + 1, attributes, left ^ matched, False))
             if not rule.permit or not matched:
                 continue
-            after = [Part(rule.made(attributes), matched)]
+            after = [Part(rule.apply_sets(attributes), matched)]
             called = None if rule.call is None else self._maps.get(rule.call)
             if called is not None:
                 deeper = depth < _MOST_CALLS
-                after = [one for part in after for one in self._around(called, *part, depth + 1)] if deeper else []
+                after = [one for part in after for one in self._walk_rules(called, *part, depth + 1)] if deeper else []
             if rule.goes_on is None:
                 yield from after
                 continue
@@ -173,8 +173,8 @@ class Policy:
         conditions = []
         for kind, value in rule.matches:
             if kind in ("ip address prefix-list", "ipv6 address prefix-list"):
-                own = self._prefix_lists.get(value, 0)
-                bits = own if bits is None else bits & own
+                own_bits = self._prefix_lists.get(value, 0)
+                bits = own_bits if bits is None else bits & own_bits
             else:
                 conditions.append(self._condition(kind, value))
         said = dict(rule.sets)
@@ -190,13 +190,13 @@ class Policy:
         )
 
     def _condition(self, kind: str, value: str) -> Condition:
-        if kind == "community" and (named := values.community_list(value)) is not None:
-            name, exact = named
+        if kind == "community" and (named_community_list := values.community_list(value)) is not None:
+            name, exact = named_community_list
             communities = self._communities.get(name)
             return _remembered(lambda own: _in_communities(own, communities, exact=exact), lambda one: one.communities)
         if kind == "as-path":
             paths = self._paths.get(value)
-            return _remembered(lambda path: _in_paths(path, paths), lambda one: one.path)
+            return _remembered(lambda path: _in_paths(path, paths), lambda attributes: attributes.path)
         if kind == "tag":
             tag = values.tag(value)
             return lambda attributes: attributes.tag == tag
@@ -204,7 +204,7 @@ class Policy:
             med = values.number(value)
             return lambda attributes: (attributes.med or 0) == med
         if kind == "interface":
-            return lambda attributes: is_named(attributes.interface, value)
+            return lambda attributes: is_leg_name(attributes.interface, value)
         return lambda attributes: False
 
 
@@ -218,7 +218,7 @@ def _straight(rules: tuple[_Rule, ...], attributes: Attributes, left: int, passe
         matched = left if rule.bits is None else left & rule.bits
         left ^= matched
         if rule.permit and matched:
-            passed.append(Part(rule.made(attributes), matched))
+            passed.append(Part(rule.apply_sets(attributes), matched))
 
 
 def _without_prefixes(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, ...] | None:
@@ -228,7 +228,7 @@ def _without_prefixes(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, .
         (
             rule.sequence,
             rule.action,
-            tuple(one for one in rule.matches if not one[0].endswith("address prefix-list")),
+            tuple(match for match in rule.matches if not match[0].endswith("address prefix-list")),
             rule.sets,
         )
         for rule in rules
@@ -256,8 +256,8 @@ def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact:
     """
     for action, wanted in listed.rules if listed is not None else ():
         if listed is not None and listed.expanded:
-            found = values.community_expression(" ".join(wanted))
-            matched = bool(own) and found is not None and found.matches(values.shown(own))
+            expression = values.community_expression(" ".join(wanted))
+            matched = bool(own) and expression is not None and expression.matches(values.render_communities(own))
         else:
             named = frozenset(map(values.community, wanted))
             matched = "internet" in named or (own == named if exact else named <= own)
@@ -270,16 +270,16 @@ def _in_paths(path: tuple[int, ...], listed: AsPathList | None) -> bool:
     """Whether an AS path list permits a path, as the first of its lines says whose expression matches."""
     text = " ".join(map(str, path))
     for action, expression in listed.rules if listed is not None else ():
-        found = values.path_expression(expression)
-        if found is not None and found.matches(text):
+        path_expression = values.path_expression(expression)
+        if path_expression is not None and path_expression.matches(text):
             return action == "permit"
     return False
 
 
 def _change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
     """Return what a route map sets; nothing where that is not computed."""
-    if kind == "community" and (given := values.communities_set(value)) is not None:
-        own, added = frozenset(given[0]), given[1]
+    if kind == "community" and (communities_set := values.communities_set(value)) is not None:
+        own, added = frozenset(communities_set[0]), communities_set[1]
         return lambda old: old._replace(communities=old.communities | own if added else own)
     if kind == "as-path prepend" and (before := values.prepended(value)) is not None:
         return lambda old: old._replace(path=before.of(old.path))
@@ -296,6 +296,6 @@ def _change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
     return lambda old: old
 
 
-def marked(attributes: Attributes) -> Attributes:
+def add_shutdown_community(attributes: Attributes) -> Attributes:
     """Return attributes with the community of routes that are about to go away."""
     return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN})

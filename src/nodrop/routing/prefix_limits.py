@@ -20,8 +20,8 @@ def over_limit(worlds: Iterable[State], sessions: Sequence[Session]) -> dict[int
         family, members = state.world.family, state.world.destinations.members
         for number, speaker in state.world.speakers.items():
             for position, link in enumerate(speaker.links):
-                one = sessions[link.session]
-                side = one.a if one.a.router == number else one.b
+                session = sessions[link.session]
+                side = session.a if session.a.router == number else session.b
                 most = of_family(side.neighbor, family).maximum_prefix
                 if most is None:
                     continue

@@ -36,11 +36,11 @@ class Prefix(NamedTuple):
 
     def has(self, address: "Address") -> bool:
         """Whether an address lies in it."""
-        return self.family == address.family and cut(self.family, address.number, self.length) == self.first
+        return self.family == address.family and network_address(self.family, address.number, self.length) == self.first
 
     def widened(self, other: "Prefix") -> int:
         """Return the first address of what `other` lies in, at the length of this one."""
-        return cut(other.family, other.first, self.length)
+        return network_address(other.family, other.first, self.length)
 
 
 class Address(NamedTuple):
@@ -61,7 +61,7 @@ class Address(NamedTuple):
 _LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
 
 
-def cut(family: Family, number: int, length: int) -> int:
+def network_address(family: Family, number: int, length: int) -> int:
     """Return the first address of the prefix of that length in which an address lies."""
     spare = BITS[family] - length
     return number >> spare << spare
@@ -90,12 +90,12 @@ def prefix(text: str) -> Prefix | None:
     """Read a prefix, whose host bits may be set; without a length it is an address alone. None where it is none."""
     if text in ("default", "default6"):
         return _default("ipv6" if text.endswith("6") else "ipv4")
-    found = address(text)
-    if found is None:
+    found_address = address(text)
+    if found_address is None:
         return None
     _, slash, length = text.partition("/")
-    most = BITS[found.family]
+    most = BITS[found_address.family]
     bits = whole_number(length, most) if slash else most
     if bits is None:
         return None
-    return Prefix(found.family, cut(found.family, found.number, bits), bits)
+    return Prefix(found_address.family, network_address(found_address.family, found_address.number, bits), bits)

@@ -17,20 +17,22 @@ def after(routes: Routes, failed: frozenset[End]) -> Routes:
     return ControlPlane(plane.index, failed | plane.failed).of(routes.family)
 
 
-def changes(before: Routes, now: Routes, gone: frozenset[int]) -> Iterator[tuple[int, int, int, int]]:
+def changes(before: Routes, routes: Routes, gone: frozenset[int]) -> Iterator[tuple[int, int, int, int]]:
     """Yield (router, class as a set, next hops now, next hops before) where a router that is left has fewer.
 
     Prefixes that a router which is `gone` originates are not missed, nor those that are no longer a matter of BGP.
     """
     destinations = before.world.destinations
-    theirs = {found for found, rows in before.world.origins.items() if any(row[0] in gone for row in rows)}
+    other_prefixes = {
+        found_prefix for found_prefix, rows in before.world.origins.items() if any(row[0] in gone for row in rows)
+    }
     for number in before.world.speakers:
-        for found in destinations.prefixes if number not in gone else ():
-            if found in theirs:
+        for prefix in destinations.prefixes if number not in gone else ():
+            if prefix in other_prefixes:
                 continue
-            then, left = _hops(before.route(number, found)), _hops(now.route(number, found))
-            if then is not None and left is not None and left < then:
-                yield number, 1 << destinations.class_of[found], left, then
+            hops, remaining_hops = _hops(before.route(number, prefix)), _hops(routes.route(number, prefix))
+            if hops is not None and remaining_hops is not None and remaining_hops < hops:
+                yield number, 1 << destinations.class_of[prefix], remaining_hops, hops
 
 
 def _hops(route: Route | None) -> int | None:

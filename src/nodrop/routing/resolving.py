@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from nodrop.routing.adverts import Part, together
 from nodrop.routing.decision import Entry, Table
 from nodrop.routing.destinations import Destinations
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, cut
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import statics, usable
 
@@ -20,12 +20,13 @@ class Resolver:
 
     def __init__(self, router: Router, family: Family, up: Mapping[str, bool], destinations: Destinations) -> None:
         self._destinations = destinations
-        self._itself = {one for leg in router.legs for one in leg.addresses}
-        subnets = {one for leg in router.legs if up[leg.name] for one in leg.subnets}
+        self._itself = {address for leg in router.legs for address in leg.addresses}
+        subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
         self._own = subnets | {to for route, to in statics(router, family) if usable(router, route, up)}
         self._lengths = {
             of: sorted(
-                {one.length for one in (*self._own, *destinations.prefixes) if one.family == of} - {0}, reverse=True
+                {prefix.length for prefix in (*self._own, *destinations.prefixes) if prefix.family == of} - {0},
+                reverse=True,
             )
             for of in FAMILIES
         }
@@ -38,14 +39,18 @@ class Resolver:
 
         def entry_of(prefix: Prefix) -> Entry | None:
             number = self._destinations.class_of.get(prefix)
-            found = None if number is None or own >> number & 1 else table.entry(number)
-            return None if found is None or number is None or not installed(found) >> number & 1 else found
+            found_entry = None if number is None or own >> number & 1 else table.entry(number)
+            return (
+                None
+                if found_entry is None or number is None or not installed(found_entry) >> number & 1
+                else found_entry
+            )
 
         def metric(hop: Address, above: int) -> int | None:
             for length in self._lengths[hop.family]:
                 if length <= above:
                     return None
-                prefix = Prefix(hop.family, cut(hop.family, hop.number, length), length)
+                prefix = Prefix(hop.family, network_address(hop.family, hop.number, length), length)
                 if prefix in self._own:
                     return 0
                 entry = entry_of(prefix)

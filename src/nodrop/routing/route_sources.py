@@ -13,8 +13,8 @@ def foreign_sources(router: Router, bgp: Bgp, family: Family, name: str | None) 
     The kernel refuses such a route (Linux, net/ipv4/fib_semantics.c, fib_check_nh and fib_valid_prefsrc).
     """
     own = {str(one) for leg in router.legs for one in leg.addresses if one.family == family}
-    for one in bgp.route_maps:
-        for rule in one.rules if one.name == name else ():
+    for route_map in bgp.route_maps:
+        for rule in route_map.rules if route_map.name == name else ():
             said = address(dict(rule.sets).get("src", ""))
             if "src" in dict(rule.sets) and str(said) not in own:
                 yield rule

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.legs import Leg, legs, sub_interface, tagged, unsaid
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, network_address
 
 Reason = Literal[
     "shutdown",
@@ -38,8 +38,10 @@ Reason = Literal[
 class Router:
     """A routing table of a device: of its default VRF or another, with the BGP process that fills it, if any."""
 
-    def __init__(self, number: int, device: Device, vrf: str | None, bgp: Bgp | None, own: tuple[Leg, ...]) -> None:
-        self.number, self.device, self.vrf, self.bgp, self.legs = number, device, vrf, bgp, own
+    def __init__(
+        self, number: int, device: Device, vrf: str | None, bgp: Bgp | None, own_legs: tuple[Leg, ...]
+    ) -> None:
+        self.number, self.device, self.vrf, self.bgp, self.legs = number, device, vrf, bgp, own_legs
 
     @property
     def name(self) -> str:
@@ -64,7 +66,7 @@ class Router:
     @cached_property
     def neighbors(self) -> tuple[BgpNeighbor, ...]:
         """Its neighbors; none where it has no BGP or they are not known."""
-        return () if self.bgp is None else those_known(self.bgp.neighbors)
+        return () if self.bgp is None else known_rows(self.bgp.neighbors)
 
     def local_asn(self, neighbor: BgpNeighbor) -> int | None:
         """Return the local AS number of a session, None where there is none or bgpd refuses it.
@@ -83,13 +85,13 @@ class Router:
     @cached_property
     def by_address(self) -> Mapping[Address, BgpNeighbor]:
         """Its neighbors by their addresses."""
-        found = ((address(one.address), one) for one in self.neighbors if one.address is not None)
-        return {key: one for key, one in found if key is not None}
+        found = ((address(neighbor.address), neighbor) for neighbor in self.neighbors if neighbor.address is not None)
+        return {key: neighbor for key, neighbor in found if key is not None}
 
     @cached_property
     def by_interface(self) -> Mapping[str, BgpNeighbor]:
         """Its neighbors by the interface that they are over."""
-        return {one.interface: one for one in self.neighbors if one.interface is not None}
+        return {neighbor.interface: neighbor for neighbor in self.neighbors if neighbor.interface is not None}
 
     @cached_property
     def by_subnet(self) -> Mapping[Prefix, Leg]:
@@ -113,13 +115,13 @@ class Router:
             subnet
             for far in self.by_address
             for length in self._lengths[far.family]
-            if (subnet := Prefix(far.family, cut(far.family, far.number, length), length)) in self.by_subnet
+            if (subnet := Prefix(far.family, network_address(far.family, far.number, length), length)) in self.by_subnet
         }
 
     def leg_towards(self, far: Address) -> Leg | None:
         """Return the leg in whose subnet an address is, the longest first."""
         for length in self._lengths[far.family]:
-            leg = self.by_subnet.get(Prefix(far.family, cut(far.family, far.number, length), length))
+            leg = self.by_subnet.get(Prefix(far.family, network_address(far.family, far.number, length), length))
             if leg is not None:
                 return leg
         return None
@@ -166,23 +168,23 @@ def routers(index: Index) -> Iterator[Router]:
             by_vrf[leg.vrf].append(leg)
         processes: dict[str | None, Bgp | None] = {
             None: None if isinstance(device.bgp, Unknown) else device.bgp,
-            **{one.vrf: one for one in those_known(device.vrf_bgp)},
+            **{bgp.vrf: bgp for bgp in known_rows(device.vrf_bgp)},
         }
-        named = {leg.name: leg for own in by_vrf.values() for leg in own}
+        named_leg = {leg.name: leg for own_legs in by_vrf.values() for leg in own_legs}
         for vrf, process in processes.items():
-            by_vrf[vrf] += _sub_interfaces(process, named, vrf)
+            by_vrf[vrf] += _sub_interfaces(process, named_leg, vrf)
         for vrf in dict.fromkeys((*processes, *by_vrf)):
             yield Router(number, device, vrf, processes.get(vrf), tuple(by_vrf[vrf]))
             number += 1
 
 
-def _sub_interfaces(process: Bgp | None, named: Mapping[str, Leg], vrf: str | None) -> list[Leg]:
+def _sub_interfaces(process: Bgp | None, named_leg: Mapping[str, Leg], vrf: str | None) -> list[Leg]:
     """Return the sub-interfaces that sessions of a process are over."""
-    found = []
-    for neighbor in () if process is None else those_known(process.neighbors):
-        if neighbor.interface is not None and neighbor.interface not in named:
+    sub_interfaces = []
+    for neighbor in () if process is None else known_rows(process.neighbors):
+        if neighbor.interface is not None and neighbor.interface not in named_leg:
             parts = tagged(neighbor.interface)
-            base = None if parts is None else named.get(parts[0])
+            base = None if parts is None else named_leg.get(parts[0])
             if parts is not None and base is not None and base.ports:
-                found.append(sub_interface(base, parts[1], vrf))
-    return found
+                sub_interfaces.append(sub_interface(base, parts[1], vrf))
+    return sub_interfaces

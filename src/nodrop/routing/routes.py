@@ -8,7 +8,7 @@ from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import StaticRoute
 from nodrop.routing.convergence import State
 from nodrop.routing.decision import Entry
-from nodrop.routing.prefixes import Address, Family, Prefix, address, cut
+from nodrop.routing.prefixes import Address, Family, Prefix, address, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import Source, discards, distance_of_bgp, outlet, statics
 
@@ -47,7 +47,7 @@ class Routes:
     @cached_property
     def lengths(self) -> tuple[int, ...]:
         """The lengths of the prefixes that BGP carries, the longest first."""
-        return tuple(sorted({one.length for one in self.world.destinations.prefixes}, reverse=True))
+        return tuple(sorted({prefix.length for prefix in self.world.destinations.prefixes}, reverse=True))
 
     def own(self, number: int) -> Mapping[Prefix, Route]:
         """Return the connected and static routes that a router uses, by prefix.
@@ -56,17 +56,17 @@ class Routes:
         rib_choose_best).
         """
         if number not in self._local:
-            found: dict[Prefix, Route] = {}
+            route_by_prefix: dict[Prefix, Route] = {}
             router = self.plane.routers[number]
             up = self.plane.up[number]
             for leg in router.legs:
                 for subnet in leg.subnets if up[leg.name] else ():
                     if subnet.family == self.family:
-                        found.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
+                        route_by_prefix.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
             several: dict[Prefix, dict[int, list[Route]]] = {}
             behind: dict[Prefix, dict[int, list[Address]]] = {}
             for route, prefix in statics(router, self.family):
-                if prefix in found or self._is_overridden(number, prefix, route.distance):
+                if prefix in route_by_prefix or self._is_overridden(number, prefix, route.distance):
                     continue
                 row = self._static(router, prefix, route)
                 if row is not None:
@@ -75,8 +75,8 @@ class Routes:
                     behind.setdefault(prefix, {}).setdefault(route.distance, []).append(far)
             for prefix, by_distance in several.items():
                 rows = by_distance[min(by_distance)]
-                found[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
-            self._local[number] = found
+                route_by_prefix[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
+            self._local[number] = route_by_prefix
             least = {prefix: min(hops) for prefix, hops in behind.items()}
             self._resolve(
                 number,
@@ -100,36 +100,36 @@ class Routes:
 
         These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
         """
-        found = self._local[number]
+        route_by_prefix = self._local[number]
         while waiting:
             added = {}
             for prefix, addresses in waiting.items():
                 over = [way for one in addresses if (way := self._over(number, one)) is not None]
                 if over:
-                    hops = tuple(dict.fromkeys(hop for way in over for hop in way.hops))
+                    hops = tuple(dict.fromkeys(hop for route in over for hop in route.hops))
                     added[prefix] = Route(prefix, "static", hops, discard=not hops)
             if not added:
                 return
-            found.update(added)
+            route_by_prefix.update(added)
             self._lengths.pop(number, None)
             waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
 
     def _over(self, number: int, to: Address) -> Route | None:
         """Return the route to an address; None where there is none but a default route."""
-        way = self.towards(number, to)
-        return None if way is None or way.prefix.length == 0 else way
+        route = self.towards(number, to)
+        return None if route is None or route.prefix.length == 0 else route
 
     def _way_to(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
         """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
-        way = self.plane.of(via.family)._over(number, via)
-        if way is None or prefix is None or not prefix.has(via):
-            return way
-        return way if way.prefix.length > prefix.length else None
+        route = self.plane.of(via.family)._over(number, via)
+        if route is None or prefix is None or not prefix.has(via):
+            return route
+        return route if route.prefix.length > prefix.length else None
 
     def own_lengths(self, number: int) -> tuple[int, ...]:
         """Return the lengths of the prefixes of a router's connected and static routes, the longest first."""
         if number not in self._lengths:
-            self._lengths[number] = tuple(sorted({one.length for one in self.own(number)}, reverse=True))
+            self._lengths[number] = tuple(sorted({prefix.length for prefix in self.own(number)}, reverse=True))
         return self._lengths[number]
 
     def _static(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
@@ -144,8 +144,8 @@ class Routes:
 
     def route(self, number: int, prefix: Prefix) -> Route | None:
         """Return the route of a router to exactly this prefix."""
-        own = self.own(number).get(prefix)
-        return self._learned(number, prefix) if own is None else own
+        own_route = self.own(number).get(prefix)
+        return self._learned(number, prefix) if own_route is None else own_route
 
     def _learned(self, number: int, prefix: Prefix) -> Route | None:
         """Return the route that BGP has to exactly this prefix, if it is one to install."""
@@ -159,17 +159,17 @@ class Routes:
 
     def _entry(self, number: int, prefix: Prefix) -> Entry | Literal["aggregate"] | None:
         """Return what BGP has to install for exactly this prefix: a route that it learned, or that it aggregates."""
-        found = self.world.destinations.class_of.get(prefix)
-        if found is None or number not in self.world.speakers:
+        found_number = self.world.destinations.class_of.get(prefix)
+        if found_number is None or number not in self.world.speakers:
             return None
         speaker = self.world.speakers[number]
-        if self.state.summed(number) >> found & 1:
-            return "aggregate" if speaker.installs_sums >> found & 1 else None
-        entry = self.state.table(number).entry(found)
+        if self.state.summed(number) >> found_number & 1:
+            return "aggregate" if speaker.installs_sums >> found_number & 1 else None
+        entry = self.state.table(number).entry(found_number)
         if (
             entry is None
-            or not speaker.installed(entry) >> found & 1
-            or any(part.bits >> found & 1 for part in self.state.local(number))
+            or not speaker.installed(entry) >> found_number & 1
+            or any(part.bits >> found_number & 1 for part in self.state.local(number))
         ):
             return None
         return entry
@@ -177,12 +177,12 @@ class Routes:
     def hops(self, number: int, positions: Sequence[int]) -> tuple[Hop, ...]:
         """Return the next hops at positions among a router's links."""
         links = self.world.speakers[number].links
-        made = []
+        new_hops = []
         for position in positions:
             link = links[position]
             side = self.plane.side(number, link.session)
-            made.append(Hop(side.leg.name, link.far, link.session))
-        return tuple(made)
+            new_hops.append(Hop(side.leg.name, link.far, link.session))
+        return tuple(new_hops)
 
     def hops_over(self, number: int, entry: Entry, prefix: Prefix | None) -> tuple[Hop, ...] | None:
         """Return the next hops of a route that follows others, none if those drop packets; None if no other is there.
@@ -196,15 +196,15 @@ class Routes:
             found: dict[Hop, None] = {}
             active = False
             for position, via in zip(entry.hops, entry.vias, strict=True):
-                way = None if via is None else self._way_to(number, via, prefix)
-                active = active or via is None or way is not None
+                route = None if via is None else self._way_to(number, via, prefix)
+                active = active or via is None or route is not None
                 if via is None:
                     found.update(dict.fromkeys(self.hops(number, (position,))))
-                elif way is not None and way.source == "connected":
+                elif route is not None and route.source == "connected":
                     holder = self.plane.holder(via, self.plane.routers[number])
-                    found.update({hop._replace(router=holder): None for hop in way.hops})
-                elif way is not None:
-                    found.update(dict.fromkeys(way.hops))
+                    found.update({hop._replace(router=holder): None for hop in route.hops})
+                elif route is not None:
+                    found.update(dict.fromkeys(route.hops))
         finally:
             self._followed.discard((number, prefix))
         return tuple(found) if active else None
@@ -212,16 +212,16 @@ class Routes:
     def towards(self, number: int, to: Address) -> Route | None:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
         for length in sorted({*self.own_lengths(number), *self.lengths}, reverse=True):
-            route = self.route(number, Prefix(to.family, cut(to.family, to.number, length), length))
+            route = self.route(number, Prefix(to.family, network_address(to.family, to.number, length), length))
             if route is not None:
                 return route
         return None
 
     def routes(self, number: int) -> Iterator[Route]:
         """All routes of a router, sorted by prefix."""
-        own = self.own(number)
+        own_route_by_prefix = self.own(number)
         yield from (
-            found
-            for prefix in sorted({*own, *self.world.destinations.prefixes})
-            if (found := self.route(number, prefix)) is not None
+            route
+            for prefix in sorted({*own_route_by_prefix, *self.world.destinations.prefixes})
+            if (route := self.route(number, prefix)) is not None
         )

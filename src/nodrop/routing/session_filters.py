@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nodrop.model.access import ENTERING, FORWARDING, OWN, AccessEntry, AccessList, Binding
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.filtering import Atom, Packets, decide
 from nodrop.routing.legs import Leg
@@ -59,7 +59,7 @@ def find_stop(index: Index, a: Half, b: Half, *, across: bool = False) -> Stop |
 
     A session `across` other switches passes their lists too, by ways that are not known here.
     """
-    if not any(_bound(one) for one in (index.fabric.devices if across else (a.device, b.device))):
+    if not any(_has_bindings(device) for device in (index.fabric.devices if across else (a.device, b.device))):
         return None
     if not across and a.address.prefix.family == "ipv6":
         for sender, receiver in ((a, b), (b, a)):
@@ -73,10 +73,10 @@ def find_stop(index: Index, a: Half, b: Half, *, across: bool = False) -> Stop |
     return next((one for one in stops if not one.sure), stops[0])
 
 
-def _connection(index: Index, opener: Half, other: Half, *, across: bool) -> Stop | None:
+def _connection(index: Index, opener: Half, other_half: Half, *, across: bool) -> Stop | None:
     """Return the list that stops a connection which one end opens."""
     unsure: Stop | None = None
-    for sender, receiver, reply in ((opener, other, False), (other, opener, True)):
+    for sender, receiver, reply in ((opener, other_half, False), (other_half, opener, True)):
         packets = bgp_packets(sender.address, receiver.address, reply=reply)
         for stop in _passage(index, sender, receiver, packets):
             if stop.sure:
@@ -96,24 +96,24 @@ def _passage(index: Index, sender: Half, receiver: Half, packets: Packets) -> It
 
 def _at_end(index: Index, end: Half, far: Half, packets: Packets, *, enters: bool) -> Stop | None:
     """Return the list that drops packets at one end: a sure one if it does at every port that they may pass."""
-    if not _bound(end.device):
+    if not _has_bindings(end.device):
         return None
-    found = [
+    found_stops = [
         _at_port(end.device, leg, port, packets, enters=enters)
         for leg in end.legs
         for port in _ports(index, end.device, leg, far.device)
     ]
-    stops = [one for one in found if one is not None]
+    stops = [stop for stop in found_stops if stop is not None]
     if not stops:
         return None
-    sure = len(stops) == len(found) and all(one.sure for one in stops)
-    first: Stop = next((one for one in stops if not one.sure), stops[0])
-    return Stop(first.device, first.rules, first.entry, sure)
+    sure = len(stops) == len(found_stops) and all(stop.sure for stop in stops)
+    first_stop: Stop = next((stop for stop in stops if not stop.sure), stops[0])
+    return Stop(first_stop.device, first_stop.rules, first_stop.entry, sure)
 
 
 def _at_port(device: Device, leg: Leg, port: str, packets: Packets, *, enters: bool) -> Stop | None:
     stops = []
-    for rules in those_known(device.access_lists):
+    for rules in known_rows(device.access_lists):
         for binding in rules.bindings:
             if _acts(binding, enters=enters) and binding.interface in (None, port, leg.name):
                 stop = _stop(device, rules, binding.interface or port, packets)
@@ -131,10 +131,10 @@ def _acts(binding: Binding, *, enters: bool) -> bool:
 def _stop(device: Device, rules: AccessList, at: str, packets: Packets) -> Stop | None:
     """Return what a list does to packets if it drops any of them, or sends them elsewhere."""
     decisions = list(decide(rules, at, packets))
-    lost = [one for one in decisions if one.action != "permit" or one.marks.redirects is not None]
+    lost = [decision for decision in decisions if decision.action != "permit" or decision.marks.redirects is not None]
     if not lost:
         return None
-    whole = len(lost) == len(decisions) and all(one.sure and one.action == "deny" for one in lost)
+    whole = len(lost) == len(decisions) and all(decision.sure and decision.action == "deny" for decision in lost)
     return Stop(device.name, rules, lost[0].entry, whole)
 
 
@@ -148,14 +148,14 @@ def _ports(index: Index, device: Device, leg: Leg, far: Device) -> Sequence[str]
 
 def _between(index: Index, ends: Iterable[Device], packets: Packets) -> Iterator[Stop]:
     """Yield lists of other switches that may drop packets if these pass there."""
-    own = {device.name for device in ends}
+    own_names = {device.name for device in ends}
     for device in index.fabric.devices:
-        for rules in those_known(device.access_lists) if device.name not in own else ():
+        for rules in known_rows(device.access_lists) if device.name not in own_names else ():
             for binding in rules.bindings:
                 stop = _stop(device, rules, binding.interface or "", packets) if binding.stage in FORWARDING else None
                 if stop is not None:
                     yield stop._replace(sure=False)
 
 
-def _bound(device: Device) -> bool:
-    return any(one.bindings for one in those_known(device.access_lists))
+def _has_bindings(device: Device) -> bool:
+    return any(access_list.bindings for access_list in known_rows(device.access_lists))

@@ -19,9 +19,9 @@ _GROUPS: Final = Atom(Prefix("ipv6", 0xFF02 << 112, 16))
 """Groups of one link, to which neighbors are asked for and routers announce themselves (RFC 4861)."""
 
 
-def atom(own: Address) -> Atom:
+def atom(own_address: Address) -> Atom:
     """Return one address as what packets come from or go to."""
-    return Atom(Prefix(own.family, own.number, BITS[own.family]))
+    return Atom(Prefix(own_address.family, own_address.number, BITS[own_address.family]))
 
 
 def bgp_packets(source: Atom, destination: Atom, *, reply: bool) -> Packets:

@@ -27,13 +27,13 @@ _End = tuple[Router, BgpNeighbor, Leg]
 class Sessions:
     """The sessions of a fabric: those that are `up`, and those that are `down` with the reason."""
 
-    def __init__(self, index: Index, own: tuple[Router, ...], failed: frozenset[End] = frozenset()) -> None:
-        self.index, self._routers, self._failed = index, own, failed
+    def __init__(self, index: Index, own_routers: tuple[Router, ...], failed: frozenset[End] = frozenset()) -> None:
+        self.index, self._routers, self._failed = index, own_routers, failed
         self._cabling = Cabling(index)
         self._owners: defaultdict[Address, list[tuple[Router, Leg]]] = defaultdict(list)
         self._by_port: dict[tuple[str, str], list[tuple[Router, Leg]]] = defaultdict(list)
-        self._unread = {one.name for one in index.fabric.devices if isinstance(one.bgp, Unknown)}
-        for router in own:
+        self._unread = {device.name for device in index.fabric.devices if isinstance(device.bgp, Unknown)}
+        for router in own_routers:
             for leg in router.legs:
                 for one in leg.addresses:
                     self._owners[one].append((router, leg))
@@ -43,7 +43,7 @@ class Sessions:
         self.down: list[Down] = []
         self.far: list[Down] = []
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
-        for router in own:
+        for router in own_routers:
             for neighbor in router.neighbors:
                 found = self._of(router, neighbor)
                 if isinstance(found, Down) and found.reason == "no-route":
@@ -69,14 +69,14 @@ class Sessions:
         if not self._cabling.up(router.device.name, leg, self._failed):
             shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
-        found = self._far(router, neighbor, leg)
-        if isinstance(found, str):
-            return down("unread", node=found)
-        if leg.tag and (found is None or found[0].by_interface.get(found[1].name) is None):
+        node = self._far(router, neighbor, leg)
+        if isinstance(node, str):
+            return down("unread", node=node)
+        if leg.tag and (node is None or node[0].by_interface.get(node[1].name) is None):
             return down("unread", node="", missing="interface.addresses")
-        if found is None:
+        if node is None:
             return down("nobody", port=leg.name)
-        far, far_leg, cabled = found
+        far, far_leg, cabled = node
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
             return down("cabled-elsewhere", far_leg.subject, owner=far.name, port=leg.name, far=str(ends[0]))
@@ -95,11 +95,11 @@ class Sessions:
         if not (opens(router, neighbor, back) or opens(far, back, neighbor)):
             second = (router.number, neighbor.key) > (far.number, back.key)
             return down("source", far.at(back), there=second, peer=far.name, address=back.key)
-        for own, to, port in ((router, neighbor, leg), (far, back, far_leg)):
-            hidden = self._hidden(own, to, port)
+        for own_router, to, port in ((router, neighbor, leg), (far, back, far_leg)):
+            hidden = self._hidden(own_router, to, port)
             if hidden is not None:
-                at = (own.device.name, "@static_routes")
-                return down("static", at, there=own is not router, prefix=hidden.prefix, via=hidden.next_hop)
+                at = (own_router.device.name, "@static_routes")
+                return down("static", at, there=own_router is not router, prefix=hidden.prefix, via=hidden.next_hop)
         stop = self._stop((router, neighbor, leg), (far, back, far_leg))
         if stop is not None:
             there = stop.device != router.device.name
@@ -113,12 +113,12 @@ class Sessions:
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return Session(*sides, families)
 
-    def _stop(self, own: _End, far: _End) -> Stop | None:
+    def _stop(self, own_end: _End, far: _End) -> Stop | None:
         """Return the access list that drops a session's packets."""
         halves = []
-        for (router, neighbor, leg), (_, back, far_leg) in ((own, far), (far, own)):
-            named = address_over(back, far_leg)
-            own_address = LINK_LOCAL if named is None else atom(named)
+        for (router, neighbor, leg), (_, back, far_leg) in ((own_end, far), (far, own_end)):
+            named_address = address_over(back, far_leg)
+            own_address = LINK_LOCAL if named_address is None else atom(named_address)
             halves.append(Half(router.device, (leg,), own_address, opens(router, neighbor, back)))
         return find_stop(self.index, *halves)
 
@@ -127,7 +127,7 @@ class Sessions:
         far = address(neighbor.address or "")
         if far is None:
             return None
-        subnet = max((one.length for one in leg.subnets if one.has(far)), default=0)
+        subnet = max((prefix.length for prefix in leg.subnets if prefix.has(far)), default=0)
         found = [
             (to.length, route)
             for route, to in statics(router, far.family)
@@ -135,7 +135,7 @@ class Sessions:
         ]
         longest = max((length for length, _ in found), default=0)
         routes = [route for length, route in found if length == longest]
-        return None if any(outlet(router, one) is leg for one in routes) else next(iter(routes), None)
+        return None if any(outlet(router, route) is leg for route in routes) else next(iter(routes), None)
 
     def _is_installed(self, router: Router, route: StaticRoute) -> bool:
         """Whether a static route drops packets, or leads over a leg that works."""
@@ -144,8 +144,8 @@ class Sessions:
 
     def _off(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
-        own = self.index.interface(device, port)
-        return own is None or surely_off(own.enabled)
+        own_interface = self.index.interface(device, port)
+        return own_interface is None or surely_off(own_interface.enabled)
 
     def _leg(self, router: Router, neighbor: BgpNeighbor) -> Leg | None:
         if neighbor.interface is not None:
@@ -157,15 +157,15 @@ class Sessions:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
         at_ends = [found for end in ends for found in self._by_port.get(end, ()) if found[1].tag == leg.tag]
-        wanted = address_over(neighbor, leg)
-        if wanted is None:
+        wanted_address = address_over(neighbor, leg)
+        if wanted_address is None:
             if at_ends:
                 return (*at_ends[0], True)
             return self._unread_at(ends)
         for far, far_leg in at_ends:
-            if wanted in far_leg.addresses:
+            if wanted_address in far_leg.addresses:
                 return far, far_leg, True
-        owners = [one for one in self._owners.get(wanted, ()) if one[0] is not router]
+        owners = [one for one in self._owners.get(wanted_address, ()) if one[0] is not router]
         if not owners:
             return self._unread_at(ends)
         return (*owners[0], not ends)
@@ -178,8 +178,8 @@ class Sessions:
 
     def owner(self, of: Address, router: Router) -> tuple[Router, Leg] | None:
         """Return the router of the same VRF that has an address, other than the one that asks, and its leg."""
-        found = (one for one in self._owners.get(of, ()) if one[0] is not router and one[0].vrf == router.vrf)
-        return next(found, None)
+        owners = (one for one in self._owners.get(of, ()) if one[0] is not router and one[0].vrf == router.vrf)
+        return next(owners, None)
 
     def is_unread(self, router: Router) -> bool:
         """Whether the sessions of a router are not known."""
@@ -188,14 +188,18 @@ class Sessions:
 
     def holder(self, far: Address, router: Router) -> int | None:
         """Return the router that has an address, other than the one that asks."""
-        found = (one.number for one, _ in self._owners.get(far, ()) if one is not router)
-        return next(found, None)
+        numbers = (one.number for one, _ in self._owners.get(far, ()) if one is not router)
+        return next(numbers, None)
 
     def _back(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
         """Return what the other end says of this one: of the same kind, or over the interface."""
-        wanted = address_over(neighbor, leg)
-        found = (far.by_address.get(one) for one in leg.addresses if wanted is None or one.family == wanted.family)
-        return next((one for one in found if one is not None), far.by_interface.get(far_leg.name))
+        wanted_address = address_over(neighbor, leg)
+        neighbors = (
+            far.by_address.get(one)
+            for one in leg.addresses
+            if wanted_address is None or one.family == wanted_address.family
+        )
+        return next((one for one in neighbors if one is not None), far.by_interface.get(far_leg.name))
 
 
 def _unmodelled(router: Router, neighbor: BgpNeighbor) -> str:
@@ -205,8 +209,8 @@ def _unmodelled(router: Router, neighbor: BgpNeighbor) -> str:
     """
     if neighbor.interface is None:
         return ""
-    held = known_traits(router.device.platform)
-    is_complete = held is not None and held.lists_ports and bool(router.device.interfaces)
+    traits = known_traits(router.device.platform)
+    is_complete = traits is not None and traits.lists_ports and bool(router.device.interfaces)
     return "" if is_complete else "interface.enabled"
 
 
@@ -214,7 +218,7 @@ def address_over(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
     """Return the address of a session's other end: as stated, or as a /31 or /30 leaves it; None for link-local."""
     if neighbor.address is not None:
         return address(neighbor.address)
-    for own, subnet in zip(leg.addresses, leg.subnets, strict=True):
-        if own.family == "ipv4" and subnet.length in (30, 31):
-            return Address("ipv4", own.number ^ (1 if subnet.length == 31 else 3))
+    for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True):
+        if own_address.family == "ipv4" and subnet.length in (30, 31):
+            return Address("ipv4", own_address.number ^ (1 if subnet.length == 31 else 3))
     return None

@@ -98,21 +98,29 @@ class World:
     """All speakers of a family, with the classes of destinations and the policies between them."""
 
     def __init__(
-        self, family: Family, own: Sequence[Router], sessions: Sequence[Session], up: Sequence[Mapping[str, bool]]
+        self,
+        family: Family,
+        own_routers: Sequence[Router],
+        sessions: Sequence[Session],
+        up: Sequence[Mapping[str, bool]],
     ) -> None:
         self.family = family
         self._policies: dict[Words, Policy] = {}
-        readers = self._readers = {one.number: Reader(one.bgp, family) for one in own if one.bgp is not None}
+        readers = self._readers = {one.number: Reader(one.bgp, family) for one in own_routers if one.bgp is not None}
         sides = list(_sides(sessions, family))
         words = []
         for number, near, far in sides:
             session = sessions[number]
-            inside = internal(own, session)
+            inside = internal(own_routers, session)
             far_away = session.far
-            peer = peering(own[near.router], near, family, inside=inside, far=far_away) if inside or far_away else None
+            peer = (
+                peering(own_routers[near.router], near, family, inside=inside, far=far_away)
+                if inside or far_away
+                else None
+            )
             reader = readers[near.router]
-            local = own[near.router].local_asn(near.neighbor)
-            shown = own[far.router].shown_asn(far.neighbor)
+            local = own_routers[near.router].local_asn(near.neighbor)
+            shown = own_routers[far.router].shown_asn(far.neighbor)
             words.append(
                 (
                     reader.inbound(near.neighbor, peer, local),
@@ -121,58 +129,58 @@ class World:
             )
         peered = {near.router for (_, near, _), (inbound, _) in zip(sides, words, strict=True) if inbound.peering}
         hops = [next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
-        kept = (
+        kept_addresses = (
             kept_hops(
                 (near.router, out.peering, hop) for (_, near, _), (_, out), hop in zip(sides, words, hops, strict=True)
             )
             if peered
             else set()
         )
-        self.keeps = bool(kept)
+        self.keeps = bool(kept_addresses)
         """Whether any router can hear of next hops that are not at the far ends of its links."""
-        worse: dict[int, dict[Prefix, int]] = {one.number: {} for one in own}
+        worse: dict[int, dict[Prefix, int]] = {one.number: {} for one in own_routers}
         rows = {
             one.number: announced(one, readers[one.number], family, up[one.number], worse[one.number])
-            for one in own
+            for one in own_routers
             if one.bgp
         }
-        named = {one: None for pair in words for each in pair for one in shapes(each)}
+        named_lists = {rules: None for pair in words for each in pair for rules in shapes(each)}
         installs = {
             one.number: readers[one.number].of(name, external=False)
-            for one in own
+            for one in own_routers
             if one.bgp is not None and (name := _installed_by(one.bgp, family)) is not None
         }
-        named |= {one: None for each in installs.values() for one in shapes(each)}
+        named_lists |= {rules: None for install in installs.values() for rules in shapes(install)}
         summaries = {
             one.number: [
                 (row, found)
                 for row in one.bgp.aggregates
                 if (found := prefix(row.prefix)) is not None and found.family == family
             ]
-            for one in own
+            for one in own_routers
             if one.bgp is not None
         }
-        named |= {_inside(found): None for rows_of in summaries.values() for _, found in rows_of}
-        named |= {_host(hop): None for hop in sorted(kept)}
+        named_lists |= {_inside(found): None for rows_of in summaries.values() for _, found in rows_of}
+        named_lists |= {_host(hop): None for hop in sorted(kept_addresses)}
         origins: defaultdict[Prefix, list[tuple[int, Attributes, tuple[Leg, ...]]]] = defaultdict(list)
-        for router in own:
+        for router in own_routers:
             over = legs_under(router, family) if router.number in rows else {}
-            for found, attributes in rows.get(router.number, {}).items():
-                origins[found].append((router.number, attributes, over.get(found, ())))
+            for found_prefix, attributes in rows.get(router.number, {}).items():
+                origins[found_prefix].append((router.number, attributes, over.get(found_prefix, ())))
         self.origins = {found: tuple(rows) for found, rows in origins.items()}
-        made: defaultdict[Prefix, tuple[object, ...]] = defaultdict(tuple, self.origins)
+        new_origins: defaultdict[Prefix, tuple[object, ...]] = defaultdict(tuple, self.origins)
         for number, rows_of in summaries.items():
             for row, found in rows_of:
-                made[found] += (("aggregate", number, row),)
+                new_origins[found] += (("aggregate", number, row),)
         told_default = any(outbound.default is not None for _, outbound in words)
         self.default = Prefix(family, 0, 0)
         if told_default:
-            made[self.default] += (("default",),)
-        self._made = dict(made)
-        self.tied = made.keys() != self.origins.keys() or told_default or any(summaries.values()) or self.keeps
+            new_origins[self.default] += (("default",),)
+        self._made = dict(new_origins)
+        self.tied = new_origins.keys() != self.origins.keys() or told_default or any(summaries.values()) or self.keeps
         """Whether a router's choice for one destination can hang on another."""
-        self.destinations = Destinations(family, made, named)
-        self.speakers = {one.number: Speaker(one, one.bgp) for one in own if one.bgp is not None}
+        self.destinations = Destinations(family, new_origins, named_lists)
+        self.speakers = {one.number: Speaker(one, one.bgp) for one in own_routers if one.bgp is not None}
         plain = self.tied or any(one.reads_paths for pair in words for one in pair)
         self.hidden = 0 if plain else self._hidden()
         for number, speaker in self.speakers.items():
@@ -201,18 +209,18 @@ class World:
             return passed, passed, passed
         return tuple([0 if distance == MAX_DISTANCE else passed for distance in distances])
 
-    def _summary(self, row: Aggregate, found: Prefix) -> Summary:
-        inside = self.destinations.permitted(_inside(found))
-        return Summary(1 << self.destinations.class_of[found], inside, row.summary_only)
+    def _summary(self, row: Aggregate, found_prefix: Prefix) -> Summary:
+        inside = self.destinations.permitted(_inside(found_prefix))
+        return Summary(1 << self.destinations.class_of[found_prefix], inside, row.summary_only)
 
     @property
     def every(self) -> int:
         """All classes of destinations."""
         return (1 << self.destinations.count) - 1
 
-    def is_offered(self, found: Prefix, to: int) -> bool:
+    def is_offered(self, found_prefix: Prefix, to: int) -> bool:
         """Whether another router originates exactly this prefix, or anybody aggregates it."""
-        return any(row[0] != to for row in self._made.get(found, ()) if isinstance(row, tuple))
+        return any(row[0] != to for row in self._made.get(found_prefix, ()) if isinstance(row, tuple))
 
     def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
         """Return what a router originates while its legs are in another state than at first."""
@@ -221,37 +229,37 @@ class World:
 
     def _local(self, number: int, rows: Mapping[Prefix, Attributes]) -> tuple[Part, ...]:
         by_attributes: defaultdict[Attributes, list[Prefix]] = defaultdict(list)
-        for found, attributes in rows.items():
-            by_attributes[attributes].append(found)
+        for found_prefix, attributes in rows.items():
+            by_attributes[attributes].append(found_prefix)
         bits = self.destinations.bits
-        return tuple(Part(attributes, bits(found)) for attributes, found in by_attributes.items())
+        return tuple(Part(attributes, bits(prefixes)) for attributes, prefixes in by_attributes.items())
 
     def _hidden(self) -> int:
         """Return the classes without an AS number of their origin: the only router with its number originates them."""
         holders = Counter(speaker.bgp.asn for speaker in self.speakers.values())
         alone = {number for number, speaker in self.speakers.items() if holders[speaker.bgp.asn] == 1}
         return self.destinations.bits(
-            found for found, rows in self.origins.items() if len(rows) == 1 and rows[0][0] in alone
+            found_prefix for found_prefix, rows in self.origins.items() if len(rows) == 1 and rows[0][0] in alone
         )
 
     def policy(self, words: Words) -> Policy:
         """Return the policy of these words, one object for equal ones."""
-        found = self._policies.get(words)
-        if found is None:
-            found = self._policies[words] = Policy(len(self._policies), words, self.destinations)
-        return found
+        found_policy = self._policies.get(words)
+        if found_policy is None:
+            found_policy = self._policies[words] = Policy(len(self._policies), words, self.destinations)
+        return found_policy
 
     def _join(
         self, sides: list[tuple[int, Side, Side]], words: list[tuple[Words, Words]], hops: list[Address | None]
     ) -> None:
         """Give every speaker its links, in the order in which their neighbors win a tie."""
         rows: defaultdict[int, list[_Joined]] = defaultdict(list)
-        for (session, own, far), pair, hop in zip(sides, words, hops, strict=True):
-            rows[own.router].append(_Joined(self._tie(own, far), session, own, far, pair, hop))
+        for (session, own_side, far), pair, hop in zip(sides, words, hops, strict=True):
+            rows[own_side.router].append(_Joined(self._tie(own_side, far), session, own_side, far, pair, hop))
         position: dict[tuple[int, int], int] = {}
-        for number, found in rows.items():
-            found.sort(key=lambda row: (row.tie, row.session))
-            position.update({(number, row.session): place for place, row in enumerate(found)})
+        for number, found_rows in rows.items():
+            found_rows.sort(key=lambda row: (row.tie, row.session))
+            position.update({(number, row.session): place for place, row in enumerate(found_rows)})
         kinds: dict[object, int] = {}
         for number, found in rows.items():
             speaker = self.speakers[number]
@@ -293,15 +301,15 @@ class World:
             return shown.asn
         return self.speakers[row.far.router].router.shown_asn(row.far.neighbor)
 
-    def _tie(self, own: Side, far: Side) -> tuple[int, int]:
+    def _tie(self, own_side: Side, far: Side) -> tuple[int, int]:
         """By what a neighbor wins a tie: its router id, then its address; one over an interface has a link-local one.
 
         Those come behind all others (FRR, lib/sockunion.c, sockunion_cmp); which of several is first is not known.
         """
-        there = self.speakers[far.router]
-        named = address(there.bgp.router_id or "")
-        peer: Address | None = address(own.neighbor.address or "")
-        return (0 if named is None else named.number, _LAST if peer is None else peer.number)
+        speaker = self.speakers[far.router]
+        named_address = address(speaker.bgp.router_id or "")
+        peer: Address | None = address(own_side.neighbor.address or "")
+        return (0 if named_address is None else named_address.number, _LAST if peer is None else peer.number)
 
 
 def _sides(sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, Side, Side]]:
@@ -311,20 +319,20 @@ def _sides(sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, S
             yield number, session.b, session.a
 
 
-def _repeats(own: Side, family: Family) -> int:
-    return of_family(own.neighbor, family).allowas_in or 0
+def _repeats(own_side: Side, family: Family) -> int:
+    return of_family(own_side.neighbor, family).allowas_in or 0
 
 
 def _installed_by(bgp: Bgp, family: Family) -> str | None:
     return bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
 
 
-def _inside(found: Prefix) -> Shape:
+def _inside(found_prefix: Prefix) -> Shape:
     """Return a list that permits the longer prefixes inside one."""
-    longest = BITS[found.family]
-    if found.length == longest:
+    longest = BITS[found_prefix.family]
+    if found_prefix.length == longest:
         return (PrefixRule(sequence=5, action="deny", prefix="any"),)
-    return (PrefixRule(sequence=5, action="permit", prefix=str(found), ge=found.length + 1, le=longest),)
+    return (PrefixRule(sequence=5, action="permit", prefix=str(found_prefix), ge=found_prefix.length + 1, le=longest),)
 
 
 def _host(hop: Address) -> Shape:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.routing.legs import Leg
 from nodrop.routing.prefixes import Family, Prefix, address, prefix
 from nodrop.routing.routers import Router
@@ -13,10 +13,15 @@ from nodrop.routing.routers import Router
 
 def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefix]]:
     """Yield the static routes of a router that can be read and used, with their prefixes."""
-    for route in those_known(router.device.static_routes):
-        found = prefix(route.prefix)
-        if route.distance < MAX_DISTANCE and found is not None and found.family == family and route.vrf == router.vrf:
-            yield route, found
+    for route in known_rows(router.device.static_routes):
+        found_prefix = prefix(route.prefix)
+        if (
+            route.distance < MAX_DISTANCE
+            and found_prefix is not None
+            and found_prefix.family == family
+            and route.vrf == router.vrf
+        ):
+            yield route, found_prefix
 
 
 def discards(route: StaticRoute) -> bool:

@@ -17,7 +17,7 @@ RANK = {"leaf": 0, "spine": 1, "superspine": 2}
 
 
 def rank(device: Device) -> int | None:
-    """The tier of a device; None where its role is not known or is none of a Clos fabric."""
+    """Return the tier of a device; None where its role is not known or is none of a Clos fabric."""
     return None if isinstance(device.role, Unknown) else RANK.get(device.role)
 
 
@@ -32,30 +32,30 @@ class Tiers:
         self._found: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
 
     def up(self, number: int) -> frozenset[int]:
-        """The positions of a router's links that lead to a higher tier."""
+        """Return the positions of a router's links that lead to a higher tier."""
         return self._ways(number)[0]
 
     def down(self, number: int) -> frozenset[int]:
-        """The positions of a router's links that lead to a lower tier."""
+        """Return the positions of a router's links that lead to a lower tier."""
         return self._ways(number)[1]
 
     def _ways(self, number: int) -> tuple[frozenset[int], frozenset[int]]:
         found = self._found.get(number)
         if found is None:
-            own = self._ranks[number]
+            own_rank = self._ranks[number]
             up: list[int] = []
             down: list[int] = []
             for position, link in enumerate(self._world.speakers[number].links):
-                there = self._ranks[link.far]
-                if own is not None and there is not None and there != own:
-                    (up if there > own else down).append(position)
+                far_rank = self._ranks[link.far]
+                if own_rank is not None and far_rank is not None and far_rank != own_rank:
+                    (up if far_rank > own_rank else down).append(position)
             found = self._found[number] = (frozenset(up), frozenset(down))
         return found
 
-    def carried(
+    def trace_destinations(
         self, bits: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]
     ) -> Mapping[tuple[int, int], int]:
-        """What of some destinations goes from one router to another, when routers of the lowest tier send to them."""
+        """Return the destinations by pair of routers between which their traffic goes, sent from the lowest tier."""
         over: dict[tuple[int, int], int] = {}
         seen: dict[int, int] = {}
         waiting = {number: bits for number, tier in self._ranks.items() if tier in (0, None)}
@@ -74,7 +74,7 @@ class Tiers:
         return over
 
     def into(self, number: int, over: Mapping[tuple[int, int], int]) -> int:
-        """What comes to a router from above, of what goes `over` pairs of routers."""
+        """Return the destinations that reach a router from above, of those that go `over` pairs of routers."""
         links = self._world.speakers[number].links
         bits = 0
         for far in {links[position].far for position in self.up(number)}:
@@ -82,7 +82,7 @@ class Tiers:
         return bits
 
     def valley(self, number: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]) -> int:
-        """The destinations that a router gets from above and sends up again."""
+        """Return the destinations that a router gets from above and sends up again."""
         up = self.up(number)
         sent = 0
         for entry in table(number).entries:

@@ -33,13 +33,13 @@ class Twins:
         }
 
     def session(self, number: int, position: int) -> int:
-        """The session that stands for the one at a router's position, and for all that fail alike."""
+        """Return the session that stands for the one at a router's position, and for all that fail alike."""
         speakers = self._world.speakers
         link = speakers[self.like[number]].links[position]
         return speakers[self.like[link.far]].links[link.far_position].session
 
     def _anycast(self) -> int:
-        """The destinations that several routers originate."""
+        """Return the destinations that several routers originate."""
         once = twice = 0
         for own in self._own.values():
             twice |= once & own
@@ -54,7 +54,7 @@ class Twins:
         return self._alone[key]
 
     def _of_several(self) -> tuple[Policy, ...]:
-        """The policies that are about more than what one router originates, and who has them."""
+        """Return the policies that are about more than what one router originates, and who has them."""
         having: dict[int, set[int]] = {}
         policies: dict[int, Policy] = {}
         for number, speaker in self._world.speakers.items():
@@ -68,7 +68,7 @@ class Twins:
         )
 
     def _key(self, number: int, speaker: Speaker) -> object:
-        """What a router has in common with its twins, and with nobody else; itself where it cannot have any."""
+        """Return the key that a router shares with its twins alone; itself where it cannot have any."""
         own, asn = self._own[number], speaker.bgp.asn
         silent = own == speaker.unnamed and all(self._is_own(link.outbound, number) for link in speaker.links)
         if own & self._several or (self._holders[asn] == 1 and not silent):
@@ -79,7 +79,7 @@ class Twins:
             back, out = self._world.speakers[link.far].links[link.far_position], link.outbound
             told: object = out.number
             if self._is_own(out, number):
-                told = (out.outline, tuple(out.treats(one) for one in classes))
+                told = (out.outline, tuple(out.treats(traffic_class) for traffic_class in classes))
             links.append((link.far, back.inbound.number, back.outbound.number, back.repeats, told))
         return (
             speaker.shape,
@@ -88,17 +88,23 @@ class Twins:
             rank(speaker.router.device),
             tuple(links),
             tuple(
-                (attributes, tuple(tuple(policy.treats(one) for policy in self._policies) for one in _classes(bits)))
+                (
+                    attributes,
+                    tuple(
+                        tuple(policy.treats(traffic_class) for policy in self._policies)
+                        for traffic_class in _classes(bits)
+                    ),
+                )
                 for attributes, bits in speaker.local
             ),
         )
 
 
 def _classes(bits: int) -> tuple[int, ...]:
-    """The classes of a set, each as a set of its own."""
-    found = []
+    """Return the classes of a set, each as a separate set."""
+    classes = []
     while bits:
         low = bits & -bits
-        found.append(low)
+        classes.append(low)
         bits ^= low
-    return tuple(found)
+    return tuple(classes)

@@ -12,7 +12,7 @@ from nodrop.model.routing import (
     PrivateAsns,
     RouteMapRule,
 )
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import Shape
 from nodrop.routing.prefixes import Address, Family
 
@@ -134,9 +134,11 @@ class Reader:
     """Reads the policies of a BGP process; each name is looked for once."""
 
     def __init__(self, bgp: Bgp, family: Family) -> None:
-        self._maps = {one.name: one.rules for one in bgp.route_maps}
-        self._prefix_lists = {one.name: one.rules for one in bgp.prefix_lists if one.family == family}
-        self._communities = {one.name: one for one in bgp.community_lists}
+        self._maps = {route_map.name: route_map.rules for route_map in bgp.route_maps}
+        self._prefix_lists = {
+            prefix_list.name: prefix_list.rules for prefix_list in bgp.prefix_lists if prefix_list.family == family
+        }
+        self._communities = {community_list.name: community_list for community_list in bgp.community_lists}
         self._paths = {one.name: one for one in bgp.as_path_lists}
         self._family, self._requires = family, bgp.requires_policy is True
         self._asn, self._preference = bgp.asn, bgp.default_preference
@@ -156,13 +158,15 @@ class Reader:
             )
             rules = None if name is None else self._rules(name) or ()
             maps = self._called(rules or ())
-            every = [rule for own in (rules, *maps.values()) for rule in own or ()]
-            named = list(dict.fromkeys(match for rule in every for match in rule.matches))
+            every = [rule for own_rules in (rules, *maps.values()) for rule in own_rules or ()]
+            named_matches = list(dict.fromkeys(match for rule in every for match in rule.matches))
             self._read[key] = Words(
                 rules,
-                tuple((value, self._prefix_lists.get(value)) for kind, value in named if kind == self._prefix_kind),
-                tuple((one, self._communities.get(one)) for one in _names(named, "community")),
-                tuple((one, self._paths.get(one)) for one in _names(named, "as-path")),
+                tuple(
+                    (value, self._prefix_lists.get(value)) for kind, value in named_matches if kind == self._prefix_kind
+                ),
+                tuple((one, self._communities.get(one)) for one in _names(named_matches, "community")),
+                tuple((one, self._paths.get(one)) for one in _names(named_matches, "as-path")),
                 None if listed is None else self._prefix_lists.get(listed),
                 nothing,
                 None if filtered is None else self._paths.get(filtered),
@@ -171,8 +175,8 @@ class Reader:
         return self._read[key]
 
     def _rules(self, name: str) -> tuple[RouteMapRule, ...] | None:
-        found = self._maps.get(name)
-        return None if found is None else tuple(sorted(found, key=lambda rule: rule.sequence))
+        rules = self._maps.get(name)
+        return None if rules is None else tuple(sorted(rules, key=lambda rule: rule.sequence))
 
     def _called(self, rules: tuple[RouteMapRule, ...]) -> dict[str, tuple[RouteMapRule, ...] | None]:
         """Return the route maps that rules call, and those that these call; None for one that is not there."""
@@ -189,13 +193,13 @@ class Reader:
     def _prefix_kind(self) -> str:
         return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
 
-    def _shown(self, neighbor: BgpNeighbor, local: int | None) -> Shown | None:
+    def _find_shown_number(self, neighbor: BgpNeighbor, local: int | None) -> Shown | None:
         if local is None:
             return None
         prepends, often = neighbor.local_asn_mode == "prepend", of_family(neighbor, self._family).allowas_in or 0
         return Shown(local, prepends, max(often - 1, 0) if prepends else often)
 
-    def _named(self, neighbor: BgpNeighbor, local: int | None) -> tuple[int, ...]:
+    def _leading_numbers(self, neighbor: BgpNeighbor, local: int | None) -> tuple[int, ...]:
         """Return what announced paths begin with (FRR, bgpd/bgp_attr.c, bgp_packet_attribute and bgp_append_local_as).
 
         The own number is left out where private ones are removed, too.
@@ -211,7 +215,7 @@ class Reader:
         external = peering is None or not peering.internal
         words = self.of(said.import_policy, said.import_prefix_list, said.import_path_list, external=external)
         preference = self._preference if external else None
-        words = words._replace(shown=self._shown(neighbor, local))
+        words = words._replace(shown=self._find_shown_number(neighbor, local))
         return _from_peer(words, neighbor)._replace(weight=said.weight or 0, preference=preference, peering=peering)
 
     def outbound(
@@ -221,7 +225,7 @@ class Reader:
         said = of_family(neighbor, self._family)
         inside = peering is not None and peering.internal
         words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list, external=not inside)
-        words = words._replace(named=self._named(neighbor, local))
+        words = words._replace(named=self._leading_numbers(neighbor, local))
         if said.default_originate:
             words = words._replace(
                 default=self.of(said.default_policy, external=False)._replace(preference=self._preference)
@@ -238,7 +242,9 @@ def _from_peer(words: Words, neighbor: BgpNeighbor) -> Words:
     if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
         return words
     own = ("peer", neighbor.key)
-    rules = [changed(rule, matches=tuple(match for match in rule.matches if match != own)) for rule in words.rules]
+    rules = [
+        replace_fields(rule, matches=tuple(match for match in rule.matches if match != own)) for rule in words.rules
+    ]
     return words._replace(rules=tuple(rules))
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nodrop import units
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import read_limited
+from nodrop.formats.places import read_regular_file
 from nodrop.formats.root import Root
 from nodrop.formats.yaml import parse
 from nodrop.intent.load import validated
@@ -30,12 +30,12 @@ def _band(read: Callable[[str], int], pattern: str, example: str, unit: str) -> 
     def both(value: Any) -> Band:
         low, to, high = (value if isinstance(value, str) else "").partition(_TO)
         try:
-            found = Band(low=read(low.strip()), high=read(high.strip() if to else low.strip()))
+            band = Band(low=read(low.strip()), high=read(high.strip() if to else low.strip()))
         except Misread as wrong:
             raise Misread(f"{example}, a number or the least and the greatest", hint=wrong.hint) from None
-        if found.low > found.high:
+        if band.low > band.high:
             raise Misread(f"{high.strip()}{_TO}{low.strip()}", f"{value}, which runs backwards")
-        return found
+        return band
 
     return Scalar(both, {"type": "string", "pattern": f"^({pattern})( +to +({pattern}))?$", "description": unit})
 
@@ -111,9 +111,9 @@ class ProfileFile(_Part):
         return self
 
 
-def _require_one(part: BaseModel, keys: Sequence[str]) -> None:
+def _require_one(base_model: BaseModel, keys: Sequence[str]) -> None:
     """Refuse a part that has none of the keys."""
-    if all(getattr(part, key) in (None, ()) for key in keys):
+    if all(getattr(base_model, key) in (None, ()) for key in keys):
         raise Misread(f"at least one of {', '.join(keys)}", "no band")
 
 
@@ -122,19 +122,21 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in home(FOLDER).glob("*.yaml")))
 
 
-def load_profile(named: str, root: Root | None = None) -> Profile:
+def load_profile(named_display: str, root: Root | None = None) -> Profile:
     """Return the profile that is shipped under a name, or that a file holds; InputProblems says what is wrong.
 
     With a `root`, no link leads out of it; without one, the file is opened as it is named.
     """
-    if named in names():
-        return loads_profile((home(FOLDER) / f"{named}.yaml").read_bytes(), f"{FOLDER}/{named}.yaml", named)
-    path, wrong = Path(named), fault(named, root)
+    if named_display in names():
+        return loads_profile(
+            (home(FOLDER) / f"{named_display}.yaml").read_bytes(), f"{FOLDER}/{named_display}.yaml", named_display
+        )
+    path, wrong = Path(named_display), fault(named_display, root)
     if wrong is not None or path.is_dir():
-        found, shown = (wrong.found, wrong.path) if wrong else ("a folder", named)
+        found, shown = (wrong.found, wrong.path) if wrong else ("a folder", named_display)
         expected = f"a file, or a profile that is shipped: {', '.join(names())}"
-        raise InputProblems([Problem(path=shown, found=found, expected=expected, hint=meant(named, names()))])
-    return loads_profile(read_limited(path, named, MAX_BYTES, root), named, path.stem)
+        raise InputProblems([Problem(path=shown, found=found, expected=expected, hint=meant(named_display, names()))])
+    return loads_profile(read_regular_file(path, named_display, MAX_BYTES, root), named_display, path.stem)
 
 
 def loads_profile(raw: bytes, display: str, name: str) -> Profile:

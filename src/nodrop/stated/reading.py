@@ -44,7 +44,7 @@ def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
         roles=stated.roles,
         models=stated.models,
         cables=cables,
-        hosts=None if stated.hosts is None else tuple(_host(name, one) for name, one in stated.hosts.items()),
+        hosts=None if stated.hosts is None else tuple(_host(name, host) for name, host in stated.hosts.items()),
         policy=None if stated.policy is None else _policy(stated.policy),
     )
 
@@ -73,8 +73,8 @@ def _classes(
 ) -> Iterator[TrafficClass]:
     """Yield the classes; a code point belongs to one of them, and `rest` are those that no other names."""
     owners: dict[int | str, str] = {}
-    for name, one in classes.items():
-        for point in ("rest",) if one.dscp == "rest" else one.dscp:
+    for name, traffic_class in classes.items():
+        for point in ("rest",) if traffic_class.dscp == "rest" else traffic_class.dscp:
             if point in owners:
                 found = f"{point}, which belongs to {owners[point]}"
                 problems.append(document.problem((*top, "classes", name, "dscp"), found, "each code point once"))
@@ -85,9 +85,9 @@ def _classes(
             name=name,
             purpose=one.purpose or _purpose(name),
             dscp=rest if one.dscp == "rest" else one.dscp,
-            tc=_known(one.tc),
-            lossless=_known(one.lossless),
-            share_percent=_known(one.share),
+            tc=_or_unknown(one.tc),
+            lossless=_or_unknown(one.lossless),
+            share_percent=_or_unknown(one.share),
         )
 
 
@@ -99,32 +99,36 @@ def _purpose(name: str) -> Purpose:
     return "unknown"
 
 
-def _known(value: _T | None) -> _T | Unknown:
+def _or_unknown(value: _T | None) -> _T | Unknown:
     return UNKNOWN if value is None else value
 
 
-def _host(name: str, one: Host) -> fabric.Host:
+def _host(name: str, host: Host) -> fabric.Host:
     return fabric.Host(
         name=name,
-        group=one.group,
-        gpus=one.gpus,
-        nic=_known(one.nic),
-        spread=_known(one.spread),
+        group=host.group,
+        gpus=host.gpus,
+        nic=_or_unknown(host.nic),
+        spread=_or_unknown(host.spread),
         ports=tuple(
             HostPort(
-                name=port, speed_mbps=_known(of.speed), lanes=_known(of.lanes), addresses=of.addresses, bond=of.bond
+                name=port,
+                speed_mbps=_or_unknown(of.speed),
+                lanes=_or_unknown(of.lanes),
+                addresses=of.addresses,
+                bond=of.bond,
             )
-            for port, of in one.ports.items()
+            for port, of in host.ports.items()
         ),
-        tos=_known(one.tos),
-        fifo_tos=_known(one.fifo_tos),
-        cnp_dscp=_known(one.cnp_dscp),
-        trust=_known(one.trust),
-        pfc_priorities=_known(one.pfc),
-        dcqcn=_known(one.dcqcn),
-        rdma_mtu_bytes=_known(one.rdma_mtu),
-        queue_pairs=_known(one.queue_pairs),
-        out_of_order=_known(one.out_of_order),
+        tos=_or_unknown(host.tos),
+        fifo_tos=_or_unknown(host.fifo_tos),
+        cnp_dscp=_or_unknown(host.cnp_dscp),
+        trust=_or_unknown(host.trust),
+        pfc_priorities=_or_unknown(host.pfc),
+        dcqcn=_or_unknown(host.dcqcn),
+        rdma_mtu_bytes=_or_unknown(host.rdma_mtu),
+        queue_pairs=_or_unknown(host.queue_pairs),
+        out_of_order=_or_unknown(host.out_of_order),
     )
 
 
@@ -133,10 +137,10 @@ def _policy(policy: Policy) -> fabric.Policy:
         host_watchdog=_watchdog(policy.watchdog.hosts),
         fabric_watchdog=_watchdog(policy.watchdog.fabric),
         fabric_unwatched_roles=policy.watchdog.unwatched_roles,
-        rdma_mtu_bytes=_known(policy.rdma_mtu),
-        max_oversubscription=_known(policy.max_oversubscription),
-        lossless_pool_percent=_known(policy.lossless_pool),
-        rails=_known(policy.rails),
+        rdma_mtu_bytes=_or_unknown(policy.rdma_mtu),
+        max_oversubscription=_or_unknown(policy.max_oversubscription),
+        lossless_pool_percent=_or_unknown(policy.lossless_pool),
+        rails=_or_unknown(policy.rails),
         drained=policy.drained,
     )
 

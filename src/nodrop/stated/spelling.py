@@ -27,7 +27,9 @@ def _lines(fabric: Fabric) -> Iterator[str]:
     yield "# What no switch file can say; `nodrop lint` reads it beside the devices."
     yield f"name: {_text(fabric.name)}"
     yield f"mode: {fabric.mode}"
-    yield from _block("classes", (f"{_text(one.name)}: {_class(one)}" for one in fabric.classes))
+    yield from _block(
+        "classes", (f"{_text(traffic_class.name)}: {_class(traffic_class)}" for traffic_class in fabric.classes)
+    )
     for key, attribute in (("roles", "role"), ("models", "model")):
         stated = ((device.name, getattr(device, attribute)) for device in fabric.devices)
         yield from _block(key, (f"{_text(name)}: {_text(fact)}" for name, fact in stated if isinstance(fact, str)))
@@ -56,15 +58,15 @@ def _text(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    def written(char: str) -> str:
+    def escape_char(char: str) -> str:
         if char.isprintable():
             return char
         return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
 
-    return "".join(map(written, json.dumps(text, ensure_ascii=False)))
+    return "".join(map(escape_char, json.dumps(text, ensure_ascii=False)))
 
 
-def _spelt(text: str | Unknown | None) -> str | None:
+def _text_or_none(text: str | Unknown | None) -> str | None:
     return None if text is None or isinstance(text, Unknown) else _text(text)
 
 
@@ -72,9 +74,19 @@ def _numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:
     return numbers if isinstance(numbers, Unknown) else f"[{', '.join(map(str, numbers))}]"
 
 
-def _class(one: TrafficClass) -> str:
-    share = one.share_percent if isinstance(one.share_percent, Unknown) else f"{one.share_percent}%"
-    return _flow(purpose=one.purpose, dscp=f"[{show_ids(one.dscp)}]", tc=one.tc, lossless=one.lossless, share=share)
+def _class(traffic_class: TrafficClass) -> str:
+    share = (
+        traffic_class.share_percent
+        if isinstance(traffic_class.share_percent, Unknown)
+        else f"{traffic_class.share_percent}%"
+    )
+    return _flow(
+        purpose=traffic_class.purpose,
+        dscp=f"[{show_ids(traffic_class.dscp)}]",
+        tc=traffic_class.tc,
+        lossless=traffic_class.lossless,
+        share=share,
+    )
 
 
 def _cable(link: Link) -> str:
@@ -97,14 +109,14 @@ def _require_spellable(link: Link) -> None:
 
 def _host(host: Host) -> str:
     return _flow(
-        group=_spelt(host.group or None),
+        group=_text_or_none(host.group or None),
         gpus=host.gpus,
-        nic=_spelt(host.nic),
+        nic=_text_or_none(host.nic),
         spread=host.spread,
         tos=host.tos,
         fifo_tos=host.fifo_tos,
         cnp_dscp=host.cnp_dscp,
-        trust=_spelt(host.trust),
+        trust=_text_or_none(host.trust),
         pfc=_numbers(host.pfc_priorities),
         dcqcn=host.dcqcn,
         rdma_mtu=host.rdma_mtu_bytes,
@@ -130,7 +142,9 @@ def _gigabits(mbps: int) -> str:
 
 def _policy(policy: Policy) -> Iterator[str]:
     sides = (("hosts", policy.host_watchdog), ("fabric", policy.fabric_watchdog))
-    stated = [f"  {side}: {_watchdog(one)}" for side, one in sides if not isinstance(one, Unknown)]
+    stated = [
+        f"  {side}: {_watchdog(pfc_watchdog)}" for side, pfc_watchdog in sides if not isinstance(pfc_watchdog, Unknown)
+    ]
     if policy.fabric_unwatched_roles:
         stated.append(f"  unwatched_roles: [{', '.join(map(_text, policy.fabric_unwatched_roles))}]")
     if stated:

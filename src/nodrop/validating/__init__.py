@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodrop.analyses._computed import computed as computed
+from nodrop.analyses._computed import compute_observation as compute_observation
 from nodrop.analyses._computed import destinations as destinations
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -31,11 +31,13 @@ def observations(
     if batfish is not None:
         from nodrop.validating.batfish import difference, observe
 
-        found = observe(reading, index, batfish, progress=progress)
+        observation = observe(reading, index, batfish, progress=progress)
         if against is not None:
-            other = difference(against, reading, batfish, index=index, progress=progress)
-            found = replace(found, flows=other.flows, told=(*found.told, *other.told))
-        yield found
+            other_difference = difference(against, reading, batfish, index=index, progress=progress)
+            observation = replace(
+                observation, flows=other_difference.flows, told=(*observation.told, *other_difference.told)
+            )
+        yield observation
     if twin is not None:
         from nodrop.validating.twin import observe as run
 

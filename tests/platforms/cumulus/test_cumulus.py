@@ -9,7 +9,7 @@ from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.fabric import Management, Port
 from nodrop.model.qos import PfcWatchdog, Scheduler
 from nodrop.model.reading import DeviceReading
-from nodrop.model.states import UNKNOWN, Unknown, known
+from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
 from nodrop.platforms.cumulus.features import ports_of
 from nodrop.platforms.cumulus.places import where
@@ -72,7 +72,7 @@ def test_a_folder_is_one_device_and_frr_alone_is_none_of_these(tmp_path: Path) -
         ("leaf3-qos", "cumulus"),
         ("leaf4", "cumulus"),
     ]
-    assert [bgp.asn for one in found[:2] if (bgp := known(one.bgp)) is not None] == [65001, 65002]
+    assert [bgp.asn for one in found[:2] if (bgp := require_fact(one.bgp)) is not None] == [65001, 65002]
     assert [one.name for one in found[2].interfaces] == ["swp7"]
     assert [one.name for one in found[3].interfaces] == ["swp1", "swp2"]
 
@@ -112,7 +112,7 @@ def test_links_and_addresses() -> None:
     assert (port(reading, "swp4").mtu_bytes, port(reading, "swp3").speed_mbps) == (9000, 40_000)
     assert (port(reading, "swp5s1").port, port(reading, "swp5s1").speed_mbps) == (Port(5, 1), 25_000)
     assert "swp9" not in [each.name for each in reading.device.interfaces]
-    assert known(reading.device.loopbacks)[0].addresses == ("10.0.0.1/32",)
+    assert require_fact(reading.device.loopbacks)[0].addresses == ("10.0.0.1/32",)
     assert reading.device.management == Management(
         interface="eth0", addresses=("192.0.2.5/24",), gateway="192.0.2.1", own_vrf=True
     )
@@ -125,10 +125,10 @@ def test_bonds_and_the_vlans_of_a_bridge_are_read() -> None:
         "auto bridge\niface bridge\n  bridge-ports bond1\n  bridge-vlan-aware yes\n  bridge-vids 10 20\n"
         "auto vlan10\niface vlan10\n  address 10.9.0.1/24\n  vlan-id 10\n  vlan-raw-device bridge\n",
     )
-    (bond,) = known(reading.device.port_channels)
+    (bond,) = require_fact(reading.device.port_channels)
     assert (bond.name, bond.members) == ("bond1", ("swp1", "swp2"))
     assert isinstance(bond.mtu_bytes, Unknown)
-    assert known(reading.device.vlans) == (
+    assert require_fact(reading.device.vlans) == (
         Vlan(id=1, members=(VlanMember(interface="bond1", tagged=False),)),
         Vlan(
             id=10,
@@ -146,7 +146,9 @@ def bridge_of(text: str) -> dict[int, list[tuple[str, bool]]]:
     head = "iface br\n  bridge-vlan-aware yes\n  bridge-vids 10-11\n  bridge-pvid 5\n"
     reading = read("cumulus", interfaces=f"{head}{text}")
     assert (notes(reading), reading.remarks) == ([], ())
-    return {vlan.id: [(one.interface, one.tagged) for one in vlan.members] for vlan in known(reading.device.vlans)}
+    return {
+        vlan.id: [(one.interface, one.tagged) for one in vlan.members] for vlan in require_fact(reading.device.vlans)
+    }
 
 
 def test_ports_of_a_bridge_are_in_the_vlans_that_they_say_or_in_all_of_it() -> None:
@@ -188,7 +190,7 @@ def test_an_interface_over_the_bridge_is_the_switch_in_a_vlan() -> None:
         interfaces=f"iface br\n  bridge-vlan-aware yes\n  bridge-vids 10 11\n{text}"
         "  vlan-raw-device br\n  address 10.9.1.1/24\n",
     )
-    found = {vlan.id: (vlan.addresses, vlan.vrf) for vlan in known(reading.device.vlans)}
+    found = {vlan.id: (vlan.addresses, vlan.vrf) for vlan in require_fact(reading.device.vlans)}
     assert found == {1: ((), None), 10: (("10.9.0.1/24",), "RED"), 11: (("10.9.1.1/24",), None)}
 
 
@@ -215,9 +217,9 @@ def test_classification() -> None:
         "swp1",
     )
     assert found.trust == "both"
-    assert [known(found.dscp_to_tc)[dscp] for dscp in (25, 26, 40, 41)] == [0, 4, 4, 0]
-    assert known(found.pcp_to_tc) == (0, 0, 0, 0, 0, 1, 0, 0)
-    assert known(found.tc_to_queue)[4] == 3
+    assert [require_fact(found.dscp_to_tc)[dscp] for dscp in (25, 26, 40, 41)] == [0, 4, 4, 0]
+    assert require_fact(found.pcp_to_tc) == (0, 0, 0, 0, 0, 1, 0, 0)
+    assert require_fact(found.tc_to_queue)[4] == 3
 
 
 def test_pfc_of_a_group_of_ports() -> None:
@@ -237,10 +239,10 @@ def test_a_group_of_all_ports_and_stated_headroom() -> None:
         "pfc.all.port_buffer_bytes = 25000\npfc.all.xoff_size = 10000\npfc.all.xon_delta = 2000\n"
     )
     assert qos(reading, "swp2").pfc_rx_priorities == (3,)
-    group = known(qos(reading, "swp2").priority_groups)[1]
-    buffer = known(group.buffer)
+    group = require_fact(qos(reading, "swp2").priority_groups)[1]
+    buffer = require_fact(group.buffer)
     assert buffer is not None
-    headroom = known(buffer.headroom)
+    headroom = require_fact(buffer.headroom)
     assert headroom is not None
     assert (buffer.size_bytes, headroom.xoff_bytes, headroom.xon_bytes) == (25_000, 15_000, 8_000)
 
@@ -253,8 +255,8 @@ def test_marking_and_scheduling() -> None:
         "shaping.port_group_list = [s]\nshaping.s.port_set = swp1\nshaping.s.egr_queue_6.shaper = [0, 8000]\n"
         "link_pause.port_group_list = [p]\nlink_pause.p.port_set = swp2\nlink_pause.p.rx_enable = true\n"
     )
-    queues = {queue.index: queue for queue in known(qos(reading, "swp1").queues)}
-    wred = known(queues[3].wred)
+    queues = {queue.index: queue for queue in require_fact(qos(reading, "swp1").queues)}
+    wred = require_fact(queues[3].wred)
     assert wred is not None
     assert (wred.green.min_bytes, wred.green.max_bytes, wred.green.enabled) == (150_000, 300_000, True)
     assert queues[3].scheduler == Scheduler(type="dwrr", weight=60)
@@ -325,13 +327,13 @@ def test_pools() -> None:
     )
     text = "pfc.port_group_list = [all]\npfc.all.port_set = allports\npfc.all.cos_list = [3]\n"
     reading = features(text, qos_infra__conf=infra)
-    shares = {pool.name: pool.percentage for pool in known(reading.device.buffer_pools)}
+    shares = {pool.name: pool.percentage for pool in require_fact(reading.device.buffer_pools)}
     assert (shares["ingress_lossy"], shares["ingress_lossless"]) == (40, 60)
-    buffer = known(known(qos(reading, "swp1").priority_groups)[1].buffer)
+    buffer = require_fact(require_fact(qos(reading, "swp1").priority_groups)[1].buffer)
     assert buffer is not None
     assert buffer.dynamic_th == 1
     numbered = features(text, qos_infra__conf="flow_control.ingress_buffer.dynamic_quota = 10\n")
-    other = known(known(qos(numbered, "swp1").priority_groups)[1].buffer)
+    other = require_fact(require_fact(qos(numbered, "swp1").priority_groups)[1].buffer)
     assert other is not None
     assert other.dynamic_th == 2
 
@@ -366,11 +368,11 @@ def test_files_before_release_5() -> None:
         "ecn_red.e.port_set = swp1\necn_red.e.ecn_enable = true\necn_red.e.min_threshold_bytes = 40000\n"
         "ecn_red.e.max_threshold_bytes = 200000\necn_red.e.probability = 100\n"
     )
-    queues = {queue.index: queue for queue in known(qos(reading, "swp1").queues)}
+    queues = {queue.index: queue for queue in require_fact(qos(reading, "swp1").queues)}
     assert queues[7].scheduler == Scheduler(type="strict")
     assert queues[4].scheduler == Scheduler(type="dwrr", weight=16)
     assert queues[0].wred is None
-    wred = known(queues[4].wred)
+    wred = require_fact(queues[4].wred)
     assert wred is not None
     assert wred.green.max_bytes == 200_000
     assert isinstance(reading.device.buffer_model, Unknown)
@@ -468,9 +470,9 @@ def test_sets_of_ports() -> None:
 def test_frr_is_read_and_its_references_have_lines() -> None:
     text = "frr version 8.4\nrouter bgp 65001\n neighbor swp1 interface remote-as external\n"
     reading = read("cumulus", interfaces=STANZAS, frr__conf=f"{text} neighbor swp1 route-map GONE in\n frobnicate\n")
-    bgp = known(reading.device.bgp)
+    bgp = require_fact(reading.device.bgp)
     assert bgp is not None
-    assert [one.interface for one in known(bgp.neighbors)] == ["swp1"]
+    assert [one.interface for one in require_fact(bgp.neighbors)] == ["swp1"]
     assert remarks(reading) == [("dangling-reference", 4)]
     assert [line for line, _ in notes(reading)] == [5]
 

@@ -8,7 +8,7 @@ import nodrop
 from nodrop.locate import locate
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange
 from nodrop.model.reading import DeviceReading, Source
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.platforms import reader, where
 
 STANZAS = """auto swp1
@@ -40,15 +40,15 @@ iface vlan10
 def switch(**files: str) -> DeviceReading:
     texts = {"interfaces": STANZAS, **{f"policy.d/{name}.rules": text for name, text in files.items()}}
     bundle = [(Source(name=name, display=name), text.encode()) for name, text in texts.items()]
-    return reader("cumulus").read("leaf1", bundle)
+    return reader("cumulus").read_device("leaf1", bundle)
 
 
 def lists(rules: str, section: str = "iptables") -> dict[str, AccessList]:
-    return {one.name: one for one in those_known(switch(a=f"[{section}]\n{rules}\n").device.access_lists)}
+    return {one.name: one for one in known_rows(switch(a=f"[{section}]\n{rules}\n").device.access_lists)}
 
 
 def entry(rule: str, section: str = "iptables", chain: str = "FORWARD") -> AccessEntry:
-    (found,) = those_known(lists(rule, section)[chain].entries)
+    (found,) = known_rows(lists(rule, section)[chain].entries)
     return found
 
 
@@ -150,21 +150,21 @@ def test_rules_for_frames_are_doubtful_and_come_last() -> None:
     assert found.others == ("a rule for bridged frames",)
     assert entry("-A FORWARD -p ARP -j drop", "ebtables").family == "other"
     both = switch(a="[ebtables]\n-A FORWARD -p IPv4 -j drop\n", b="[iptables]\n-A FORWARD -p udp -j DROP\n")
-    (forward,) = those_known(both.device.access_lists)
-    assert [one.name for one in those_known(forward.entries)] == ["b.rules:2", "a.rules:2"]
+    (forward,) = known_rows(both.device.access_lists)
+    assert [one.name for one in known_rows(forward.entries)] == ["b.rules:2", "a.rules:2"]
 
 
 def test_files_go_by_their_names() -> None:
     files = {"20": "[iptables]\n-A FORWARD -p udp -j DROP\n", "100": "[iptables]\n-A FORWARD -p tcp -j DROP\n"}
-    (forward,) = those_known(switch(**files).device.access_lists)
-    assert [one.name for one in those_known(forward.entries)] == ["100.rules:2", "20.rules:2"]
+    (forward,) = known_rows(switch(**files).device.access_lists)
+    assert [one.name for one in known_rows(forward.entries)] == ["100.rules:2", "20.rules:2"]
 
 
 def test_values_of_variables_do_not_make_a_line_of_any_length() -> None:
     drops = "-A FORWARD -i $PORTS -j DROP\n-A FORWARD -i $PORTS$PORTS$PORTS -j DROP\n"
     reading = switch(a=f"[iptables]\nPORTS = {'swp1,' * 1000}swp2\n{drops}")
-    (found,) = those_known(reading.device.access_lists)
-    assert [one.name for one in those_known(found.entries)] == ["a.rules:3"]
+    (found,) = known_rows(reading.device.access_lists)
+    assert [one.name for one in known_rows(found.entries)] == ["a.rules:3"]
     assert [(one.about, one.line) for one in reading.notes] == [("variables with more than 10000 characters", 4)]
 
 
@@ -187,8 +187,8 @@ def test_values_of_variables_do_not_make_a_line_of_any_length() -> None:
 def test_a_line_that_is_not_understood_is_unknown(line: str, about: str) -> None:
     reading = switch(a=f"[iptables]\n{line}\n-A FORWARD -p tcp --dport 23 -j DROP\n")
     assert [(one.about, one.file, one.line) for one in reading.notes] == [(about, "policy.d/a.rules", 2)]
-    (forward,) = those_known(reading.device.access_lists)
-    assert [one.name for one in those_known(forward.entries)] == ["a.rules:3"]
+    (forward,) = known_rows(reading.device.access_lists)
+    assert [one.name for one in known_rows(forward.entries)] == ["a.rules:3"]
 
 
 def test_a_rule_outside_of_a_section_is_unknown() -> None:
@@ -217,5 +217,5 @@ def test_rules_below_a_device_are_its_own_and_findings_stand_at_their_line(tmp_p
 
 
 def test_files_without_rules_leave_the_lists_unknown() -> None:
-    assert those_known(switch().device.access_lists) == ()
+    assert known_rows(switch().device.access_lists) == ()
     assert switch(a="[iptables]\n").device.access_lists == ()

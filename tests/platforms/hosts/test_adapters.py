@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.model.nics import stated
+from nodrop.model.nics import value_or_none
 from nodrop.model.reading import HostReading, Source
 from nodrop.platforms import hosts
 
@@ -51,7 +51,7 @@ spec:
 
 
 def read(text: str, name: str = "file.txt") -> HostReading:
-    return hosts.read("gpu1", [(Source(name=name, display=name), text.encode())])
+    return hosts.read_host("gpu1", [(Source(name=name, display=name), text.encode())])
 
 
 def test_what_lspci_prints() -> None:
@@ -116,7 +116,7 @@ spec:
 )
 def test_adaptive_routing_of_a_template(rest: str, value: bool | None, derived: bool) -> None:
     reading = read(TEMPLATE + rest, "t.yaml")
-    assert [stated(nic, "adaptive_routing") for nic in reading.nics] == [value]
+    assert [value_or_none(nic, "adaptive_routing") for nic in reading.nics] == [value]
     assert (("gpu1", "t.yaml", "adaptive_routing") in reading.derived) is derived
 
 
@@ -153,7 +153,7 @@ def test_policies_of_the_sriov_operator() -> None:
     assert (second.part, second.models, second.mtu_bytes, second.link_layer) == (
         "ib", ("deviceID 9999",), 4096, "infiniband",
     )  # fmt: skip
-    assert stated(second, "rdma") is None
+    assert value_or_none(second, "rdma") is None
     assert [(one.message, one.line) for one in read(POLICIES, "policies.yaml").notes] == [(INFINIBAND, 21)]
 
 
@@ -180,7 +180,11 @@ def test_rdma_through_vfio_is_refused() -> None:
 )
 def test_parameters_of_the_reaction_point(text: str, part: str, kept: bool | None) -> None:
     (nic,) = read(text).nics
-    assert (nic.part, nic.reaction_point, stated(nic, "kept")) == (part, (("rpg_ai_rate", 5), ("rpg_gd", 11)), kept)
+    assert (nic.part, nic.reaction_point, value_or_none(nic, "kept")) == (
+        part,
+        (("rpg_ai_rate", 5), ("rpg_gd", 11)),
+        kept,
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,4 +253,4 @@ def test_a_rule_of_udev_that_sets_a_nic_is_kept() -> None:
 
 def test_the_firmware_keeps_what_mlxconfig_sets() -> None:
     (nic,) = read("mlxconfig -d mlx5_0 -y set CNP_DSCP_P1=48\n", "a.sh").nics
-    assert (nic.cnp_dscp, stated(nic, "kept")) == (48, None)
+    assert (nic.cnp_dscp, value_or_none(nic, "kept")) == (48, None)

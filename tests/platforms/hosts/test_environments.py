@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.reading import Source
 from nodrop.platforms import hosts
 
@@ -26,7 +26,7 @@ spec:
 
 
 def nic(text: str, name: str = "job.sh") -> Nic:
-    (found,) = hosts.read("gpu1", [(Source(name=name, display=name), text.encode())]).nics
+    (found,) = hosts.read_host("gpu1", [(Source(name=name, display=name), text.encode())]).nics
     return found
 
 
@@ -53,13 +53,13 @@ def nic(text: str, name: str = "job.sh") -> Nic:
     ],
 )
 def test_what_a_variable_sets(text: str, field: str, value: object) -> None:
-    assert stated(nic(text), field) is value or stated(nic(text), field) == value
+    assert value_or_none(nic(text), field) is value or value_or_none(nic(text), field) == value
 
 
 def test_the_environment_of_a_container() -> None:
     found = nic(POD, "pod.yaml")
     fields = ("traffic_class", "nccl_adaptive_routing", "control_traffic_class", "unmarked")
-    assert [stated(found, field) for field in fields] == [106, False, None, None]
+    assert [value_or_none(found, field) for field in fields] == [106, False, None, None]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_environment_of_a_container() -> None:
     ],
 )
 def test_which_libraries_have_no_traffic_class(text: str, libraries: tuple[str, ...] | None) -> None:
-    reading = hosts.read("gpu1", [(Source(name="job.sh", display="job.sh"), f"{text}\n".encode())])
-    assert [stated(one, "unmarked") for one in reading.nics if stated(one, "unmarked")] == (
+    reading = hosts.read_host("gpu1", [(Source(name="job.sh", display="job.sh"), f"{text}\n".encode())])
+    assert [value_or_none(one, "unmarked") for one in reading.nics if value_or_none(one, "unmarked")] == (
         [libraries] if libraries else []
     )

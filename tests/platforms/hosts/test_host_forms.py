@@ -11,7 +11,7 @@ from support.host_files import FIRMWARE, GOOD, QOS
 
 
 def nics(text: str, name: str = "gpu1.txt") -> tuple[Nic, ...]:
-    return hosts.read("gpu1", [(Source(name=name, display=name), text.encode())]).nics
+    return hosts.read_host("gpu1", [(Source(name=name, display=name), text.encode())]).nics
 
 
 @pytest.mark.parametrize("text", [GOOD, FIRMWARE, QOS])

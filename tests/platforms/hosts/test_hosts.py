@@ -9,7 +9,7 @@ import nodrop
 from nodrop import platforms
 from nodrop.lint.finding import Finding
 from nodrop.model.fabric import Fabric
-from nodrop.model.nics import Nic, stated
+from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.reading import Reading
 from nodrop.platforms.artifact import Artifact
 from support.designs import Data, build, shipped
@@ -86,7 +86,7 @@ def test_nics_react_to_marks_on_each_lossless_priority(purpose: str | None) -> N
     changes = {"classes.storage": None, "classes.nvme": second, "hosts.pfc": ["3", "4"]}
     fabric = build(shipped("two-by-two", changes))
     reading = nodrop.read_back([*nodrop.write(fabric), *nodrop.host_files(fabric)], fabric)
-    assert [(nic.file, nic.part, nic.dcqcn_priorities) for nic in reading.fabric.nics if stated(nic, FIELD)] == [
+    assert [(nic.file, nic.part, nic.dcqcn_priorities) for nic in reading.fabric.nics if value_or_none(nic, FIELD)] == [
         ("ConnectX-7.sh", "", (3, 4)),
         ("ConnectX-7.yaml", "", (3, 4)),
         ("ConnectX-7.yaml", "P2", (3, 4)),
@@ -278,6 +278,6 @@ def test_hosts_alone_are_judged_in_the_mode_that_their_nics_show(tmp_path: Path)
 )
 def test_numbers_that_are_none_say_nothing(text: str) -> None:
     for nic in built("two-by-two", {"gpu1/setup.sh": text}).fabric.nics:
-        assert {stated(nic, field) for field in ("dscp_to_priority", "cable_length_m", "cnp_dscp", "gid_index")} == {
-            None
-        }
+        assert {
+            value_or_none(nic, field) for field in ("dscp_to_priority", "cable_length_m", "cnp_dscp", "gid_index")
+        } == {None}

@@ -2,21 +2,21 @@
 
 import pytest
 
-from nodrop.model.nics import stated
+from nodrop.model.nics import value_or_none
 from nodrop.model.reading import HostReading, Source
 from nodrop.platforms import hosts
 
 
 def read(text: str) -> HostReading:
-    return hosts.read("gpu1", [(Source(name="qos.sh", display="qos.sh"), text.encode())])
+    return hosts.read_host("gpu1", [(Source(name="qos.sh", display="qos.sh"), text.encode())])
 
 
 def facts(reading: HostReading) -> list[tuple[str, dict[str, object]]]:
     """Return what is said of each part, its DSCPs with a priority as pairs."""
     found = []
     for nic in reading.nics:
-        held = {field: stated(nic, field) for field in FIELDS if stated(nic, field) is not None}
-        table = stated(nic, "dscp_to_priority") or ()
+        held = {field: value_or_none(nic, field) for field in FIELDS if value_or_none(nic, field) is not None}
+        table = value_or_none(nic, "dscp_to_priority") or ()
         pairs = {dscp: priority for dscp, priority in enumerate(table) if priority is not None}
         found.append((nic.part, held | ({"map": pairs} if pairs else {})))
     return found

@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop import platforms
-from nodrop.model.nics import UNSET, Nic, stated
+from nodrop.model.nics import UNSET, Nic, value_or_none
 from nodrop.model.reading import Source
 from nodrop.platforms import hosts
 
@@ -13,8 +13,10 @@ FIELDS = ("nvme_rdma_tos", "nvme_tcp_tos", "lustre_o2ib_tos", "lustre_tcp_tos")
 def said(text: str, name: str = "storage.conf") -> dict[tuple[str, str], int]:
     """Return what a file says, by the part of the file and the field."""
     assert hosts.detect(text.encode())
-    nics: tuple[Nic, ...] = hosts.read("gpu1", [(Source(name=name, display=name), text.encode())]).nics
-    return {(nic.part, field): value for nic in nics for field in FIELDS if (value := stated(nic, field)) is not None}
+    nics: tuple[Nic, ...] = hosts.read_host("gpu1", [(Source(name=name, display=name), text.encode())]).nics
+    return {
+        (nic.part, field): value for nic in nics for field in FIELDS if (value := value_or_none(nic, field)) is not None
+    }
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from nodrop.model.fabric import Management
 from nodrop.model.qos import Scheduler
 from nodrop.model.reading import DeviceReading
 from nodrop.model.routing import AsPathList, BgpNeighbor, Redistribution, StaticRoute
-from nodrop.model.states import UNKNOWN, Unknown, known
+from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
 from nodrop.platforms.nclu.places import where
 from support.legacy_platforms import findings, line_at, notes, port, qos, read, remarks, same
@@ -87,10 +87,10 @@ def test_bonds() -> None:
         "net add bond bond1 bond slaves swp1,swp2\nnet add clag port bond bond2 interface swp3 clag-id 2\n"
         "net add bond bond1 bridge access 10\n"
     )
-    channels = known(reading.device.port_channels)
+    channels = require_fact(reading.device.port_channels)
     assert [(one.name, one.members) for one in channels] == [("bond1", ("swp1", "swp2")), ("bond2", ("swp3",))]
     assert [one.name for one in reading.device.interfaces] == ["swp1", "swp2", "swp3"]
-    assert known(reading.device.vlans) == (Vlan(id=10, members=(VlanMember(interface="bond1", tagged=False),)),)
+    assert require_fact(reading.device.vlans) == (Vlan(id=10, members=(VlanMember(interface="bond1", tagged=False),)),)
 
 
 def test_vlans_of_the_bridge() -> None:
@@ -102,14 +102,16 @@ def test_vlans_of_the_bridge() -> None:
         "net add vlan 10 ip address-virtual 00:00:5e:00:01:01 10.9.0.254/24\n"
     )
     assert (notes(reading), remarks(reading)) == ([], [])
-    found = {vlan.id: [(one.interface, one.tagged) for one in vlan.members] for vlan in known(reading.device.vlans)}
+    found = {
+        vlan.id: [(one.interface, one.tagged) for one in vlan.members] for vlan in require_fact(reading.device.vlans)
+    }
     assert found == {
         5: [("swp1", False)],
         7: [("bond1", False)],
         10: [("swp1", True), ("swp2", False)],
         20: [("bond1", True), ("swp1", True)],
     }
-    (gateway,) = (vlan for vlan in known(reading.device.vlans) if vlan.id == 10)
+    (gateway,) = (vlan for vlan in require_fact(reading.device.vlans) if vlan.id == 10)
     assert (gateway.addresses, gateway.vrf, gateway.mtu_bytes) == (("10.9.0.1/24",), "RED", UNKNOWN)
 
 
@@ -122,12 +124,12 @@ def test_several_bridges_do_not_tell_their_vlans(text: str) -> None:
 
 def test_what_is_taken_from_the_bridge_is_gone() -> None:
     text = "net add bridge bridge ports swp1,swp2\nnet add bridge bridge vids 10\nnet del bridge bridge vids 10\n"
-    assert [vlan.id for vlan in known(nclu(text).device.vlans)] == [1]
+    assert [vlan.id for vlan in require_fact(nclu(text).device.vlans)] == [1]
 
 
 def test_sessions_are_deleted_too() -> None:
     text = "net add bgp autonomous-system 65001\nnet add bgp neighbor swp1 interface remote-as external\n"
-    bgp = known(nclu(f"{text}net del bgp neighbor swp1\n").device.bgp)
+    bgp = require_fact(nclu(f"{text}net del bgp neighbor swp1\n").device.bgp)
     assert bgp is not None
     assert bgp.neighbors == ()
     assert nclu(f"{text}net del bgp autonomous-system 65001\n").device.bgp is None
@@ -148,10 +150,10 @@ def test_the_bgp_of_a_vrf_is_deleted_alone(deleted: str, left: dict[str, list[st
         "net add bgp vrf blue autonomous-system 65008\nnet add bgp vrf blue neighbor 10.8.0.1 remote-as 65010\n"
     )
     device = nclu(f"{text}net del bgp {deleted}\n").device
-    bgp = known(device.bgp)
+    bgp = require_fact(device.bgp)
     assert bgp is not None
     assert bgp.asn == 65001
-    assert {one.vrf: [each.address for each in one.neighbors] for one in known(device.vrf_bgp)} == left
+    assert {one.vrf: [each.address for each in one.neighbors] for one in require_fact(device.vrf_bgp)} == left
 
 
 def test_one_prompt_names_the_switch() -> None:
@@ -176,7 +178,7 @@ def test_services() -> None:
         ("192.0.2.20",),
     )
     assert device.management == Management(interface="eth0", addresses=("192.0.2.5/24",), gateway=None, own_vrf=True)
-    assert known(device.loopbacks)[0].addresses == ("10.0.0.1/32",)
+    assert require_fact(device.loopbacks)[0].addresses == ("10.0.0.1/32",)
 
 
 def test_routing() -> None:
@@ -193,13 +195,13 @@ def test_routing() -> None:
         "net add routing prefix-list ipv4 ALL seq 10 permit 10.0.0.0/8 le 32\n"
         "net add routing route 0.0.0.0/0 192.0.2.1 vrf mgmt\n"
     )
-    bgp = known(reading.device.bgp)
+    bgp = require_fact(reading.device.bgp)
     assert bgp is not None
     assert (bgp.asn, bgp.router_id, bgp.multipath_relax, bgp.networks) == (65001, "10.0.0.1", True, ("10.2.0.0/24",))
     assert (bgp.requires_policy, bgp.always_compare_med) == (False, True)
     assert bgp.redistributions == (Redistribution(source="connected"),)
     assert bgp.as_path_lists == (AsPathList(name="OWN", rules=(("permit", "^$"),)),)
-    (red,) = known(reading.device.vrf_bgp)
+    (red,) = require_fact(reading.device.vrf_bgp)
     assert (red.vrf, red.asn, red.always_compare_med) == ("red", 65009, False)
     assert red.redistributions == (Redistribution(source="static", policy="IN"),)
     assert red.neighbors == (BgpNeighbor(address="10.9.0.1", remote_asn=65010),)
@@ -232,10 +234,10 @@ def test_roce(command: str, pauses: tuple[int, ...], elsewhere: tuple[int, ...])
     reading = nclu(f"net add interface swp1-2\n{command}\n")
     found = qos(reading, "swp1")
     assert found.trust == "dscp"
-    assert [known(found.dscp_to_tc)[dscp] for dscp in (0, 24, 26, 48, 63)] == [0, 0, 3, 2, 0]
+    assert [require_fact(found.dscp_to_tc)[dscp] for dscp in (0, 24, 26, 48, 63)] == [0, 0, 3, 2, 0]
     assert (found.pfc_rx_priorities, qos(reading, "swp2").pfc_rx_priorities) == (pauses, elsewhere)
-    queues = {queue.index: queue for queue in known(found.queues)}
-    wred = known(queues[3].wred)
+    queues = {queue.index: queue for queue in require_fact(found.queues)}
+    wred = require_fact(queues[3].wred)
     assert wred is not None
     assert (wred.green.min_bytes, wred.green.max_bytes) == (153_600, 1_536_000)
     assert queues[2].scheduler == Scheduler(type="strict")

@@ -9,9 +9,9 @@ from nodrop import platforms
 from nodrop.model.change import Change
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
-from nodrop.model.states import UNKNOWN, known
+from nodrop.model.states import UNKNOWN, require_fact
 from nodrop.model.types import fields
-from nodrop.platforms.bindings import Within, bound
+from nodrop.platforms.bindings import Within, bound_fields
 from nodrop.platforms.nvue.bindings import Row
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
 from nodrop.platforms.nvue.bindings_switch import SWITCH
@@ -53,7 +53,7 @@ def part(device: Device, subject: str) -> Any:
     assert isinstance(bgp, Bgp)
     if subject == "@bgp":
         return bgp
-    (session,) = known(bgp.neighbors)
+    (session,) = require_fact(bgp.neighbors)
     return session.ipv6 if subject.endswith("ipv6") else session
 
 
@@ -76,7 +76,7 @@ def other(text: str) -> str:
 
 
 def test_every_field_of_bgp_has_a_row() -> None:
-    assert {kind: fields(kind).keys() - bound(rows) for kind, rows in KINDS.values() if kind is not Device} == {
+    assert {kind: fields(kind).keys() - bound_fields(rows) for kind, rows in KINDS.values() if kind is not Device} == {
         Bgp: OF_A_LIST,
         BgpNeighbor: {"ipv6"},
         Ipv6Unicast: set(),

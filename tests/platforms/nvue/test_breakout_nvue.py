@@ -10,7 +10,7 @@ from nodrop.errors import Unsupported
 from nodrop.formats.yaml import parse
 from nodrop.model.fabric import Fabric, Port
 from nodrop.model.index import Index
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue.writer import write
 from support.designs import build, shipped
 from support.random_fabrics import alone
@@ -82,7 +82,7 @@ def test_eight_parts_are_read_back() -> None:
 def test_a_port_that_is_lost_to_eight_parts_is_refused() -> None:
     leaf = eighths().device("leaf1")
     spare = next(port for port in leaf.interfaces if port.name == "swp3")
-    lost = changed(spare, name="swp2", port=Port(2))
-    device = changed(leaf, interfaces=(*leaf.interfaces[:8], lost, *leaf.interfaces[8:]))
+    lost = replace_fields(spare, name="swp2", port=Port(2))
+    device = replace_fields(leaf, interfaces=(*leaf.interfaces[:8], lost, *leaf.interfaces[8:]))
     with pytest.raises(Unsupported, match="8 parts need a port of odd number, and no port after it"):
         write(device, Index(alone(device)))

@@ -195,7 +195,7 @@ def test_files_of_cumulus_linux_are_a_state() -> None:
         (Source(name="qos_features.conf", display="qos_features.conf"), features),
         (Source(name="ports.conf", display="ports.conf"), ports),
     ]
-    reading = reader.read("sw1", bundle)
+    reading = reader.read_device("sw1", bundle)
     assert {port.name for port in reading.device.interfaces} >= {"swp1s0", "swp1s1"}
     assert "qos-with-breakout" not in {remark.kind for remark in reading.remarks}
 

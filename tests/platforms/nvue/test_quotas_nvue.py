@@ -5,7 +5,7 @@ import pytest
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from support.nvue_startup import qos, read, state
 
 BODY = """interface:
@@ -25,7 +25,7 @@ def reading(*lines: str) -> DeviceReading:
 
 def of_queue(device: Device, index: int) -> tuple[str | None, int | None, int | None]:
     """The pool of a queue, and what it may take of it: an exponent of two, or bytes."""
-    buffer = next(queue.buffer for queue in known(qos(device).queues) if queue.index == index)
+    buffer = next(queue.buffer for queue in require_fact(qos(device).queues) if queue.index == index)
     assert isinstance(buffer, BufferProfile)
     return buffer.pool, buffer.dynamic_th, buffer.static_th_bytes
 
@@ -40,7 +40,7 @@ def test_a_quota_of_a_static_pool_is_what_a_queue_may_take() -> None:
     assert of_queue(found.device, 0) == ("egress_lossy", None, 33_554_432)
     assert of_queue(found.device, 6) == ("egress_lossy", 3, None)
     assert of_queue(found.device, 3) == ("egress_lossless", 7, None)
-    modes = {pool.name: pool.mode for pool in known(found.device.buffer_pools)}
+    modes = {pool.name: pool.mode for pool in require_fact(found.device.buffer_pools)}
     assert modes == {
         "egress_lossless": "dynamic",
         "egress_lossy": "static",
@@ -62,7 +62,7 @@ def test_quotas_on_the_way_in() -> None:
         "ingress-service-pool: {0-1: {memory-percent: 40, mode: static}}",
     )
     assert remarks(found) == []
-    groups = {group.index: group.buffer for group in known(qos(found.device).priority_groups)}
+    groups = {group.index: group.buffer for group in require_fact(qos(found.device).priority_groups)}
     limits = {
         index: (buffer.dynamic_th, buffer.static_th_bytes)
         for index, buffer in groups.items()

@@ -6,7 +6,7 @@ from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.model.fabric import Device
 from nodrop.model.qos import PfcWatchdog, Scheduler, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from support import random_values
 from support.nvue_startup import device, port, qos, read, state
 
@@ -322,7 +322,7 @@ def test_what_a_queue_has_for_itself_is_read() -> None:
 
 def test_what_no_file_says_is_not_known() -> None:
     bgp = "router: {bgp: {autonomous-system: 65001}}\nvrf: {default: &on {router: {bgp: {enable: on}}}, RED: *on}"
-    found, unsaid = device(f"{ONE_PORT}{bgp}"), not_carried("nvue")
+    found, unsaid = device(f"{ONE_PORT}{bgp}"), unsupported_paths("nvue")
     paths = {path: tuple(0 if part == "*" else part for part in path.split("/")) for path in unsaid}
     assert {path: random_values.at(found, steps) for path, steps in paths.items()} == dict.fromkeys(unsaid, UNKNOWN)
 

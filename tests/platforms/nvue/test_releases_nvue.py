@@ -13,7 +13,7 @@ from nodrop.model.fabric import Collector, Device, Trimming
 from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
 from nodrop.model.routing import Bgp, CommunityList
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.releases import RELEASES, SINCE, knows
 from nodrop.platforms.nvue.schema import schema
@@ -372,7 +372,7 @@ def marking_relatively(device: Device, **changes: int | None) -> Device:
     made = []
     for port in device.interfaces:
         assert isinstance(port.qos, QosProfile)
-        queues = tuple(replace(one, wred=wred if one.wred else None) for one in known(port.qos.queues))
+        queues = tuple(replace(one, wred=wred if one.wred else None) for one in require_fact(port.qos.queues))
         made.append(replace(port, qos=replace(port.qos, queues=queues)))
     return replace(device, interfaces=tuple(made))
 

@@ -18,7 +18,7 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from nodrop.platforms.nvue.read_macro import MACRO
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.resources import home
@@ -40,7 +40,7 @@ def read_back(device: Device, within: Fabric) -> DeviceReading:
 def assert_round_trip(device: Device, within: Fabric, *, nonsense: frozenset[str] = frozenset()) -> None:
     """Read what was written: the same device, nothing else to remark, and the same bytes when it is written again."""
     reading = read_back(device, within)
-    apart = list(differences(project(device, not_carried("nvue")), reading.device))
+    apart = list(differences(project(device, unsupported_paths("nvue")), reading.device))
     assert not apart, "\n".join(map(str, apart))
     remarks = [remark for remark in reading.remarks if remark.kind not in nonsense]
     assert (remarks, reading.notes, reading.problems) == ([], (), ())

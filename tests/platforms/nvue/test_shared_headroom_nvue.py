@@ -12,7 +12,7 @@ from nodrop.model.change import Change
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.reading import DeviceReading
-from nodrop.model.states import UNKNOWN, known
+from nodrop.model.states import UNKNOWN, require_fact
 from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.edit import edit
 from support.nvue_devices import as_nvue, fabric
@@ -28,7 +28,7 @@ def reading(body: str, model: str = "SN5600", release: str = "5.18.0") -> Device
 
 
 def buffer(device: Device, name: str) -> BufferProfile:
-    found = next(group.buffer for group in known(qos(device, name).priority_groups) if group.index == 3)
+    found = next(group.buffer for group in require_fact(qos(device, name).priority_groups) if group.index == 3)
     assert isinstance(found, BufferProfile)
     return found
 

@@ -14,9 +14,9 @@ from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, Fabric, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.plan.patches import patches
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
@@ -61,7 +61,10 @@ def assert_same_in_both(of: dict[QosStyle, Data]) -> None:
         assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
         assert [(one.rule, str(one.subject)) for one in nodrop.lint(reading).findings] == []
         for device, back in zip(built.devices, reading.fabric.devices, strict=True):
-            assert list(differences(project(device, not_carried("nvue")), project(back, not_carried("nvue")))) == []
+            assert (
+                list(differences(project(device, unsupported_paths("nvue")), project(back, unsupported_paths("nvue"))))
+                == []
+            )
         made[style] = [without_style(built), without_style(reading.fabric)]
     assert made["macro"] == made["explicit"]
 
@@ -251,7 +254,7 @@ def test_a_strict_queue_with_a_cap_has_no_guarantee_on_nvue() -> None:
     for platform, data in both.items():
         port = build(data).devices[0].interfaces[0].qos
         assert isinstance(port, QosProfile)
-        (queue,) = (known(one.scheduler) for one in known(port.queues) if one.index == 6)
+        (queue,) = (require_fact(one.scheduler) for one in require_fact(port.queues) if one.index == 6)
         assert queue is not None
         rates[platform] = (queue.guaranteed_bytes_per_s, queue.peak_bytes_per_s)
     assert rates == {"nvue": (None, 2_500_000_000), "sonic": (2_500_000_000, 2_500_000_000)}

@@ -13,7 +13,7 @@ import pytest
 import nodrop
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Fabric
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from support.designs import build, shipped
 from support.golden_outputs import digest, digested, write
 from support.places import TESTS
@@ -67,7 +67,7 @@ def test_a_variant_is_clean_and_reads_back_as_it_was_built(name: str, release: s
     assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
     assert [(one.rule, str(one.subject)) for one in nodrop.lint(reading).findings] == []
     for device, back in zip(built.devices, reading.fabric.devices, strict=True):
-        own = not_carried("nvue")
+        own = unsupported_paths("nvue")
         assert list(differences(project(device, own), project(back, own))) == []
 
 

@@ -12,7 +12,7 @@ from nodrop.model.fabric import Collector, Device, Extra, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue import effects, stages, writer
 from support.nvue_devices import as_nvue, fabric, profile, split
@@ -186,13 +186,13 @@ def test_ids_are_quoted_and_numbers_are_not() -> None:
 
 def test_many_devices_share_what_their_ports_and_qos_say(monkeypatch: pytest.MonkeyPatch) -> None:
     rendered: list[str] = []
-    render = writer.rendered
+    render = writer.render_statements
 
     def counted(file: str, **names: Any) -> Any:
         rendered.append(file)
         return render(file, **names)
 
-    monkeypatch.setattr(writer, "rendered", counted)
+    monkeypatch.setattr(writer, "render_statements", counted)
     writer._DESIGNS.clear()
     for device in fabric("reference-256").devices:
         if device.name.startswith("leaf"):
@@ -207,7 +207,7 @@ _SHARED: dict[object, Any] = {}
 def _sharing(device: Device) -> Device:
     """As NVUE, its equal profiles one object, as they are after a fabric has been put together."""
     made = as_nvue(device)
-    ports = tuple(replace(port, qos=_SHARED.setdefault(known(port.qos), port.qos)) for port in made.interfaces)
+    ports = tuple(replace(port, qos=_SHARED.setdefault(require_fact(port.qos), port.qos)) for port in made.interfaces)
     return replace(made, interfaces=ports)
 
 
@@ -340,7 +340,7 @@ def test_a_drained_switch_asks_others_to_go_around_it(version: str, word: str) -
 def test_bfd(version: str, router: list[str], neighbor: str) -> None:
     device = leaf(version)
     assert isinstance(device.bgp, Bgp)
-    watched = tuple(replace(one, bfd=True) for one in known(device.bgp.neighbors))
+    watched = tuple(replace(one, bfd=True) for one in require_fact(device.bgp.neighbors))
     device = replace(device, bgp=replace(device.bgp, neighbors=watched))
     assert lines(device, "router", "bfd") == router
     assert lines(device, *["vrf", "default", "router", "bgp", "peer-group", "SPINES", "bfd"]) == [neighbor]

@@ -22,7 +22,7 @@ interface vlan 7 ipv4 port access-group SITE
 
 def read(text: str) -> DeviceReading:
     source = Source(name=FILE, display=FILE)
-    return reader.read("sw1", [(source, text.encode())])
+    return reader.read_device("sw1", [(source, text.encode())])
 
 
 def test_entries_go_by_number_and_unread_conditions_are_kept() -> None:

@@ -11,7 +11,7 @@ from nodrop.model.fabric import Management, Port
 from nodrop.model.qos import Queue, Scheduler
 from nodrop.model.reading import DeviceReading
 from nodrop.model.routing import BgpNeighbor, Redistribution, StaticRoute
-from nodrop.model.states import UNKNOWN, Unknown, known
+from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
 from nodrop.platforms.onyx.commands import numbers, parse
 from nodrop.platforms.onyx.places import where
@@ -35,7 +35,7 @@ def onyx(text: str) -> DeviceReading:
 
 
 def queue(reading: DeviceReading, name: str, index: int) -> Queue:
-    return known(qos(reading, name).queues)[index]
+    return require_fact(qos(reading, name).queues)[index]
 
 
 @pytest.mark.parametrize("name", ["good", "bad"])
@@ -151,14 +151,14 @@ def test_basic_buffers_and_pfc() -> None:
     reading = onyx(BASIC)
     found = qos(reading, "Eth1/1")
     assert (found.trust, found.pcp_to_tc) == ("dscp", None)
-    assert known(found.dscp_to_tc)[24:32] == (3,) * 8
+    assert require_fact(found.dscp_to_tc)[24:32] == (3,) * 8
     assert (found.pfc_rx_priorities, found.pfc_tx_priorities) == ((3,), (3,))
-    assert known(found.tc_to_priority_group)[:8] == (0, 0, 0, 3, 0, 0, 0, 0)
-    group = known(found.priority_groups)[1]
+    assert require_fact(found.tc_to_priority_group)[:8] == (0, 0, 0, 3, 0, 0, 0, 0)
+    group = require_fact(found.priority_groups)[1]
     computed = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
     assert group.index == 3
     assert group.buffer == BufferProfile(pool="roce", size_bytes=UNKNOWN, headroom=computed)
-    (pool,) = known(reading.device.buffer_pools)
+    (pool,) = require_fact(reading.device.buffer_pools)
     assert (pool.name, pool.direction, pool.percentage) == ("roce", "both", 50)
     assert found.pfc_watchdog is None
 
@@ -166,7 +166,7 @@ def test_basic_buffers_and_pfc() -> None:
 def test_a_lossless_pool_alone_does_not_say_whether_ports_pause() -> None:
     reading = onyx("traffic pool roce type lossless\ntraffic pool roce map switch-priority 5\ninterface ethernet 1/1\n")
     assert isinstance(qos(reading, "Eth1/1").pfc_rx_priorities, Unknown)
-    assert known(qos(reading, "Eth1/1").priority_groups)[1].index == 5
+    assert require_fact(qos(reading, "Eth1/1").priority_groups)[1].index == 5
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_whether_a_port_pauses(more: str, pauses: tuple[int, ...] | None) -> Non
 
 def test_pfc_without_a_pool_leaves_the_buffer_unknown() -> None:
     text = "".join(line for line in BASIC.splitlines(keepends=True) if not line.startswith("traffic"))
-    (_, group) = known(qos(onyx(text), "Eth1/1").priority_groups)
+    (_, group) = require_fact(qos(onyx(text), "Eth1/1").priority_groups)
     assert group.index == 3
     assert isinstance(group.buffer, Unknown)
 
@@ -221,7 +221,7 @@ def test_advanced_buffers_in_bytes_and_with_letters() -> None:
         BufferPool(name="ePool1", direction="egress", mode="static", size_bytes=16_777_000),
         BufferPool(name="iPool1", direction="ingress", mode="dynamic", size_bytes=5 * 1024 * 1024),
     )
-    groups = {group.index: group.buffer for group in known(qos(reading, "Eth1/13").priority_groups)}
+    groups = {group.index: group.buffer for group in require_fact(qos(reading, "Eth1/13").priority_groups)}
     assert groups[3] == BufferProfile(
         pool="iPool1",
         size_bytes=67_538,
@@ -230,7 +230,7 @@ def test_advanced_buffers_in_bytes_and_with_letters() -> None:
     )
     assert groups[6] == BufferProfile(pool="iPool1", size_bytes=10_240, dynamic_th=-3)
     assert isinstance(groups[0], Unknown)
-    assert known(qos(reading, "Eth1/13").tc_to_priority_group)[:8] == (0, 0, 0, 3, 0, 0, 0, 0)
+    assert require_fact(qos(reading, "Eth1/13").tc_to_priority_group)[:8] == (0, 0, 0, 3, 0, 0, 0, 0)
     assert queue(reading, "Eth1/13", 3).buffer == BufferProfile(pool="ePool1", size_bytes=1500, dynamic_th=7)
 
 
@@ -247,11 +247,14 @@ def test_the_macro(mode: str, rx: tuple[int, ...], tx: tuple[int, ...], lossless
     reading = onyx(f"roce{mode}\ninterface ethernet 1/1 mtu 9216 force\n")
     found = qos(reading, "Eth1/1")
     assert (found.trust, found.pfc_rx_priorities, found.pfc_tx_priorities) == ("dscp", rx, tx)
-    assert known(found.tc_to_queue)[:8] == (0, 0, 0, 3, 0, 0, 6, 0)
-    assert any(group.index == 3 and group.buffer is not UNKNOWN for group in known(found.priority_groups)) is lossless
+    assert require_fact(found.tc_to_queue)[:8] == (0, 0, 0, 3, 0, 0, 6, 0)
+    assert (
+        any(group.index == 3 and group.buffer is not UNKNOWN for group in require_fact(found.priority_groups))
+        is lossless
+    )
     assert queue(reading, "Eth1/1", 3).scheduler == Scheduler(type="wrr", weight=50)
     assert queue(reading, "Eth1/1", 6).scheduler == Scheduler(type="strict")
-    wred = known(queue(reading, "Eth1/1", 3).wred)
+    wred = require_fact(queue(reading, "Eth1/1", 3).wred)
     assert wred is not None
     assert (wred.green.min_bytes, wred.green.max_bytes) == (150 * 1024, 1500 * 1024)
     assert reading.derived["sw1", "Eth1/1", "qos", "trust"] == "`roce` makes it so"
@@ -270,11 +273,11 @@ def test_classes_marking_and_scheduling() -> None:
         "interface ethernet 1/1 traffic-class 6 dcb ets strict\n"
     )
     found = qos(reading, "Eth1/1")
-    assert [known(found.dscp_to_tc)[dscp] for dscp in (25, 26, 40, 41, 42)] == [3, 4, 4, 4, 5]
-    assert known(found.pcp_to_tc) == (0, 1, 2, 3, 4, 1, 6, 7)
-    assert known(found.tc_to_queue)[:8] == (0, 1, 2, 4, 4, 5, 6, 7)
-    marked = known(queue(reading, "Eth1/1", 4).wred)
-    dropped = known(queue(reading, "Eth1/1", 5).wred)
+    assert [require_fact(found.dscp_to_tc)[dscp] for dscp in (25, 26, 40, 41, 42)] == [3, 4, 4, 4, 5]
+    assert require_fact(found.pcp_to_tc) == (0, 1, 2, 3, 4, 1, 6, 7)
+    assert require_fact(found.tc_to_queue)[:8] == (0, 1, 2, 4, 4, 5, 6, 7)
+    marked = require_fact(queue(reading, "Eth1/1", 4).wred)
+    dropped = require_fact(queue(reading, "Eth1/1", 5).wred)
     assert marked is not None
     assert dropped is not None
     assert (marked.ecn_colors, marked.green.max_bytes, marked.green.enabled) == (
@@ -283,17 +286,17 @@ def test_classes_marking_and_scheduling() -> None:
         False,
     )
     assert (dropped.ecn_colors, dropped.green.enabled) == ((), True)
-    relative = known(queue(reading, "Eth1/1", 2).wred)
+    relative = require_fact(queue(reading, "Eth1/1", 2).wred)
     assert relative is not None
     assert (relative.green.min_percent, relative.green.max_percent, relative.green.min_bytes) == (10, 20, None)
-    assert [known(queue(reading, "Eth1/1", tc).scheduler) for tc in (4, 6)] == [
+    assert [require_fact(queue(reading, "Eth1/1", tc).scheduler) for tc in (4, 6)] == [
         Scheduler(type="wrr", weight=60),
         Scheduler(type="strict"),
     ]
 
 
 def test_a_watchdog_has_times_that_the_text_does_not_say() -> None:
-    watchdog = known(qos(onyx(f"{BASIC}interface ethernet 1/1 pfc-wd\n"), "Eth1/1").pfc_watchdog)
+    watchdog = require_fact(qos(onyx(f"{BASIC}interface ethernet 1/1 pfc-wd\n"), "Eth1/1").pfc_watchdog)
     assert watchdog is not None
     assert watchdog.priorities == (3,)
     assert isinstance(watchdog.detection_ms, Unknown)
@@ -479,13 +482,13 @@ def test_routing() -> None:
         "route-map IN permit 10 match ip address ALL\n"
         "ip route vrf mgmt 0.0.0.0/0 192.0.2.1\nip route 10.9.0.0/16 10.1.0.1\n"
     )
-    bgp = known(reading.device.bgp)
+    bgp = require_fact(reading.device.bgp)
     assert bgp is not None
     assert (bgp.asn, bgp.router_id, bgp.maximum_paths, bgp.multipath_relax) == (65001, "10.0.0.1", 32, True)
     assert bgp.networks == ("10.2.0.0/24",)
     assert (bgp.compare_router_id, bgp.requires_policy, bgp.redistributions) == (True, False, ())
     assert bgp.import_check is UNKNOWN
-    (red,) = known(reading.device.vrf_bgp)
+    (red,) = require_fact(reading.device.vrf_bgp)
     assert (red.vrf, red.asn, red.redistributions) == ("red", 65001, (Redistribution(source="connected"),))
     assert red.neighbors == (
         BgpNeighbor(
@@ -530,7 +533,7 @@ def test_services_and_management() -> None:
         ("192.0.2.53",),
         ("192.0.2.20",),
     )
-    assert [(one.name, one.addresses) for one in known(device.loopbacks)] == [("Loopback0", ("10.0.0.1/32",))]
+    assert [(one.name, one.addresses) for one in require_fact(device.loopbacks)] == [("Loopback0", ("10.0.0.1/32",))]
 
 
 @pytest.mark.parametrize(
@@ -572,5 +575,5 @@ def test_hostile_texts_are_read() -> None:
         "roce roce\0",
     ):
         onyx(f"{text}\n")
-    broken = reader("onyx").read("sw1", [])
+    broken = reader("onyx").read_device("sw1", [])
     assert broken.device.interfaces == ()

@@ -4,7 +4,7 @@ import pytest
 
 from nodrop.model.change import Change
 from nodrop.model.qos import PfcWatchdog, WredColor, WredProfile
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import parse
 from nodrop.platforms import editor
 from support.legacy_platforms import read
@@ -70,7 +70,7 @@ def test_the_commands_read_back_to_what_was_asked_for() -> None:
     ]
     commands = [part for line in lines for part in line.split("`")[1::2]]
     (port,) = read("onyx", **{"running-config__txt": "\n".join(commands)}).device.interfaces
-    found = known(port.qos)
+    found = require_fact(port.qos)
     assert found is not None
     assert (found.trust, found.pfc_rx_priorities) == ("dscp", (3,))
-    assert known(found.queues)[3].wred == MARKING
+    assert require_fact(found.queues)[3].wred == MARKING

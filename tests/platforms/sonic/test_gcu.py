@@ -10,7 +10,7 @@ from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.platforms.sonic.edit import between, edit
-from nodrop.platforms.sonic.gcu import chip_of, judged
+from nodrop.platforms.sonic.gcu import annotate_steps, chip_of
 from nodrop.platforms.sonic.patch import operations
 from support.sonic_configs import NAME
 from support.sonic_gcu import OTHER, PORT, TIMES, switch
@@ -160,7 +160,7 @@ def test_a_watchdog_that_runs_keeps_the_priorities_that_it_had() -> None:
 
 
 def steps(old: dict[str, Any], new: dict[str, Any]) -> list[Step]:
-    return list(judged(operations(old, new), old, new, "202605"))
+    return list(annotate_steps(operations(old, new), old, new, "202605"))
 
 
 def test_what_is_taken_out_and_put_in_elsewhere_is_a_move_and_no_guarded_table_takes_one() -> None:
@@ -194,7 +194,7 @@ def test_orchagent_takes_a_port_down_for_advertised_speeds_if_it_negotiates(
         row = tables["PORT"][PORT]
         row.pop("autoneg", None)
         row |= {"adv_speeds": speeds, **({"autoneg": autoneg} if autoneg else {})}
-    (step,) = judged(operations(old, new), old, new, "202505")
+    (step,) = annotate_steps(operations(old, new), old, new, "202505")
     assert (step.path, step.disruption) == ("/PORT/Ethernet0/adv_speeds", disruption)
 
 
@@ -234,7 +234,7 @@ def test_the_updater_checks_lanes_before_any_patch(lanes: str, platform: str | N
 def test_a_port_that_is_added_has_lanes_of_its_own() -> None:
     old, new = switch("202505"), switch("202505")
     new["PORT"]["Ethernet16"] = {**new["PORT"][OTHER], "index": "3"}
-    (step,) = judged(operations(old, new), old, new, "202505")
+    (step,) = annotate_steps(operations(old, new), old, new, "202505")
     assert "comes to a configuration with a fault (a lane of two ports)" in step.reason
 
 
@@ -290,7 +290,7 @@ def recabled(release: str, length: str, port: dict[str, str] | None = None, **ta
     new = json.loads(json.dumps(old))
     new["CABLE_LENGTH"]["AZURE"][PORT] = length
     new["PORT"][PORT] |= port or {}
-    made = judged(operations(old, new), old, new, release)
+    made = annotate_steps(operations(old, new), old, new, release)
     return [(step.disruption, step.reason) for step in made if "/CABLE_LENGTH" in step.path]
 
 
@@ -308,6 +308,6 @@ def test_the_dynamic_model_computes_headroom_of_a_cable_at_once() -> None:
     old["CABLE_LENGTH"] = {"AZURE": {PORT: "40m"}}
     new = json.loads(json.dumps(old))
     new["CABLE_LENGTH"]["AZURE"][PORT] = "300m"
-    assert [(step.disruption, step.reason) for step in judged(operations(old, new), old, new, "202505")] == [
+    assert [(step.disruption, step.reason) for step in annotate_steps(operations(old, new), old, new, "202505")] == [
         ("none", "")
     ]

@@ -29,7 +29,7 @@ from nodrop.model.routing import (
     StaticRoute,
 )
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from nodrop.resources import home
 from support import random_values
 from support.random_fabrics import alone
@@ -516,4 +516,4 @@ def test_written(where: str, value: Any) -> None:
     """The last values that can be said, and odd ones, come back as they were."""
     device = resolve(changed(where, value))
     (reading,) = collect.read_artifacts(write(device), {device.name: "sonic"}, "")
-    assert list(differences(project(device, not_carried("sonic")), reading.device)) == []
+    assert list(differences(project(device, unsupported_paths("sonic")), reading.device)) == []

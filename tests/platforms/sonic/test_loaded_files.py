@@ -8,7 +8,7 @@ import pytest
 
 from nodrop.model.compare import differences
 from nodrop.model.reading import DeviceReading, Source
-from nodrop.platforms.sonic.reader import read
+from nodrop.platforms.sonic.reader import read_device
 from support.sonic_configs import stock
 
 TABLES: dict[str, Any] = stock()
@@ -30,7 +30,7 @@ REFUSED = {
 
 
 def given(text: str, display: str) -> DeviceReading:
-    return read("sw1", [(Source(name="config_db.json", display=display, path=Path(display)), text.encode())])
+    return read_device("sw1", [(Source(name="config_db.json", display=display, path=Path(display)), text.encode())])
 
 
 @pytest.mark.parametrize("name", ["config_db.json", "build/sw1/config_db.json"])

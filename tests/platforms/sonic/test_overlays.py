@@ -10,7 +10,7 @@ from nodrop.errors import Unsupported
 from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.resources import home
 from support.sonic_configs import read
 
@@ -76,7 +76,7 @@ def test_a_part_without_the_tables_is_silent() -> None:
 def test_no_writer_spells_them(platform: str, changes: dict[str, Any]) -> None:
     mix = "reference-256-sonic-leaves" if platform == "sonic" else "reference-256-nvue-leaves"
     fabric = nodrop.build(nodrop.load(home("intents") / f"{mix}.yaml"))
-    device = changed(fabric.device("leaf1"), **changes)
+    device = replace_fields(fabric.device("leaf1"), **changes)
     with pytest.raises(Unsupported) as caught:
         list(platforms.writer(platform).write(device, Index(fabric)))
     assert (caught.value.path, caught.value.reason) == (next(iter(changes)), "is read for rules, and not written")

@@ -17,7 +17,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Place
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, parse
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 from support import random_values
@@ -53,7 +53,7 @@ VLANS = (
 def files() -> dict[str, str]:
     """The reference fabric's leaf1: its files by name."""
     fabric = nodrop.build(nodrop.load(home("intents") / "reference-256.yaml"))
-    leaf = changed(fabric.device(LEAF), port_channels=PORT_CHANNELS, vlans=VLANS)
+    leaf = replace_fields(fabric.device(LEAF), port_channels=PORT_CHANNELS, vlans=VLANS)
     return {one.path: one.text for one in platforms.writer("sonic").write(leaf, Index(fabric))}
 
 

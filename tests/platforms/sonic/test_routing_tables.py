@@ -31,7 +31,7 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from nodrop.platforms.sonic import bgp_rows
 from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.resources import home
@@ -329,7 +329,7 @@ def test_what_tables_say(bgp: Bgp, table: str, row: str, columns: dict[str, Any]
         assert found is not None
         assert {name: found.get(name) for name in columns} == columns
     back = read_bundle(written(one), one.name).device
-    assert list(differences(project(one, not_carried("sonic")), back)) == []
+    assert list(differences(project(one, unsupported_paths("sonic")), back)) == []
 
 
 @pytest.mark.parametrize(("bgp", "path", "reason"), [case[1:] for case in REFUSED], ids=[c[0] for c in REFUSED])

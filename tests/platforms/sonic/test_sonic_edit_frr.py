@@ -16,7 +16,7 @@ from nodrop.platforms import frr_rows
 from nodrop.platforms.bindings import Within
 from nodrop.platforms.frr_commands import Row
 from nodrop.platforms.sonic.edit import edit
-from nodrop.platforms.sonic.reader import read
+from nodrop.platforms.sonic.reader import read_device
 from support.single_faults import clean, written
 
 SPINES = ("10.1.1.225", "10.1.1.233", "10.1.1.241", "10.1.1.249")
@@ -81,7 +81,7 @@ def test_one_line_says_it(subject: str, value: object, gone: list[str], come: li
     assert came == come
     assert went == gone
     sources = [(Source(name=name, display=name), raw) for name, raw in (old | dict(made.files)).items()]
-    device = read("leaf1", sources).device
+    device = read_device("leaf1", sources).device
     fabric = Fabric(name="", mode="lossless", devices=(device,))
     assert get_value(fabric, ("leaf1", *parse(subject))) == value
 
@@ -153,7 +153,7 @@ def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
 
 
 def read_back(files: dict[str, bytes]) -> Fabric:
-    device = read("leaf1", [(Source(name=name, display=name), raw) for name, raw in files.items()]).device
+    device = read_device("leaf1", [(Source(name=name, display=name), raw) for name, raw in files.items()]).device
     return Fabric(name="", mode="lossless", devices=(device,))
 
 

@@ -13,7 +13,7 @@ from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.qos import PriorityGroup
-from nodrop.platforms import not_carried
+from nodrop.platforms import unsupported_paths
 from nodrop.resources import home
 from support.random_fabrics import alone
 
@@ -67,7 +67,7 @@ def test_groups_that_buffermgrd_would_leave_are_written() -> None:
     shorter = replace(device.interfaces[1], speed_mbps=200000)
     device = replace(device, interfaces=(device.interfaces[0], shorter))
     (reading,) = collect.read_artifacts(write(device), {device.name: "sonic"}, "")
-    assert list(differences(project(device, not_carried("sonic")), reading.device)) == []
+    assert list(differences(project(device, unsupported_paths("sonic")), reading.device)) == []
     assert reading.derived == {}
     shut = replace(device, interfaces=(replace(traditional({3: OTHER, 5: LOSSLESS}).interfaces[0], enabled=False),))
     assert write(shut)

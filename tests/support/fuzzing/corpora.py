@@ -140,10 +140,10 @@ def _examples(platform: str) -> tuple[Files, ...]:
         for rule in shipped():
             for example in rule.examples:
                 edits = example.artifact or {}
-                if platform in edits and platform not in platforms.written() and platform != platforms.HOSTS:
+                if platform in edits and platform not in platforms.writable_names() and platform != platforms.HOSTS:
                     made.append({path: text.encode() for path, text in edits[platform].items()})
                 elif platform in edits:
-                    speaks = next((one for one in edits if one in platforms.written()), "sonic")
+                    speaks = next((one for one in edits if one in platforms.writable_names()), "sonic")
                     with contextlib.suppress(_Enough):
                         list(Setting(speaks).artifact(edits, example.intent or {}))
     return tuple(made)

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.model.access import AccessEntry, AccessList, Binding
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.observation import Check, Observation, address_item, route_item
 from nodrop.validating.batfish import reaching
 from nodrop.validating.batfish.lines import harmless
@@ -42,7 +42,7 @@ CHECKED: tuple[Check, ...] = ("configuration", "links", "packets", "sessions", "
 
 def differences(seen: Observation, fabric: Fabric = FABRIC) -> dict[Any, Any]:
     """The items that Batfish sees otherwise than the built-in computation, or does not have, with what it sees."""
-    own = computed(Index(fabric))
+    own = compute_observation(Index(fabric))
     return {
         (check, item): seen.seen.get(check, {}).get(item)
         for check in CHECKED
@@ -178,8 +178,10 @@ def test_a_session_over_a_numbered_interface_goes_by_the_interface() -> None:
     leaf, spine = FABRIC.devices
     assert isinstance(leaf.bgp, Bgp)
     assert isinstance(leaf.bgp.neighbors, tuple)
-    over = changed(leaf.bgp.neighbors[0], address=None, interface="Ethernet0")
-    fabric = changed(FABRIC, devices=(changed(leaf, bgp=changed(leaf.bgp, neighbors=(over,))), spine))
+    over = replace_fields(leaf.bgp.neighbors[0], address=None, interface="Ethernet0")
+    fabric = replace_fields(
+        FABRIC, devices=(replace_fields(leaf, bgp=replace_fields(leaf.bgp, neighbors=(over,))), spine)
+    )
     seen = observed(fabric)
     assert seen.seen["sessions"] == {("leaf1", "@neighbors", "Ethernet0"): "up", SPINE: "up"}
     unnumbered = _edited("bgpSessionStatus", 0, Local_Interface=interface("leaf1", "Ethernet0"), Remote_IP=None)
@@ -215,15 +217,15 @@ def test_a_line_that_ends_a_block_does_not_matter() -> None:
 
 def with_bgp(device: Device, **changes: Any) -> Device:
     assert isinstance(device.bgp, Bgp)
-    return changed(device, bgp=changed(device.bgp, **changes))
+    return replace_fields(device, bgp=replace_fields(device.bgp, **changes))
 
 
 def test_what_hangs_on_a_skipped_line_is_not_seen() -> None:
     leaf, spine = FABRIC.devices
     assert isinstance(leaf.bgp, Bgp)
     assert isinstance(leaf.bgp.neighbors, tuple)
-    shut = with_bgp(leaf, neighbors=(changed(leaf.bgp.neighbors[0], enabled=False),))
-    fabric = changed(FABRIC, devices=(shut, spine))
+    shut = with_bgp(leaf, neighbors=(replace_fields(leaf.bgp.neighbors[0], enabled=False),))
+    fabric = replace_fields(FABRIC, devices=(shut, spine))
     snapshot = exported(fabric)
     line = _line(snapshot.files["sonic_configs/leaf1/frr.conf"], " neighbor 10.1.0.0 shutdown")
     seen = observed(fabric, snapshot=snapshot, parseWarning=[_warning("leaf1", line, "neighbor 10.1.0.0 shutdown")])
@@ -261,11 +263,17 @@ def test_a_skipped_line_counts_where_the_file_says_less_than_the_device_does() -
     leaf, spine = FABRIC.devices
     assert isinstance(leaf.bgp, Bgp)
     assert isinstance(leaf.bgp.neighbors, tuple)
-    shut = with_bgp(leaf, neighbors=(changed(leaf.bgp.neighbors[0], enabled=False, hold_s=9),), requires_policy=UNKNOWN)
-    snapshot = exported(changed(FABRIC, devices=(changed(shut, bgp=changed(shut.bgp, requires_policy=False)), spine)))
+    shut = with_bgp(
+        leaf, neighbors=(replace_fields(leaf.bgp.neighbors[0], enabled=False, hold_s=9),), requires_policy=UNKNOWN
+    )
+    snapshot = exported(
+        replace_fields(
+            FABRIC, devices=(replace_fields(shut, bgp=replace_fields(shut.bgp, requires_policy=False)), spine)
+        )
+    )
     line = _line(snapshot.files["sonic_configs/leaf1/frr.conf"], " neighbor 10.1.0.0 shutdown")
     warnings = [_warning("leaf1", line, "neighbor 10.1.0.0 shutdown")]
-    seen = observed(changed(FABRIC, devices=(shut, spine)), snapshot=snapshot, parseWarning=warnings)
+    seen = observed(replace_fields(FABRIC, devices=(shut, spine)), snapshot=snapshot, parseWarning=warnings)
     assert set(seen.unseen["sessions"]) == {LEAF, SPINE}
 
 
@@ -274,8 +282,8 @@ def test_a_route_map_that_is_not_there_lets_everything_pass(side: str) -> None:
     leaf, spine = FABRIC.devices
     assert isinstance(leaf.bgp, Bgp)
     assert isinstance(leaf.bgp.neighbors, tuple)
-    fabric = changed(
-        FABRIC, devices=(with_bgp(leaf, neighbors=(changed(leaf.bgp.neighbors[0], **{side: "NONE"}),)), spine)
+    fabric = replace_fields(
+        FABRIC, devices=(with_bgp(leaf, neighbors=(replace_fields(leaf.bgp.neighbors[0], **{side: "NONE"}),)), spine)
     )
     reason = "Batfish lets everything pass where a route map is not there"
     hanging = TO_SPINE if side == "import_policy" else TO_LEAF
@@ -285,8 +293,8 @@ def test_a_route_map_that_is_not_there_lets_everything_pass(side: str) -> None:
 def test_a_route_map_of_redistribution_that_is_not_there_lets_everything_pass() -> None:
     leaf, spine = FABRIC.devices
     told = (Redistribution(source="static", policy="NONE"),)
-    routed = changed(spine, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
-    fabric = changed(FABRIC, devices=(leaf, with_bgp(routed, redistributions=told)))
+    routed = replace_fields(spine, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
+    fabric = replace_fields(FABRIC, devices=(leaf, with_bgp(routed, redistributions=told)))
     reason = "Batfish lets everything pass where a route map is not there"
     assert observed(fabric).unseen["routes"] == {route_item("leaf1", "10.9.0.0/16"): reason}
 
@@ -297,9 +305,11 @@ def test_routes_of_ipv4_over_a_session_of_ipv6_are_not_seen() -> None:
     def over(device: Device, own: str, far: str) -> Device:
         session = BgpNeighbor(address=far, remote_asn="external", extended_next_hop=True)
         (port,) = device.interfaces
-        return with_bgp(changed(device, interfaces=(changed(port, addresses=(f"{own}/127",)),)), neighbors=(session,))
+        return with_bgp(
+            replace_fields(device, interfaces=(replace_fields(port, addresses=(f"{own}/127",)),)), neighbors=(session,)
+        )
 
-    fabric = changed(FABRIC, devices=(over(leaf, "fd00::1", "fd00::"), over(spine, "fd00::", "fd00::1")))
+    fabric = replace_fields(FABRIC, devices=(over(leaf, "fd00::1", "fd00::"), over(spine, "fd00::", "fd00::1")))
     reason = "Batfish drops addresses, sessions and routes of IPv6"
     assert observed(fabric).unseen["routes"] == {TO_SPINE: reason, TO_LEAF: reason}
 
@@ -308,12 +318,12 @@ def test_an_underscore_in_a_regular_expression_of_paths_matches_nothing() -> Non
     leaf, spine = FABRIC.devices
     assert isinstance(leaf.bgp, Bgp)
     assert isinstance(leaf.bgp.neighbors, tuple)
-    fabric = changed(
+    fabric = replace_fields(
         FABRIC,
         devices=(
             with_bgp(
                 leaf,
-                neighbors=(changed(leaf.bgp.neighbors[0], import_policy="IN"),),
+                neighbors=(replace_fields(leaf.bgp.neighbors[0], import_policy="IN"),),
                 as_path_lists=(AsPathList(name="A", rules=(("permit", "_65100_"),)),),
                 route_maps=(
                     RouteMap(
@@ -330,7 +340,7 @@ def test_an_underscore_in_a_regular_expression_of_paths_matches_nothing() -> Non
 
 def test_what_batfish_reads_and_does_not_follow_is_not_seen() -> None:
     leaf, spine = FABRIC.devices
-    fabric = changed(FABRIC, devices=(with_bgp(leaf, requires_policy=True), spine))
+    fabric = replace_fields(FABRIC, devices=(with_bgp(leaf, requires_policy=True), spine))
     seen = observed(fabric)
     reason = "Batfish does not model ebgp-requires-policy"
     assert seen.unseen == {
@@ -348,7 +358,7 @@ def test_sessions_that_a_list_drops_are_not_seen_where_the_snapshot_lacks_the_li
         entries=(AccessEntry(name="1", action="deny", protocol=6),),
         bindings=(Binding(interface=port, stage="ingress"),),
     )
-    fabric = changed(FABRIC, devices=(changed(leaf, access_lists=(rules,)), spine))
+    fabric = replace_fields(FABRIC, devices=(replace_fields(leaf, access_lists=(rules,)), spine))
     assert differences(observed(fabric), fabric)[("sessions", LEAF)] == "up"
     snapshot = replace(exported(fabric), unseen={("leaf1", "@access_lists", "A"): "no lists"})
     seen = observed(fabric, snapshot=snapshot)
@@ -390,13 +400,13 @@ def test_which_of_equally_good_routes_is_used_is_nothing_to_differ_in() -> None:
     reason = "which of equally good routes is used hangs on which came first"
     assert observed(fabric).unseen["routes"][item] == reason
     first, *others = fabric.devices
-    relaxed = changed(fabric, devices=(with_bgp(first, multipath_relax=True), *others))
+    relaxed = replace_fields(fabric, devices=(with_bgp(first, multipath_relax=True), *others))
     assert item not in observed(relaxed).unseen.get("routes", {})
 
 
 def test_a_network_without_a_route_is_announced_all_the_same() -> None:
     leaf, spine = FABRIC.devices
-    fabric = changed(FABRIC, devices=(leaf, with_bgp(spine, networks=("10.0.0.9/32", "10.77.0.0/16"))))
+    fabric = replace_fields(FABRIC, devices=(leaf, with_bgp(spine, networks=("10.0.0.9/32", "10.77.0.0/16"))))
     item = route_item("leaf1", "10.77.0.0/16")
     assert observed(fabric).unseen == {"routes": {item: "Batfish announces networks that no route leads to"}}
 
@@ -436,9 +446,11 @@ def test_references_to_nothing() -> None:
 
 def test_ipv6_is_not_asked_of_it() -> None:
     leaf, spine = FABRIC.devices
-    six = changed(spine, loopbacks=(changed(spine.loopbacks[0], addresses=("10.0.0.9/32", "fd00::9/128")),))
+    six = replace_fields(
+        spine, loopbacks=(replace_fields(spine.loopbacks[0], addresses=("10.0.0.9/32", "fd00::9/128")),)
+    )
     item = address_item("fd00::9")
-    seen = observed(changed(FABRIC, devices=(leaf, six)))
+    seen = observed(replace_fields(FABRIC, devices=(leaf, six)))
     assert seen.unseen == {"addresses": {item: "Batfish drops addresses, sessions and routes of IPv6"}}
 
 
@@ -489,11 +501,14 @@ def _many() -> Fabric:
     """The pair, with ten addresses at the spine."""
     leaf, spine = FABRIC.devices
     loopbacks = ("10.0.0.9/32", *(f"10.0.1.{number}/32" for number in range(9)))
-    return changed(
+    return replace_fields(
         FABRIC,
         devices=(
             leaf,
-            with_bgp(changed(spine, loopbacks=(changed(spine.loopbacks[0], addresses=loopbacks),)), networks=loopbacks),
+            with_bgp(
+                replace_fields(spine, loopbacks=(replace_fields(spine.loopbacks[0], addresses=loopbacks),)),
+                networks=loopbacks,
+            ),
         ),
     )
 
@@ -536,8 +551,8 @@ def test_what_too_many_questions_would_tell_is_not_seen(monkeypatch: pytest.Monk
 
 def test_static_routes_are_compared_too() -> None:
     leaf, spine = FABRIC.devices
-    routed = changed(leaf, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
-    fabric = changed(FABRIC, devices=(routed, spine))
+    routed = replace_fields(leaf, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
+    fabric = replace_fields(FABRIC, devices=(routed, spine))
     item = route_item("leaf1", "10.9.0.0/16")
     assert differences(observed(fabric), fabric) == {("routes", item): None}
     row = route("leaf1", "10.9.0.0/16", "static", type="discard")
@@ -546,9 +561,11 @@ def test_static_routes_are_compared_too() -> None:
 
 def test_static_routes_are_there_without_a_session() -> None:
     leaf, spine = FABRIC.devices
-    routed = changed(leaf, bgp=None, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
-    fabric = changed(FABRIC, devices=(routed, changed(spine, bgp=None)))
-    assert computed(Index(fabric)).seen["routes"] == {route_item("leaf1", "10.9.0.0/16"): frozenset({"discard"})}
+    routed = replace_fields(leaf, bgp=None, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
+    fabric = replace_fields(FABRIC, devices=(routed, replace_fields(spine, bgp=None)))
+    assert compute_observation(Index(fabric)).seen["routes"] == {
+        route_item("leaf1", "10.9.0.0/16"): frozenset({"discard"})
+    }
 
 
 @pytest.mark.parametrize(

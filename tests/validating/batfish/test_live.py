@@ -9,7 +9,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.resources import home
 from nodrop.routing.observation import CHECKS
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.batfish import difference, observe
 from support.batfish_frozen import shown
 from support.batfish_recording import record
@@ -32,7 +32,7 @@ def _agrees(reading: Reading) -> str:
     A device of which a line is refused that matters is taken in part, and that is no difference.
     """
     index = Index(reading.fabric)
-    there, seen = computed(index), observe(reading, index, SERVICE)
+    there, seen = compute_observation(index), observe(reading, index, SERVICE)
     harmed = {(one.device,): "in part" for one in seen.refused if one.matters}
     wrong = []
     for check in CHECKS:

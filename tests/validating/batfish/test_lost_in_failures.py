@@ -8,10 +8,10 @@ import pytest
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.routing.observation import Observation, failure_item, route_item
-from nodrop.validating import computed, destinations
+from nodrop.validating import compute_observation, destinations
 from nodrop.validating.batfish import failures
 from nodrop.validating.batfish.comparing import Flow, Side, differing
-from nodrop.validating.batfish.failures import Called, Tried, tried
+from nodrop.validating.batfish.failures import Called, Tried, try_failures
 from nodrop.validating.batfish.service import Loaded
 from support.designs import build, shipped
 
@@ -73,7 +73,9 @@ def all_of(fabric: Fabric) -> Called:
 def outcome(fabric: Fabric, base: Pretended, seen: Observation | None = None, called: Called | None = None) -> Tried:
     index = Index(fabric)
     loaded = cast("Loaded", base)
-    return tried(loaded, called or all_of(fabric), fabric, seen or computed(index), destinations(index))
+    return try_failures(
+        loaded, called or all_of(fabric), fabric, seen or compute_observation(index), destinations(index)
+    )
 
 
 def nothing(question: str, given: Mapping[str, Any]) -> Sequence[Row]:
@@ -141,7 +143,7 @@ def test_packets_that_a_failure_brings_home_are_no_loss(fabric: Fabric) -> None:
 
 
 def test_routes_of_a_leaf_with_a_default_route_are_looked_at_though_it_loses_no_packet(fabric: Fabric) -> None:
-    seen = computed(Index(fabric))
+    seen = compute_observation(Index(fabric))
     routes = {**seen.seen["routes"], route_item("leaf2", "0.0.0.0/0"): frozenset({"Ethernet224"})}
     default = Observation(by="nodrop", seen={**seen.seen, "routes": routes})
 
@@ -178,7 +180,7 @@ def test_a_large_fabric_has_a_part_of_its_failures_tried(fabric: Fabric, monkeyp
 
 
 def test_a_loss_in_ipv6_is_one_that_batfish_cannot_see(fabric: Fabric) -> None:
-    seen = computed(Index(fabric))
+    seen = compute_observation(Index(fabric))
     lost = {failure_item("spine1"): frozenset({("leaf1", "fd00::2/128")})}
     six = Observation(by="nodrop", seen={**seen.seen, "failures": {**seen.seen["failures"], **lost}})
     found = outcome(fabric, Pretended(nothing), six)

@@ -10,7 +10,7 @@ import pytest
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import CHECKS, Observation
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.batfish import difference, observe
 from support.batfish_frozen import CASES, HERE, Fault, faults, faulty, read, shown
 from support.batfish_recording import AGAINST, ANSWERS, REPAIRED
@@ -43,7 +43,7 @@ def seen(name: str, reading: Reading) -> tuple[Observation, Observation]:
     """What Batfish sees, and what is computed."""
     index = Index(reading.fabric)
     with replayed(ANSWERS / f"{name}.json"):
-        return observe(reading, index, NOWHERE), computed(index)
+        return observe(reading, index, NOWHERE), compute_observation(index)
 
 
 def compare(name: str, text: str, update: bool) -> None:
@@ -116,7 +116,7 @@ def test_other_questions_than_the_recorded_have_no_answers(monkeypatch: pytest.M
 def test_another_failure_than_the_recorded_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = sound("two-by-two")
     index = Index(reading.fabric)
-    monkeypatch.setitem(computed(index).seen["failures"], ("@fabric", "failures", "spine2"), frozenset())  # type: ignore[arg-type]
+    monkeypatch.setitem(compute_observation(index).seen["failures"], ("@fabric", "failures", "spine2"), frozenset())  # type: ignore[arg-type]
     with replayed(ANSWERS / "two-by-two.json"), pytest.raises(Stale, match="without spine2"):
         observe(reading, index, NOWHERE)
 

@@ -9,7 +9,7 @@ import pytest
 
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange, Stage
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.filtering import Packets, decide
 from nodrop.routing.prefixes import Address, address
 from nodrop.routing.session_packets import atom
@@ -111,9 +111,9 @@ CONDITIONS = [
 @pytest.mark.parametrize(("one", "frame", "expected"), CONDITIONS)
 def test_one_entry(one: AccessEntry, frame: Frame, expected: bool) -> None:
     assert drops(program(one), frame) is expected
-    permit = changed(one, action="permit")
+    permit = replace_fields(one, action="permit")
     assert drops(program(permit, otherwise="deny"), frame) is not expected
-    after = (changed(one, action="next"), changed(DENY, name="2"))
+    after = (replace_fields(one, action="next"), replace_fields(DENY, name="2"))
     assert drops(program(*after), frame)
 
 
@@ -178,8 +178,8 @@ def test_what_no_program_can_do_is_said(
 
 def test_an_entry_that_decides_nothing_may_have_other_conditions() -> None:
     mirror = entry(others=("TTL 5",))
-    assert not drops(program(changed(mirror, action="next")), FOUR)
-    assert not drops(program(changed(mirror, refused="why")), FOUR)
+    assert not drops(program(replace_fields(mirror, action="next")), FOUR)
+    assert not drops(program(replace_fields(mirror, refused="why")), FOUR)
 
 
 def test_labels_that_are_far_away_are_reached() -> None:

@@ -8,7 +8,7 @@ from nodrop.model.access import AccessEntry, AccessList, Binding, Stage
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.validating.twin.list_programs import DROP, PASS
 from nodrop.validating.twin.lists import Filters, filters
 from nodrop.validating.twin.plan import plan
@@ -68,7 +68,7 @@ def test_a_list_acts_at_its_ports(ports: tuple[str | None, ...], stage: Stage, e
 
 
 def test_lists_are_asked_in_their_order_and_each_by_itself() -> None:
-    found = applied(site(PERMIT, DENY), changed(site(DENY), name="B"))
+    found = applied(site(PERMIT, DENY), replace_fields(site(DENY), name="B"))
     assert where(found) == {"p1": ["ingress", "ingress"]}
     assert verdicts(found, "p1", FOUR) == [False, True]
     assert verdicts(found, "p1", FOUR._replace(source=at("10.9.9.9"))) == [True, True]
@@ -78,12 +78,12 @@ def test_lists_are_asked_in_their_order_and_each_by_itself() -> None:
     assert [line.split(' bytecode "')[0] for line in lines[1:]] == [
         "filter add dev p1 ingress pref 1 bpf da", "filter add dev p1 ingress pref 2 bpf da",
     ]  # fmt: skip
-    assert list(found.told) == []
+    assert list(found.rendered_notes) == []
     assert found.lacking == []
 
 
 def test_entries_for_some_ports_act_there_alone() -> None:
-    found = applied(site(changed(DENY, interfaces=("p2",)), ports=(None,)))
+    found = applied(site(replace_fields(DENY, interfaces=("p2",)), ports=(None,)))
     assert (verdicts(found, "p1", FOUR), verdicts(found, "p2", FOUR)) == ([False], [True])
 
 
@@ -93,7 +93,7 @@ def test_a_vlan_is_its_interface_and_its_members_are_ports() -> None:
     member = where(applied(site(DENY, ports=("p2",)), **routed))
     assert list(member.values()) == [["ingress"]]
     assert "Vlan5" not in member
-    named = applied(site(changed(DENY, interfaces=("VLAN 5", "p2")), ports=(None,)), **routed)
+    named = applied(site(replace_fields(DENY, interfaces=("VLAN 5", "p2")), ports=(None,)), **routed)
     assert verdicts(named, "Vlan5", FOUR) == [True]
     assert verdicts(named, "p1", FOUR) == [False]
 
@@ -110,9 +110,9 @@ def test_a_bundle_is_one_interface_for_lists_at_it_or_at_all_of_its_members() ->
     some = applied(site(DENY, ports=("p1",)), **BUNDLE)
     assert where(some) == {}
     why = "access list A, for it acts at some members of po1, which is one interface in the twin"
-    assert list(some.told) == [f"not applied in the twin: {why} (a)"]
+    assert list(some.rendered_notes) == [f"not applied in the twin: {why} (a)"]
     assert some.lacking == [f"{why} of a"]
-    entry = applied(site(changed(DENY, interfaces=("p1",)), ports=(None,)), **BUNDLE)
+    entry = applied(site(replace_fields(DENY, interfaces=("p1",)), ports=(None,)), **BUNDLE)
     assert where(entry) == {}
     assert entry.lacking
 
@@ -126,16 +126,16 @@ def test_own_addresses_tell_packets_of_the_switch_itself() -> None:
 @pytest.mark.parametrize(
     ("rules", "note", "lacks"),
     [
-        (changed(site(), entries=UNKNOWN), "access list A, whose entries are not known", True),
+        (replace_fields(site(), entries=UNKNOWN), "access list A, whose entries are not known", True),
         (site(otherwise=UNKNOWN), "access list A, for its action without a match is not known", True),
         (
-            site(changed(DENY, others=("VLAN_ID 5",))),
+            site(replace_fields(DENY, others=("VLAN_ID 5",))),
             "access list A, for entry 1 has conditions that the twin lacks: VLAN_ID 5", True,
         ),
-        (site(changed(PERMIT, polices=True)), "its policers, access list A", False),
-        (site(changed(PERMIT, redirects="p2")), "its redirects, access list A", False),
-        (site(changed(PERMIT, dscp=0)), "the DSCPs that it sets, access list A", False),
-        (site(changed(PERMIT, traffic_class=0)), "the traffic classes that it sets, access list A", False),
+        (site(replace_fields(PERMIT, polices=True)), "its policers, access list A", False),
+        (site(replace_fields(PERMIT, redirects="p2")), "its redirects, access list A", False),
+        (site(replace_fields(PERMIT, dscp=0)), "the DSCPs that it sets, access list A", False),
+        (site(replace_fields(PERMIT, traffic_class=0)), "the traffic classes that it sets, access list A", False),
         (
             site(DENY, stage="services", ports=(None,)),
             "access list A of the control plane, which lets BGP pass", False,
@@ -149,22 +149,22 @@ def test_own_addresses_tell_packets_of_the_switch_itself() -> None:
 )  # fmt: skip
 def test_what_is_not_applied_is_named(rules: AccessList, note: str, lacks: bool) -> None:
     found = applied(rules)
-    assert list(found.told) == [f"not applied in the twin: {note} (a)"]
+    assert list(found.rendered_notes) == [f"not applied in the twin: {note} (a)"]
     assert bool(found.lacking) is lacks
 
 
 def test_notes_name_some_switches() -> None:
     devices = tuple(
-        Device(name=f"s{number}", platform="sonic", access_lists=(changed(site(), entries=UNKNOWN),))
+        Device(name=f"s{number}", platform="sonic", access_lists=(replace_fields(site(), entries=UNKNOWN),))
         for number in range(10)
     )
     fabric = Fabric(name="ten", mode="lossless", devices=devices)
-    (told,) = filters(fabric, plan(fabric)).told
+    (told,) = filters(fabric, plan(fabric)).rendered_notes
     assert told.endswith("(s0, s1, s2, s3, s4, s5, s6, s7 and 2 more switches)")
 
 
 def test_lists_that_act_nowhere_or_are_not_known_make_no_note() -> None:
-    assert list(applied(site(DENY, ports=())).told) == []
+    assert list(applied(site(DENY, ports=())).rendered_notes) == []
     devices = (Device(name="a", platform="sonic", access_lists=UNKNOWN),)
     fabric = Fabric(name="one", mode="lossless", devices=devices)
-    assert list(filters(fabric, plan(fabric)).told) == []
+    assert list(filters(fabric, plan(fabric)).rendered_notes) == []

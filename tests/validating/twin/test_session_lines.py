@@ -6,9 +6,9 @@ import nodrop
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.observation import Check
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe
 from support.designs import build, shipped
 from support.twin_runs import needed
@@ -29,7 +29,7 @@ def with_lines(fabric: Fabric, lines: Lines, families: dict[str, tuple[str, ...]
             head, mark, tail = text.partition(" !\n address-family ipv4 unicast\n")
             assert mark
             text = head + "".join(own) + mark + tail
-        artifacts.append(changed(artifact, text=text))
+        artifacts.append(replace_fields(artifact, text=text))
     return nodrop.read_back(artifacts, fabric)
 
 
@@ -37,7 +37,7 @@ def states(reading: Reading) -> tuple[dict[str, object], dict[str, object]]:
     """Return the states of all sessions by subject: those computed, and those of FRR."""
     needed()
     index = Index(reading.fabric)
-    own, twin = computed(index), observe(reading, index, options=Options(checks=ONLY))
+    own, twin = compute_observation(index), observe(reading, index, options=Options(checks=ONLY))
     assert twin.refused == ()
     return tuple({"/".join(item): state for item, state in one.seen["sessions"].items()} for one in (own, twin))  # type: ignore[return-value]
 

@@ -8,9 +8,9 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.observation import Check, Observation
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe
 from nodrop.validating.twin.starting import start
 from support.designs import build, shipped
@@ -25,7 +25,7 @@ def seen(reading: Reading) -> tuple[Observation, Observation]:
     """What is computed of a fabric, and what its twin shows."""
     needed()
     index = Index(reading.fabric)
-    return computed(index), observe(reading, index, options=ONLY)
+    return compute_observation(index), observe(reading, index, options=ONLY)
 
 
 def differences(own: Observation, twin: Observation) -> dict[object, tuple[object, object]]:
@@ -44,7 +44,7 @@ def written(fabric: Fabric, changes: dict[str, tuple[str, str]]) -> Reading:
     for artifact in nodrop.write(fabric):
         old, new = changes.get(f"{artifact.device}/{artifact.path}", ("", ""))
         assert old in artifact.text, artifact.path
-        artifacts.append(changed(artifact, text=artifact.text.replace(old, new, 1)) if old else artifact)
+        artifacts.append(replace_fields(artifact, text=artifact.text.replace(old, new, 1)) if old else artifact)
     assert changes.keys() <= {f"{artifact.device}/{artifact.path}" for artifact in artifacts}
     return nodrop.read_back(artifacts, fabric)
 

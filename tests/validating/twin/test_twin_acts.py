@@ -8,7 +8,7 @@ from nodrop.errors import ServiceUnavailable
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import observing
 from nodrop.validating.twin.box import call
 from support import twin_scenes
@@ -91,7 +91,7 @@ def test_what_fails_is_as_computed_and_everything_comes_back() -> None:
     fabric = two_by_two()
     lines: list[str] = []
     seen, told = call(twin_scenes.act, twin_scenes.work(fabric), progress=lines.append)
-    own = computed(Index(fabric)).seen
+    own = compute_observation(Index(fabric)).seen
     for check in ("reach", "failures", "recoveries"):
         assert seen[check] == own[check], check
     assert {item: seen["packets"][item] for item in own["packets"]} == own["packets"]

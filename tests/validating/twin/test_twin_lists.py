@@ -5,8 +5,8 @@ import pytest
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.values import changed
-from nodrop.validating import computed
+from nodrop.model.values import replace_fields
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe
 from support.filtered_sessions import ALL, FROM_BGP, REST6, SIX, TCP6, TO_BGP, site, wired
 from support.twin_runs import needed
@@ -27,7 +27,7 @@ OVER = {"one": to("e0", ipv6=SIX), "other": to("e0", ipv6=SIX), "ports": ()}
         pytest.param(wired(site(ALL, stage="egress", own_packets=False)), "up", id="egress, not its own packets"),
         pytest.param(wired(site(TCP6, REST6), **OVER), "down", id="no neighbor discovery"),  # type: ignore[arg-type]
         pytest.param(
-            wired(site(TCP6, changed(TCP6, protocol=58), REST6), **OVER),  # type: ignore[arg-type]
+            wired(site(TCP6, replace_fields(TCP6, protocol=58), REST6), **OVER),  # type: ignore[arg-type]
             "up",
             id="neighbor discovery and BGP alone",
         ),
@@ -36,7 +36,7 @@ OVER = {"one": to("e0", ipv6=SIX), "other": to("e0", ipv6=SIX), "ports": ()}
 def test_sessions_are_those_of_frr(made: Fabric, state: str) -> None:
     needed()
     index = Index(made)
-    own = computed(index).seen["sessions"]
+    own = compute_observation(index).seen["sessions"]
     seen = observe(Reading(fabric=made), index, options=Options(patience_s=30.0, checks=frozenset({"sessions"})))
     assert dict(seen.seen["sessions"]) == dict(own)
     assert set(own.values()) == {state}

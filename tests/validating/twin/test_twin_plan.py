@@ -9,7 +9,7 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.validating.twin import daemons
-from nodrop.validating.twin.daemons import Boot, Said, refused
+from nodrop.validating.twin.daemons import Boot, Said, parse_refusals
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.observing import matters
 from nodrop.validating.twin.plan import Plan, Space, plan
@@ -133,7 +133,7 @@ Configuration file[/run/nodrop/n0/frr.conf] processing failure: 13
 
 
 def test_refused_lines_have_their_number_and_the_words_of_who_refused_them() -> None:
-    assert refused(TOLD, CONF) == (
+    assert parse_refusals(TOLD, CONF) == (
         Said(1, "unknown command"),
         Said(3, "Specify remote-as or peer-group commands first"),
         Said(4, "unknown command"),
@@ -142,7 +142,7 @@ def test_refused_lines_have_their_number_and_the_words_of_who_refused_them() -> 
 
 
 def test_a_refused_line_about_logs_or_the_asic_does_not_matter() -> None:
-    assert [one.line for one in refused(TOLD, CONF) if matters(one, CONF)] == [3, 4, 6]
+    assert [one.line for one in parse_refusals(TOLD, CONF) if matters(one, CONF)] == [3, 4, 6]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import nodrop
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link
 from nodrop.model.index import Index
 from nodrop.routing.observation import Observation
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe, sampling
 from nodrop.validating.twin.sampling import Sample, computed_of, of_the_whole, sample
 from nodrop.validating.twin.work import Part
@@ -97,7 +97,7 @@ def test_of_very_many_hosts_every_leaf_keeps_some() -> None:
 
 def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     fabric = build(shipped("reference-256"))
-    whole = computed(Index(fabric))
+    whole = compute_observation(Index(fabric))
     taken = sample(Index(fabric), 4)
     own = computed_of(taken, whole)
     assert names(taken) == {"leaf1", "leaf2", "spine1", "spine2"}
@@ -116,7 +116,7 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
 
 def test_a_sample_that_does_what_is_not_computed_of_it_is_told() -> None:
     fabric = build(shipped("reference-256"))
-    whole = computed(Index(fabric))
+    whole = compute_observation(Index(fabric))
     taken = sample(Index(fabric), 4)
     own = computed_of(taken, whole)
     item = ("leaf1", "@routes", "", "10.0.0.2/32")
@@ -134,7 +134,7 @@ def test_a_sample_runs_and_says_so() -> None:
     fabric = build(shipped("two-by-two"))
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     index = Index(reading.fabric)
-    whole = computed(index)
+    whole = compute_observation(index)
     lines: list[str] = []
     seen: Observation = observe(reading, index, options=Options(devices=3), progress=lines.append)
     why = "the twin ran a sample of 3 of 4 devices"

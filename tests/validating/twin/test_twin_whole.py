@@ -6,7 +6,7 @@ import nodrop
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import observe
 from support.designs import build, shipped
 from support.twin_runs import needed
@@ -24,7 +24,7 @@ def test_all_that_is_computed_is_seen(name: str) -> None:
     needed()
     reading = read_back(build(shipped(name)))
     index = Index(reading.fabric)
-    own = computed(index)
+    own = compute_observation(index)
     lines: list[str] = []
     seen = observe(reading, index, progress=lines.append)
     assert seen.refused == ()

@@ -28,17 +28,20 @@ def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Sett
     """
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import tell
-    from nodrop.cli.writing import filled
-    from nodrop.export.batfish import LAYER1, NAMES, snapshot, told
+    from nodrop.cli.writing import write_folder
+    from nodrop.export.batfish import LAYER1, NAMES, report_omissions, snapshot
 
     reading = stated.whole(paths, settings)
     if reading is None:
         tell(f"nothing was written to {output}")
         return WRONG
-    made = snapshot(reading)
-    filled(output, made.files, NAMES, mark=LAYER1)
-    for line in told(made):
+    new_snapshot = snapshot(reading)
+    write_folder(output, new_snapshot.files, NAMES, mark=LAYER1)
+    for line in report_omissions(new_snapshot):
         tell(line)
-    hosts = sum(name.startswith("hosts/") for name in made.files)
-    tell(f"{output}: {len(made.names) - hosts} switches, {hosts} hosts, {made.links} cables, {len(made.files)} files")
+    hosts = sum(name.startswith("hosts/") for name in new_snapshot.files)
+    tell(
+        f"{output}: {len(new_snapshot.names) - hosts} switches, {hosts} hosts, "
+        f"{new_snapshot.links} cables, {len(new_snapshot.files)} files"
+    )
     return 0

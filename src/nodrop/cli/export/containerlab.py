@@ -43,7 +43,7 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     """
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import tell
-    from nodrop.cli.writing import filled
+    from nodrop.cli.writing import write_folder
     from nodrop.export.containerlab import images, lab, patterns
 
     chosen = _images(named, images())
@@ -51,12 +51,15 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     if reading is None:
         tell(f"nothing was written to {output}")
         return WRONG
-    made = lab(reading, chosen)
-    filled(output, made.files, patterns(), mark=made.topology)
-    for text in (*made.told, *(f"changed: {one}" for one in made.changed)):
+    new_lab = lab(reading, chosen)
+    write_folder(output, new_lab.files, patterns(), mark=new_lab.topology)
+    for text in (*new_lab.told, *(f"changed: {one}" for one in new_lab.changed)):
         tell(text)
-    tell(f"{output}: {made.switches} switches, {made.hosts} hosts, {made.cables} cables, {len(made.files)} files")
-    tell(f"start it with: containerlab deploy -t {output}/{made.topology}")
+    tell(
+        f"{output}: {new_lab.switches} switches, {new_lab.hosts} hosts, "
+        f"{new_lab.cables} cables, {len(new_lab.files)} files"
+    )
+    tell(f"start it with: containerlab deploy -t {output}/{new_lab.topology}")
     return 0
 
 

@@ -15,17 +15,17 @@ from functools import cached_property
 from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.export.batfish.hosts import written_hosts
-from nodrop.export.batfish.lost import beyond, strays, without
+from nodrop.export.batfish.lost import find_first_loss, strays, without
 from nodrop.export.batfish.names import Names, nodes
 from nodrop.export.batfish.stanzas import concatenated
 from nodrop.export.batfish.unseen import NO_HOST, lists_unseen, unseen_of
-from nodrop.export.frr_conf import FrrConf, frr_conf, rendered
+from nodrop.export.frr_conf import FrrConf, frr_conf, render_routing
 from nodrop.locate import load
 from nodrop.model import subject
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.legs import legs
 from nodrop.routing.observation import Refused
@@ -80,15 +80,15 @@ def snapshot(reading: Reading) -> Snapshot:
 _SHOWN = 3
 
 
-def told(made: Snapshot) -> Iterator[str]:
+def report_omissions(new_snapshot: Snapshot) -> Iterator[str]:
     """Yield what is not seen, written anew or left out, a line for each reason with the first of what it is true."""
-    unseen = ((subject.text(part), reason) for part, reason in made.unseen.items())
-    yield from _grouped("not seen", unseen)
-    yield from _grouped("written anew", ((device, _REPLACED) for device in made.anew))
-    yield from _grouped("left out", ((_line(one), one.said) for one in made.refused))
+    unseen = ((subject.text(subjects), reason) for subjects, reason in new_snapshot.unseen.items())
+    yield from _group_by_reason("not seen", unseen)
+    yield from _group_by_reason("written anew", ((device, _REPLACED) for device in new_snapshot.anew))
+    yield from _group_by_reason("left out", ((_line(one), one.said) for one in new_snapshot.refused))
 
 
-def given(snapshot: Snapshot) -> Iterator[str]:
+def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
     """Yield what of a snapshot comes from nodrop's reading and not from a file, so that nobody finds it wrong."""
     parts = [f"{what} of {_first(whose)}" for what, whose in snapshot.made]
     if snapshot.links:
@@ -102,7 +102,7 @@ def _line(one: Refused) -> str:
     return f"{one.device}, {place}, `{one.text}`"
 
 
-def _grouped(what: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _group_by_reason(what: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     parts: dict[str, list[str]] = {}
     for part, reason in pairs:
         parts.setdefault(reason, []).append(part)
@@ -178,7 +178,7 @@ class _Writer:
             text = names.renamed(text)
             self._frr(f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text)
         self._ports |= {(device.name, names.leg(leg)): leg.name for leg in legs(device)}
-        channels = those_known(device.port_channels)
+        channels = known_rows(device.port_channels)
         self._bundled |= {End(device.name, port) for channel in channels for port in channel.members}
         self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})
 
@@ -188,16 +188,16 @@ class _Writer:
         if conf is None or conf.own:
             return conf
         lost = strays(conf.text)
-        if (first := beyond(conf.text)) is not None and (own := rendered(device)) is not None:
-            lost, made = [first], own
+        if (first := find_first_loss(conf.text)) is not None and (own_frr_conf := render_routing(device)) is not None:
+            lost, new_frr_conf = [first], own_frr_conf
             self._anew.append(device.name)
         else:
-            made = dataclasses.replace(conf, text=without(conf.text, lost))
+            new_frr_conf = dataclasses.replace(conf, text=without(conf.text, lost))
         self._refused += [
             Refused(device=device.name, text=one.text, said=one.why, place=conf.place(one.line), matters=False)
             for one in lost
         ]
-        return made
+        return new_frr_conf
 
     def _frr(self, file: str, device: str, before: str, conf: FrrConf | None, text: str) -> None:
         """Write what FRR runs, behind what stands `before` it."""

@@ -35,8 +35,12 @@ def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[WrittenHos
 
 def _interface(host: Host, port: HostPort, gateways: "_Gateways") -> dict[str, object]:
     found: dict[str, object] = {"name": port.name}
-    first = next(one for one in host.ports if one.name == port.name or (port.bond and one.bond == port.bond))
-    addresses = four(port.addresses) if first is port else []
+    first_host_port = next(
+        host_port
+        for host_port in host.ports
+        if host_port.name == port.name or (port.bond and host_port.bond == port.bond)
+    )
+    addresses = four(port.addresses) if first_host_port is port else []
     if addresses:
         found["prefix"] = addresses[0]
         if addresses[1:]:
@@ -55,19 +59,19 @@ class _Gateways:
 
     def of(self, host: str, port: str, address: str) -> str | None:
         """Return the address that the switch at a host's port has in the subnet of the host's own."""
-        end, own = self._index.far_end(host, port), prefix(address)
-        if end is None or own is None:
+        end, own_prefix = self._index.far_end(host, port), prefix(address)
+        if end is None or own_prefix is None:
             return None
         for leg in self._legs(end.node).get(end.port, ()):
-            for found in leg.addresses:
-                if own.has(found):
-                    return str(found)
+            for found_address in leg.addresses:
+                if own_prefix.has(found_address):
+                    return str(found_address)
         return None
 
     def _legs_of(self, device: str) -> Mapping[str, list[Leg]]:
-        found: dict[str, list[Leg]] = {}
+        found_legs: dict[str, list[Leg]] = {}
         owner = self._index.devices.get(device)
         for leg in legs(owner) if owner else ():
             for port in leg.ports:
-                found.setdefault(port, []).append(leg)
-        return found
+                found_legs.setdefault(port, []).append(leg)
+        return found_legs

@@ -29,14 +29,14 @@ class Lost(NamedTuple):
 
 def strays(text: str) -> list[Lost]:
     """Return lines that Batfish does not read in any case, and cannot pass over either."""
-    found = []
+    found_strays = []
     for number, line in enumerate(text.split("\n"), 1):
         if "interface" not in line or not _STRAY.match(line):
             continue
         neighbor = _OF_NEIGHBOR.match(line)
         if neighbor is None or is_address(neighbor[1]):
-            found.append(Lost(number, line.strip(), STRAY))
-    return found
+            found_strays.append(Lost(number, line.strip(), STRAY))
+    return found_strays
 
 
 def without(text: str, lost: list[Lost]) -> str:
@@ -49,9 +49,11 @@ def without(text: str, lost: list[Lost]) -> str:
     return "\n".join(lines)
 
 
-def beyond(text: str) -> Lost | None:
+def find_first_loss(text: str) -> Lost | None:
     """Return the first line at which the device is lost and on which others build; None where there is none."""
-    return next((lost for one in parse(text) if one.starts("router", "bgp") for lost in _process(one)), None)
+    return next(
+        (lost for statement in parse(text) if statement.starts("router", "bgp") for lost in _process(statement)), None
+    )
 
 
 def _process(process: Statement) -> Iterator[Lost]:

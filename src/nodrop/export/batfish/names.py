@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.states import those_known
+from nodrop.model.states import known_rows
 from nodrop.model.subject import natural
 from nodrop.routing.legs import Leg, legs
 
@@ -20,20 +20,20 @@ def nodes(index: Index) -> Mapping[str, str]:
     """Return the node of each device and host, no two alike: Batfish has their names in lower case."""
     names = sorted((*index.devices, *(name for name in index.hosts if name not in index.devices)), key=natural)
     plain = ((name, _NOT_IN_NODES.sub("-", name.lower()).lstrip("-.") or "node") for name in names)
-    return _apart(plain, ())
+    return _assign_unique_names(plain, ())
 
 
-def _apart(wanted: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
+def _assign_unique_names(wanted: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
     """Return wanted names by what has them; one that another has already gets a number."""
-    used, found = {name.lower() for name in taken}, {}
+    used, unique_names = {name.lower() for name in taken}, {}
     for key, name in wanted:
-        number, made = 1, name
-        while made.lower() in used:
+        number, new_name = 1, name
+        while new_name.lower() in used:
             number += 1
-            made = f"{name}-{number}"
-        used.add(made.lower())
-        found[key] = made
-    return found
+            new_name = f"{name}-{number}"
+        used.add(new_name.lower())
+        unique_names[key] = new_name
+    return unique_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Names:
     @classmethod
     def of_stanzas(cls, device: Device) -> "Names":
         """Return those in an interfaces file; a loopback of a VRF is the interface of the VRF itself."""
-        loopbacks = {one.name for one in those_known(device.loopbacks)}
+        loopbacks = {loopback.name for loopback in known_rows(device.loopbacks)}
         wanted = []
         for leg in legs(device):
             if leg.subject[1] == "@vlans" or leg.name == "lo" or (leg.name in loopbacks and leg.name == leg.vrf):
@@ -60,8 +60,8 @@ class Names:
             name = _NOT_IN_INTERFACES.sub("-", leg.name)
             wanted.append((leg.name, f"{name}-" if _TAKEN.fullmatch(name) else name))
         kept = {leg.name: leg.name for leg in legs(device) if leg.name in ("lo", leg.vrf)}
-        vlans = tuple(one.id for one in those_known(device.vlans))
-        return cls(own=_apart(wanted, kept) | kept, vlan="vlan", vlans=vlans)
+        vlans = tuple(vlan.id for vlan in known_rows(device.vlans))
+        return cls(own=_assign_unique_names(wanted, kept) | kept, vlan="vlan", vlans=vlans)
 
     def port(self, name: str) -> str:
         """Return what a port or port channel is called."""
@@ -78,4 +78,4 @@ class Names:
         if not other:
             return text
         any_of = "|".join(re.escape(name) for name in sorted(other, key=len, reverse=True))
-        return re.sub(rf"(?<![\w./:-])(?:{any_of})(?![\w./:-])", lambda found: other[found[0]], text)
+        return re.sub(rf"(?<![\w./:-])(?:{any_of})(?![\w./:-])", lambda match: other[match[0]], text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from nodrop.export.batfish.names import Names
 from nodrop.export.batfish.unseen import bundled_ports, four
 from nodrop.model.fabric import Device
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import natural
 from nodrop.platforms.rendering import template
 from nodrop.routing.legs import legs
@@ -42,19 +42,19 @@ def concatenated(device: Device, node: str, names: Names, text: str) -> str:
     An interface of which FRR alone speaks is one without anything, for Batfish would not know what it is.
     """
     stanzas = list(_stanzas(device, names))
-    known = {one.name for one in stanzas} | {"bridge", "lo"}
-    stanzas += [Stanza(name=name) for name in dict.fromkeys(_OF_FRR.findall(text)) if name not in known]
-    bridged = [one.name for one in stanzas if one.access is not None or one.trunk]
-    vlans = [vlan.id for vlan in those_known(device.vlans)]
+    known_names = {stanza.name for stanza in stanzas} | {"bridge", "lo"}
+    stanzas += [Stanza(name=name) for name in dict.fromkeys(_OF_FRR.findall(text)) if name not in known_names]
+    bridged = [stanza.name for stanza in stanzas if stanza.access is not None or stanza.trunk]
+    vlans = [vlan.id for vlan in known_rows(device.vlans)]
     made: str = template("batfish/interfaces.j2").render(node=node, stanzas=stanzas, bridged=bridged, vlans=vlans)
     return made
 
 
 def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
-    of_vrf = {one.vrf: one for one in those_known(device.loopbacks) if one.vrf is not None and one.name == one.vrf}
+    of_vrf = {one.vrf: one for one in known_rows(device.loopbacks) if one.vrf is not None and one.name == one.vrf}
     for vrf in _vrfs(device):
         yield Stanza(name=vrf, table=True, addresses=_four(of_vrf[vrf].addresses) if vrf in of_vrf else ())
-    for loopback in those_known(device.loopbacks):
+    for loopback in known_rows(device.loopbacks):
         if loopback.name not in of_vrf:
             addresses = _four(loopback.addresses)
             yield Stanza(name=names.port(loopback.name), addresses=addresses, vrf=loopback.vrf)
@@ -66,20 +66,20 @@ def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
         yield Stanza(
             name=names.port(port.name),
             addresses=() if port.name in bundled else _four(port.addresses),
-            mtu_bytes=_known(port.mtu_bytes),
+            mtu_bytes=_unknown_to_none(port.mtu_bytes),
             vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
             access=access,
             trunk=trunk,
             native=native,
             off=surely_off(port.enabled),
         )
-    for channel in those_known(device.port_channels):
+    for channel in known_rows(device.port_channels):
         access, trunk, native = bridging.of(channel.name)
-        members = tuple(names.port(one) for one in channel.members if one in ports)
+        members = tuple(names.port(member) for member in channel.members if member in ports)
         yield Stanza(
             name=names.port(channel.name),
             addresses=_four(channel.addresses),
-            mtu_bytes=_known(channel.mtu_bytes),
+            mtu_bytes=_unknown_to_none(channel.mtu_bytes),
             vrf=channel.vrf,
             members=members,
             access=access,
@@ -87,18 +87,18 @@ def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
             native=native,
             off=surely_off(channel.enabled) or not members,
         )
-    for vlan in those_known(device.vlans):
+    for vlan in known_rows(device.vlans):
         off = surely_off(vlan.enabled)
         name = f"{names.vlan}{vlan.id}"
-        addresses, size = _four(vlan.addresses), _known(vlan.mtu_bytes)
+        addresses, size = _four(vlan.addresses), _unknown_to_none(vlan.mtu_bytes)
         yield Stanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)
 
 
 def _vrfs(device: Device) -> list[str]:
     """Return every VRF that something is in."""
-    found = {leg.vrf for leg in legs(device)} | {one.vrf for one in those_known(device.vrf_bgp)}
-    found |= {one.vrf for one in those_known(device.static_routes)}
-    return sorted((vrf for vrf in found if vrf is not None), key=natural)
+    vrfs = {leg.vrf for leg in legs(device)} | {bgp.vrf for bgp in known_rows(device.vrf_bgp)}
+    vrfs |= {static_route.vrf for static_route in known_rows(device.static_routes)}
+    return sorted((vrf for vrf in vrfs if vrf is not None), key=natural)
 
 
 class _Bridging:
@@ -107,7 +107,7 @@ class _Bridging:
     def __init__(self, device: Device) -> None:
         self._tagged: dict[str, list[int]] = {}
         self._untagged: dict[str, int] = {}
-        for vlan in those_known(device.vlans):
+        for vlan in known_rows(device.vlans):
             for member in vlan.members:
                 if member.tagged:
                     self._tagged.setdefault(member.interface, []).append(vlan.id)
@@ -126,5 +126,5 @@ def _four(texts: tuple[str, ...] | Unknown) -> tuple[str, ...]:
     return tuple(four(texts))
 
 
-def _known(size: int | None | Unknown) -> int | None:
+def _unknown_to_none(size: int | None | Unknown) -> int | None:
     return None if isinstance(size, Unknown) else size

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.export.frr_conf import FrrConf
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.model.types import key_of
 from nodrop.routing.prefixes import address
@@ -25,7 +25,7 @@ NO_HOST = "the host has no address of IPv4, and Batfish has hosts of IPv4 only"
 
 def bundled_ports(device: Device) -> set[str]:
     """Return the ports of a device that are members of port channels."""
-    return {port for channel in those_known(device.port_channels) for port in channel.members}
+    return {port for channel in known_rows(device.port_channels) for port in channel.members}
 
 
 def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
@@ -38,10 +38,10 @@ def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
     for port in device.interfaces:
         if not isinstance(port.mtu_bytes, int):
             found[device.name, port.name, "mtu_bytes"] = NO_MTU
-    for channel in those_known(device.port_channels):
+    for channel in known_rows(device.port_channels):
         if (channel.min_links or 1) > 1:
             found[device.name, "@port_channels", channel.name, "min_links"] = MIN_LINKS
-    for tunnel in those_known(device.tunnels):
+    for tunnel in known_rows(device.tunnels):
         found[device.name, "@tunnels", tunnel.name] = TUNNEL
     if conf is None:
         found[device.name, "@bgp"] = NO_ROUTING
@@ -53,19 +53,23 @@ def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
 
 def lists_unseen(device: Device) -> dict[Subject, str]:
     """Return the access lists that act on a switch whose ports Batfish is given without them."""
-    acting = (one for one in those_known(device.access_lists) if any(each.stage != "services" for each in one.bindings))
-    return {(device.name, "@access_lists", one.name): NO_LISTS for one in acting}
+    acting = (
+        access_list
+        for access_list in known_rows(device.access_lists)
+        if any(binding.stage != "services" for binding in access_list.bindings)
+    )
+    return {(device.name, "@access_lists", access_list.name): NO_LISTS for access_list in acting}
 
 
 def _addresses(device: Device) -> Iterator[tuple[Subject, str]]:
     texts: dict[Subject, tuple[str, ...]] = {
-        (device.name, one.name): those_known(one.addresses) for one in device.interfaces
+        (device.name, interface.name): known_rows(interface.addresses) for interface in device.interfaces
     }
     for kind in ("loopbacks", "port_channels", "vlans"):
-        for one in those_known(getattr(device, kind)):
-            texts[device.name, f"@{kind}", key_of(one, 0)] = one.addresses
-    for subject, own in texts.items():
-        for text in own:
+        for row in known_rows(getattr(device, kind)):
+            texts[device.name, f"@{kind}", key_of(row, 0)] = row.addresses
+    for subject, own_texts in texts.items():
+        for text in own_texts:
             read = address(text)
             if read is not None and read.family == "ipv6":
                 yield (*subject, "addresses", text), IPV6_ADDRESS
@@ -74,19 +78,23 @@ def _addresses(device: Device) -> Iterator[tuple[Subject, str]]:
 
 
 def _routing(device: Device) -> Iterator[tuple[Subject, str]]:
-    first: tuple[Bgp, ...] = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
-    for process in (*first, *those_known(device.vrf_bgp)):
+    first_bgps: tuple[Bgp, ...] = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
+    for process in (*first_bgps, *known_rows(device.vrf_bgp)):
         own = (device.name,) if process.vrf is None else (device.name, "@vrf_bgp", process.vrf)
-        for neighbor in those_known(process.neighbors):
+        for neighbor in known_rows(process.neighbors):
             far = address(neighbor.address or "")
             if (far is not None and far.family == "ipv6") or not neighbor.active:
                 yield (*own, "neighbors" if process.vrf else "@neighbors", neighbor.key), IPV6_SESSION
-    for route in those_known(device.static_routes):
+    for route in known_rows(device.static_routes):
         if ":" in route.prefix:
             yield (device.name, "@static_routes", route.prefix), IPV6_ROUTE
 
 
 def four(texts: tuple[str, ...] | Unknown) -> list[str]:
     """Return the addresses of IPv4 that Batfish takes: those with the length of their prefix."""
-    read = ((text, address(text)) for text in those_known(texts))
-    return [text for text, found in read if found is not None and found.family == "ipv4" and "/" in text]
+    read = ((text, address(text)) for text in known_rows(texts))
+    return [
+        text
+        for text, found_address in read
+        if found_address is not None and found_address.family == "ipv4" and "/" in text
+    ]

@@ -61,12 +61,14 @@ def word(kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, las
 
     def declare(function: _F) -> _F:
         hints, signature = get_type_hints(function), inspect.signature(function)
-        positional = [each for each in signature.parameters.values() if each.kind is not each.KEYWORD_ONLY]
-        made = Word(
+        positional = [
+            parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY
+        ]
+        new_word = Word(
             kind=kind,
             name=function.__name__.removesuffix("_"),
-            parameters=tuple((each.name, type_of(hints[each.name])) for each in positional),
-            required=sum(each.default is each.empty for each in positional),
+            parameters=tuple((parameter.name, type_of(hints[parameter.name])) for parameter in positional),
+            required=sum(parameter.default is parameter.empty for parameter in positional),
             result=type_of(hints["return"]),
             indexed="index" in signature.parameters,
             rests_on=frozenset(rests_on),
@@ -75,7 +77,7 @@ def word(kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, las
             doc=inspect.getdoc(function) or "",
             function=function,
         )
-        setattr(function, _MARK, made)
+        setattr(function, _MARK, new_word)
         return function
 
     return declare
@@ -84,15 +86,15 @@ def word(kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, las
 @cache
 def vocabulary() -> Mapping[tuple[Kind, str], Word]:
     """All words by kind and name; two words of one kind with one name are a bug."""
-    found: dict[tuple[Kind, str], Word] = {}
+    words: dict[tuple[Kind, str], Word] = {}
     for module in pkgutil.iter_modules(__path__):
         for each in declared_in(importlib.import_module(f"{__name__}.{module.name}")):
-            if found.setdefault((each.kind, each.name), each) is not each:
+            if words.setdefault((each.kind, each.name), each) is not each:
                 raise TypeError(f"two {each.kind}s are called {each.name}")
-    return found
+    return words
 
 
 def declared_in(module: Any) -> list[Word]:
     """Return the words that a module declares itself."""
     members = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
-    return [getattr(each, _MARK) for each in members if hasattr(each, _MARK)]
+    return [getattr(member, _MARK) for member in members if hasattr(member, _MARK)]

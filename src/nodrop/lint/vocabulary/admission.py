@@ -14,7 +14,7 @@ from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
-from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
 
 _Pools = tuple[BufferPool, ...] | Unknown
 _Model = str | None | Unknown
@@ -34,18 +34,21 @@ def pause_threshold_bytes(
     Where it is not known whether the size of B contains shared headroom, it is the greater of both depths, so that a
     queue which marks too late for it does so in either case.
     """
-    sharers = sum(one.lossless for one in _groups(qos))
-    found = [_filled_bytes(model, buffer_model, pools, one, sharers=sharers) for one in _feeding(qos, queue)]
+    sharers = sum(group.lossless for group in _groups(qos))
+    found = [
+        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=sharers)
+        for buffer_profile in _feeding(qos, queue)
+    ]
     return min((depth for depth in found if depth is not None), default=None)
 
 
 def _feeding(qos: QosProfile, queue: int) -> list[BufferProfile]:
     """Return the buffers of the lossless priority groups whose packets leave by a queue."""
-    table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
     groups = sorted({effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)})
     buffers = [effects.group_buffer(qos, group) for group in groups]
-    return [one for one in buffers if one is not None and one.lossless]
+    return [buffer for buffer in buffers if buffer is not None and buffer.lossless]
 
 
 def _filled_bytes(
@@ -64,7 +67,9 @@ def _lone_pause_bytes(
     model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
 ) -> float | None:
     """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
-    found = [_filled_bytes(model, buffer_model, pools, one, sharers=1) for one in _feeding(qos, queue)]
+    found = [
+        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=1) for buffer_profile in _feeding(qos, queue)
+    ]
     return min((depth for depth in found if depth is not None), default=None)
 
 
@@ -90,9 +95,9 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     senders = max(sum(map(_may_pause, device.interfaces)) - _may_pause(interface), 1)
     chip = asic_of(device.model)
     parts = min(chip.memory_parts if chip else 1, senders)
-    each = ceil(senders / parts)
+    sharers = ceil(senders / parts)
     feeding = _feeding(interface.qos, queue.index)
-    found = [_filled_bytes(*facts, one, sharers=each, senders=each) for one in feeding]
+    found = [_filled_bytes(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding]
     depths = [depth * parts for depth in found if depth is not None]
     return max(depths) if len(depths) == len(found) and minimum >= max(depths) else None
 
@@ -102,15 +107,15 @@ def _may_pause(port: Interface) -> bool:
     if port.enabled is False or port.qos is None:
         return False
     groups = UNKNOWN if isinstance(port.qos, Unknown) else port.qos.priority_groups
-    return isinstance(groups, Unknown) or any(one.lossless for one in groups)
+    return isinstance(groups, Unknown) or any(group.lossless for group in groups)
 
 
 def _least_mark_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
     """Return the depth from which a queue marks, bytes; None where it never does."""
-    wred = known(queue.wred, "queue.wred")
+    wred = require_fact(queue.wred, "queue.wred")
     if wred is None or wred.green.min_bytes is None or qos is None:
         return None
-    return wred.green.min_bytes if marks(pools, known(qos, "interface.qos"), queue) else None
+    return wred.green.min_bytes if marks(pools, require_fact(qos, "interface.qos"), queue) else None
 
 
 def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
@@ -127,20 +132,20 @@ def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pool
 
 def _shared_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the headroom that a switch takes off a stated size: none where it computes its pools itself."""
-    if known(buffer_model, "device.buffer_model") != "traditional":
+    if require_fact(buffer_model, "device.buffer_model") != "traditional":
         return 0
-    return sum(pool.shared_headroom_bytes or 0 for pool in known(pools) if pool.name == name)
+    return sum(pool.shared_headroom_bytes or 0 for pool in require_fact(pools) if pool.name == name)
 
 
 def _size_bytes(pools: _Pools, name: str | None) -> int:
-    pool = next((one for one in known(pools, "device.buffer_pools") if one.name == name), None)
+    pool = next((one for one in require_fact(pools, "device.buffer_pools") if one.name == name), None)
     if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
         raise UnknownFact("buffer_pool.size_bytes")
     return pool.size_bytes
 
 
 def _groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
-    return known(qos.priority_groups, "interface.qos.priority_groups")
+    return require_fact(qos.priority_groups, "interface.qos.priority_groups")
 
 
 @word("function")
@@ -152,7 +157,7 @@ def pause_before_full_marks(
     None where all are marked before the pause, or none ever, and where the queue is not lossless. What is not known is
     missing for the question whether any is marked before the pause, too, and told there.
     """
-    wred = known(queue.wred, "queue.wred")
+    wred = require_fact(queue.wred, "queue.wred")
     if qos is None or wred is None or wred.green.min_bytes is None or wred.green.max_bytes is None:
         return None
     try:
@@ -170,7 +175,7 @@ def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) ->
     A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool. None
     where the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
     """
-    buffer = known(queue.buffer, "queue.buffer")
+    buffer = require_fact(queue.buffer, "queue.buffer")
     if qos is None or buffer is None or queue.index not in stopped_queues(qos).intersection(lossless_queues(qos)):
         return None
     if queue.index in dropping_lossless_queues(qos):
@@ -195,8 +200,8 @@ def overfilling_bytes(
     limit = lossless_limit_bytes(pools, qos, queue)
     if limit is None or qos is None:
         return None
-    buffers = [one.buffer for one in _groups(qos)]
-    names = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is not None}
+    buffers = [group.buffer for group in _groups(qos)]
+    names = {buffer.pool for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.headroom is not None}
     admitted = sum(_least_shared_bytes(model, buffer_model, pools, name) for name in names)
     if limit >= admitted:
         return None
@@ -216,11 +221,15 @@ def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup
     buffer = group.buffer
     if qos is None or not isinstance(buffer, BufferProfile) or buffer.headroom is None:
         return ""
-    buffers = [one.buffer for one in _groups(qos)]
-    lossy = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is None}
+    buffers = [priority_group.buffer for priority_group in _groups(qos)]
+    lossy = {
+        buffer_profile.pool
+        for buffer_profile in buffers
+        if isinstance(buffer_profile, BufferProfile) and buffer_profile.headroom is None
+    }
     if buffer.pool not in lossy:
         return ""
-    ingress = [pool for pool in known(pools, "device.buffer_pools") if pool.direction != "egress"]
+    ingress = [pool for pool in require_fact(pools, "device.buffer_pools") if pool.direction != "egress"]
     free = [pool for pool in ingress if pool.name not in lossy and pool.size_bytes != 0]
     if any(pool.name == buffer.pool and pool.shared_headroom_bytes for pool in ingress):
         free = [pool for pool in free if pool.shared_headroom_bytes]
@@ -232,14 +241,14 @@ def beyond_ingress_bytes(pools: _Pools, pool: BufferPool) -> int:
     """How much more a stated pool has than all pools of what comes in together, in bytes; 0 where it is no more."""
     if pool.computed or pool.size_bytes is None:
         return 0
-    return max(known(pool.size_bytes, "buffer_pool.size_bytes") - ingress_bytes(pools), 0)
+    return max(require_fact(pool.size_bytes, "buffer_pool.size_bytes") - ingress_bytes(pools), 0)
 
 
 @word("function")
 def ingress_bytes(pools: _Pools) -> int:
     """Return what the pools of what comes in have together, in bytes."""
-    found = [one for one in known(pools, "device.buffer_pools") if one.direction != "egress"]
-    return sum(known(one.size_bytes, "buffer_pool.size_bytes") or 0 for one in found)
+    found_pools = [pool for pool in require_fact(pools, "device.buffer_pools") if pool.direction != "egress"]
+    return sum(require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0 for pool in found_pools)
 
 
 @word("function")
@@ -252,8 +261,8 @@ def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unkno
     if not isinstance(dynamic, Unknown) and dynamic is not None and dynamic.over_subscribe_ratio:
         return True
     by_itself = not isinstance(buffer_model, Unknown) and buffer_model == "dynamic"
-    stated = [one for one in known(pools, "device.buffer_pools") if not (by_itself and one.computed)]
-    return any(one.shared_headroom_bytes for one in stated)
+    stated = [pool for pool in require_fact(pools, "device.buffer_pools") if not (by_itself and pool.computed)]
+    return any(pool.shared_headroom_bytes for pool in stated)
 
 
 @word("function")
@@ -270,7 +279,7 @@ def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
 
     Other chips count xon within what is shared (their shipped tables have sizes of xoff and a cell or two).
     """
-    headroom = _stated(buffer)
+    headroom = _configured_headroom(buffer)
     if headroom is None or isinstance(headroom.xoff_bytes, Unknown):
         return 0
     chip = asic_of(model)
@@ -278,7 +287,7 @@ def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
     return headroom.xoff_bytes + (xon if isinstance(xon, int) else 0)
 
 
-def _stated(buffer: _Buffer) -> Headroom | None:
+def _configured_headroom(buffer: _Buffer) -> Headroom | None:
     """Return the headroom that a buffer is known to have and that is stated, not worked out by the switch."""
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
     return headroom if isinstance(headroom, Headroom) and not headroom.computed else None
@@ -291,7 +300,7 @@ def ends_at_once(buffer: _Buffer) -> str:
     A pause ends where no more than xon, or the threshold less the offset, is taken, whichever is more (SAI
     inc/saibuffer.h, SAI_BUFFER_PROFILE_ATTR_XON_TH and XON_OFFSET_TH).
     """
-    headroom = _stated(buffer)
+    headroom = _configured_headroom(buffer)
     if headroom is None or isinstance(headroom.xon_bytes, Unknown) or not isinstance(buffer, BufferProfile):
         return ""
     if not headroom.xon_bytes and headroom.xon_offset_bytes == 0:
@@ -308,7 +317,9 @@ def ends_at_once(buffer: _Buffer) -> str:
 @word("function")
 def states_headroom(buffer_model: _Model, buffer: _Buffer) -> bool:
     """Whether a buffer has a stated headroom on a switch that works headroom out by itself."""
-    return not isinstance(buffer_model, Unknown) and buffer_model == "dynamic" and _stated(buffer) is not None
+    return (
+        not isinstance(buffer_model, Unknown) and buffer_model == "dynamic" and _configured_headroom(buffer) is not None
+    )
 
 
 @word("function")

@@ -4,7 +4,7 @@ from nodrop.hardware import asic_of
 from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.platforms.traits import known_traits
 from nodrop.units import show_speed
 
@@ -19,8 +19,8 @@ def adaptive_obstacle(
     chip = asic_of(model)
     if chip is None:
         raise UnknownFact("device.model")
-    held = known_traits(platform)
-    if held is not None and held.releases and isinstance(version, str) and version not in held.releases:
+    traits = known_traits(platform)
+    if traits is not None and traits.releases and isinstance(version, str) and version not in traits.releases:
         return ""
     if chip.adaptive_routing is None:
         raise UnknownFact("device.model")
@@ -39,13 +39,13 @@ def adaptive_obstacle(
 @word("function")
 def not_routed_alone(device: Device, interface: Interface) -> str:
     """How a port is not one that routes by itself in the default VRF, as the end of a sentence; else nothing."""
-    vrf = known(interface.vrf, "interface.vrf")
+    vrf = require_fact(interface.vrf, "interface.vrf")
     if vrf is not None:
         return f"is in VRF {vrf}"
-    for channel in known(device.port_channels, "device.port_channels"):
+    for channel in require_fact(device.port_channels, "device.port_channels"):
         if interface.name in channel.members:
             return f"is a member of {channel.name}"
-    for vlan in known(device.vlans, "device.vlans"):
+    for vlan in require_fact(device.vlans, "device.vlans"):
         if any(member.interface == interface.name for member in vlan.members):
             return f"is in VLAN {vlan.id}"
     return ""
@@ -55,8 +55,8 @@ def not_routed_alone(device: Device, interface: Interface) -> str:
 def half_adaptive(device: Device) -> str:
     """How adaptive routing is on for a switch and none of its ports, or the other way round; else nothing."""
     maybe = [port for port in device.interfaces if port.adaptive_routing is not False]
-    ports = [port.name for port in maybe if known(port.adaptive_routing, "interface.adaptive_routing")]
-    on = known(device.adaptive_routing, "device.adaptive_routing")
+    ports = [port.name for port in maybe if require_fact(port.adaptive_routing, "interface.adaptive_routing")]
+    on = require_fact(device.adaptive_routing, "device.adaptive_routing")
     if on == bool(ports):
         return ""
     if on:
@@ -73,7 +73,7 @@ def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> st
     if role is None:
         return ""
     for port in device.interfaces:
-        if known(port.adaptive_routing, "interface.adaptive_routing") and _far_role(device, port, index) == role:
+        if require_fact(port.adaptive_routing, "interface.adaptive_routing") and _far_role(device, port, index) == role:
             return port.name
     return ""
 
@@ -82,7 +82,7 @@ def _far_role(device: Device, interface: Interface, index: Index) -> str | None:
     """Return the role of the switch that a port leads to; None where it leads to none that is known."""
     end = index.far_end(device.name, interface.name)
     far = index.devices.get(end.node) if end else None
-    return None if far is None else known(far.role, "device.role")
+    return None if far is None else require_fact(far.role, "device.role")
 
 
 @word("function", rests_on=("hosts",))

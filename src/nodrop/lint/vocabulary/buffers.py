@@ -10,7 +10,7 @@ from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Port
 from nodrop.model.pausing import shared_groups
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
 @word("function")
@@ -21,8 +21,8 @@ def takes_from(
 
     Where it does, the model has to be known: not every chip keeps them apart.
     """
-    there = known(pools, "device.buffer_pools")
-    if not any(pool.name == buffer.pool and pool.direction == direction for pool in there):
+    far_pools = require_fact(pools, "device.buffer_pools")
+    if not any(pool.name == buffer.pool and pool.direction == direction for pool in far_pools):
         return False
     chip = asic_of(model)
     if chip is None:
@@ -41,16 +41,18 @@ def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     What the ingress side admits has to fit on the egress side, or it is dropped there, without any pause.
     """
     lossless = stopped_queues(qos).intersection(lossless_queues(qos))
-    queues = known(qos.queues, "interface.qos.queues")
-    lossy = [one.buffer for one in queues if one.index not in lossless and _is(one.buffer)]
+    queues = require_fact(qos.queues, "interface.qos.queues")
+    lossy = [queue.buffer for queue in queues if queue.index not in lossless and _is(queue.buffer)]
     return tuple(
-        one.index
-        for one in queues
-        if one.index in lossless and _limited(known(one.buffer, "queue.buffer")) and one.buffer in lossy
+        queue.index
+        for queue in queues
+        if queue.index in lossless
+        and _has_threshold_limit(require_fact(queue.buffer, "queue.buffer"))
+        and queue.buffer in lossy
     )
 
 
-def _limited(buffer: BufferProfile | None) -> bool:
+def _has_threshold_limit(buffer: BufferProfile | None) -> bool:
     return buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.UNLIMITED_THRESHOLD
 
 
@@ -87,8 +89,8 @@ def _speeds(model: str | Unknown, port: Port | None | Unknown, lanes: int | None
     if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
         return frozenset()
     group = switch(model).group(port.panel)
-    ways = () if group is None else tuple(way for way in group.ways if way.lanes == lanes)
-    speeds = frozenset(speed for way in ways for speed in way.speeds)
+    splits = () if group is None else tuple(way for way in group.ways if way.lanes == lanes)
+    speeds = frozenset(speed for way in splits for speed in way.speeds)
     return speeds | group.other_speeds if speeds and group else speeds
 
 
@@ -100,7 +102,10 @@ def lacks_length(metres: int | None | Unknown, qos: QosProfile | None | Unknown)
     """
     if isinstance(metres, Unknown) or metres:
         return False
-    qos = known(qos, "interface.qos")
-    groups = () if qos is None else known(qos.priority_groups, "interface.qos.priority_groups")
-    own = [known(one.buffer, "priority_group.buffer") for one in groups if one.lossless]
-    return not any(one and one.headroom and not known(one.headroom, "headroom").computed for one in own)
+    qos = require_fact(qos, "interface.qos")
+    groups = () if qos is None else require_fact(qos.priority_groups, "interface.qos.priority_groups")
+    own_buffer_profiles = [require_fact(group.buffer, "priority_group.buffer") for group in groups if group.lossless]
+    return not any(
+        buffer_profile and buffer_profile.headroom and not require_fact(buffer_profile.headroom, "headroom").computed
+        for buffer_profile in own_buffer_profiles
+    )

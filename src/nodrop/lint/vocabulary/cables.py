@@ -8,7 +8,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
 @word("function")
@@ -18,8 +18,10 @@ def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     The traditional buffer model gives headroom by the numbers of `pfc_enable`, whatever the maps say (sonic-swss
     cfgmgr/buffermgr.cpp).
     """
-    paused = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
-    return tuple(one for one in paused if (buffer := effects.group_buffer(qos, one)) is None or not buffer.lossless)
+    paused = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    return tuple(
+        index for index in paused if (buffer := effects.group_buffer(qos, index)) is None or not buffer.lossless
+    )
 
 
 @word("test")
@@ -59,10 +61,12 @@ def headroom_told(device: str, port: str, *, index: Index) -> bool:
         return False
     try:
         needed = headroom_needed_bytes(owner, interface, index=index)
-        qos = known(interface.qos, "interface.qos")
-        groups = known(qos.priority_groups, "interface.qos.priority_groups") if qos else ()
-        buffers = [known(group.buffer, "priority_group.buffer") for group in groups]
-        rooms = [known(buffer.headroom, "priority_group.buffer.headroom") for buffer in buffers if buffer is not None]
-        return any(known(room.xoff_bytes, "xoff_bytes") < needed for room in rooms if room is not None)
+        qos = require_fact(interface.qos, "interface.qos")
+        groups = require_fact(qos.priority_groups, "interface.qos.priority_groups") if qos else ()
+        buffers = [require_fact(group.buffer, "priority_group.buffer") for group in groups]
+        rooms = [
+            require_fact(buffer.headroom, "priority_group.buffer.headroom") for buffer in buffers if buffer is not None
+        ]
+        return any(require_fact(room.xoff_bytes, "xoff_bytes") < needed for room in rooms if room is not None)
     except UnknownFact:
         return False

@@ -9,7 +9,7 @@ from nodrop.model.fabric import Fabric, Trimming
 from nodrop.model.purposes import TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 
 ROUTING_DSCP = 48
 """CS6, with which FRR's BGP sends unless told otherwise (bgpd/bgp_network.c)."""
@@ -25,27 +25,33 @@ def lacking_maps(qos: QosProfile | None) -> str:
     """
     if qos is None or not _pauses(qos):
         return ""
-    by_dscp, by_pcp = known(qos.dscp_to_tc, "interface.qos.dscp_to_tc"), known(qos.pcp_to_tc, "interface.qos.pcp_to_tc")
+    by_dscp, by_pcp = (
+        require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc"),
+        require_fact(qos.pcp_to_tc, "interface.qos.pcp_to_tc"),
+    )
     lacking = (
         ("map of DSCPs, so that all lands in traffic class 0", by_dscp is None and by_pcp is None),
         (
             "map to priority groups, so that all enters group 0",
-            known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is None,
+            require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is None,
         ),
-        ("map to queues, so that all leaves by queue 0", known(qos.tc_to_queue, "interface.qos.tc_to_queue") is None),
+        (
+            "map to queues, so that all leaves by queue 0",
+            require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue") is None,
+        ),
     )
     return ", and ".join(f"no {what}" for what, lacks in lacking if lacks)
 
 
 def _pauses(qos: QosProfile) -> bool:
-    sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
-    return bool(sent or known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
+    sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    return bool(sent or require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 
 
 @word("function", rests_on=("classes",))
 def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the DSCPs that a port's map leaves out, without those of RDMA and of CNPs that other rules report."""
-    table = known(qos.dscp_to_tc, "interface.qos.dscp_to_tc") or ()
+    table = require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc") or ()
     unmapped = [dscp for dscp, tc in enumerate(table) if tc is None]
     if not unmapped:
         return ()
@@ -77,10 +83,17 @@ def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: Qo
 
     A map that trimmed packets get their DSCP by is not for the others. What has no class of its own may be rewritten.
     """
-    table = known(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
+    table = require_fact(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
     if table is None or (isinstance(trimming, Trimming) and trimming.dscp == "from-tc"):
         return ""
-    dscps = sorted({dscp for one in fabric.classes if one.purpose not in ("default", "unknown") for dscp in one.dscp})
+    dscps = sorted(
+        {
+            dscp
+            for traffic_class in fabric.classes
+            if traffic_class.purpose not in ("default", "unknown")
+            for dscp in traffic_class.dscp
+        }
+    )
     sent = [(dscp, effects.target(table, effects.tc_of_dscp(qos, dscp))) for dscp in dscps]
     return ", ".join(f"{dscp} to {new}" for dscp, new in sent if new is not None and new != dscp)
 
@@ -92,7 +105,7 @@ def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
     Broadcasts such as ARP are no IP packets: they go by their PCP, which is 0 without a tag, and by traffic class 0
     where the port has no map of PCPs.
     """
-    by_pcp = known(qos.pcp_to_tc, "interface.qos.pcp_to_tc")
+    by_pcp = require_fact(qos.pcp_to_tc, "interface.qos.pcp_to_tc")
     tc = (by_pcp[0] or 0) if by_pcp else 0
     return (tc,) if effects.is_lossless(qos, tc) else ()
 
@@ -103,7 +116,7 @@ def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...]
     if isinstance(vlans, Unknown) or not vlans:
         return False
     bundles = () if isinstance(channels, Unknown) else channels
-    names = {name, *(one.name for one in bundles if name in one.members)}
+    names = {name, *(bundle.name for bundle in bundles if name in bundle.members)}
     return any(member.interface in names for vlan in vlans for member in vlan.members)
 
 
@@ -133,6 +146,10 @@ def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...
     def leaves(dscps: tuple[int, ...]) -> bool:
         return any(effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) == queue for dscp in dscps)
 
-    found = [one.name for one in fabric.classes if one.purpose in purposes and leaves(one.dscp)]
-    stated = {dscp for one in fabric.classes for dscp in one.dscp}
-    return (*sorted(found), *(["what has DSCP 0"] if beside_rdma and 0 not in stated and leaves((0,)) else []))
+    names = [
+        traffic_class.name
+        for traffic_class in fabric.classes
+        if traffic_class.purpose in purposes and leaves(traffic_class.dscp)
+    ]
+    stated = {dscp for traffic_class in fabric.classes for dscp in traffic_class.dscp}
+    return (*sorted(names), *(["what has DSCP 0"] if beside_rdma and 0 not in stated and leaves((0,)) else []))

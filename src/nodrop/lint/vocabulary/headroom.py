@@ -8,7 +8,7 @@ from nodrop.hardware.pausing import headroom_before
 from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_bytes, show_speed
 
 
@@ -18,7 +18,7 @@ def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
     link = index.link(device.name, interface.name)
     length = link.length_m if link else None
     if isinstance(length, Unknown) or length is None:
-        length = known(interface.cable_length_m, "interface.cable_length_m")
+        length = require_fact(interface.cable_length_m, "interface.cable_length_m")
     if length is None:
         raise UnknownFact("link.length_m")
     return length
@@ -32,9 +32,9 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
     UNKNOWN where neither the model's tables nor a published formula reach the length.
     """
     length = cable_m(device, interface, index=index)
-    if known(device.buffer_model, "device.buffer_model") == "dynamic":
+    if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return budget(device, interface, length_m=length).xoff
-    speed = known(interface.speed_mbps, "interface.speed_mbps")
+    speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
     if speed is None:
         raise UnknownFact("interface.speed_mbps")
     row = row_xoff(device, speed, length)
@@ -59,10 +59,10 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
 @word("function", rests_on=("cables",))
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return by what `headroom_by_formula_bytes` goes: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
-    found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    if found.formula is None:
+    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    if found_bounds.formula is None:
         return "IEEE 802.1Q"
-    return "the table of its SKU" if found.tabled else "the formula of its chip"
+    return "the table of its SKU" if found_bounds.tabled else "the formula of its chip"
 
 
 @word("function", rests_on=("cables",))
@@ -71,10 +71,14 @@ def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int
 
     Nothing where the headroom is not the formula's, or where the configuration states the MTU.
     """
-    found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    if found.assumed_mtu_bytes is None or device.buffer_model == "dynamic" or needed_bytes != found.formula:
+    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    if (
+        found_bounds.assumed_mtu_bytes is None
+        or device.buffer_model == "dynamic"
+        or needed_bytes != found_bounds.formula
+    ):
         return ""
-    return f" (lossless MTU assumed: {found.assumed_mtu_bytes} bytes)"
+    return f" (lossless MTU assumed: {found_bounds.assumed_mtu_bytes} bytes)"
 
 
 @word("function", rests_on=("cables",))
@@ -92,10 +96,10 @@ def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: In
 @word("function", rests_on=("cables",))
 def table_of_formula_chip(device: Device, interface: Interface, *, index: Index) -> bool:
     """Whether a port's headroom is a row of its SKU's table although the formula of its chip is published."""
-    if known(device.buffer_model, "device.buffer_model") == "dynamic":
+    if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return False
-    found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    return found.tabled and found.formula is not None
+    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    return found_bounds.tabled and found_bounds.formula is not None
 
 
 @word("function", rests_on=("cables",))
@@ -114,7 +118,7 @@ def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Inde
     chip = None if peer is None else asic_of(peer.model)
     if chip is None or not chip.headroom_before_bytes:
         return None
-    speed = known(interface.speed_mbps, "interface.speed_mbps")
+    speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
     return None if speed is None else headroom_before(chip, speed)
 
 

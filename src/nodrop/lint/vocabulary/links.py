@@ -80,6 +80,6 @@ def negotiate_alike(platform_a: str, autoneg_a: bool | None, platform_b: str, au
     """
     if None not in (autoneg_a, autoneg_b):
         return autoneg_a == autoneg_b
-    held = known_traits(platform_a)
-    silent = platform_a == platform_b and held is not None and held.autoneg is None
+    traits = known_traits(platform_a)
+    silent = platform_a == platform_b and traits is not None and traits.autoneg is None
     return not silent or bool(autoneg_a) == bool(autoneg_b)

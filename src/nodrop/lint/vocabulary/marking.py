@@ -10,7 +10,7 @@ from nodrop.model import effects
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Fabric, Interface
 from nodrop.model.qos import QosProfile, Queue, WredColor, WredProfile
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 _Pools = tuple[BufferPool, ...] | Unknown
 """The buffer pools of a switch; a queue's limit is not known without them."""
@@ -64,7 +64,7 @@ def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile | None) -> str:
 @word("function")
 def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
     """Whether a queue's WRED profile ever marks or drops early: not one that stands for `off`."""
-    wred = known(queue.wred, "queue.wred")
+    wred = require_fact(queue.wred, "queue.wred")
     if wred is None or not (wred.green.enabled or "green" in wred.ecn_colors):
         return False
     return not _inert(wred, _queue_limit_bytes(pools, qos, queue.index), colors=False)
@@ -98,11 +98,11 @@ def sooner_colors(wred: WredProfile | None) -> str:
         return ""
     green = wred.green
     found = [("yellow", wred.yellow), ("red", wred.red)]
-    acting = [(name, one) for name, one in found if one.enabled or name in wred.ecn_colors]
+    acting = [(name, wred_color) for name, wred_color in found if wred_color.enabled or name in wred.ecn_colors]
     lower = [
-        f"{name} from {_bytes(one.min_bytes)} to {_bytes(one.max_bytes)}"
-        for name, one in acting
-        if _lower(one.min_bytes, green.min_bytes) or _lower(one.max_bytes, green.max_bytes)
+        f"{name} from {_bytes(wred_color.min_bytes)} to {_bytes(wred_color.max_bytes)}"
+        for name, wred_color in acting
+        if _lower(wred_color.min_bytes, green.min_bytes) or _lower(wred_color.max_bytes, green.max_bytes)
     ]
     return f"{' and '.join(lower)}, green from {_bytes(green.min_bytes)} to {_bytes(green.max_bytes)}" if lower else ""
 
@@ -130,7 +130,7 @@ def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...])
             marks_of[id(port.qos)] = _marks_of_rdma(fabric, pools, port.qos)
         for pair in marks_of[id(port.qos)]:
             speeds.setdefault(pair, set()).add(port.speed_mbps)
-    alike = sorted(pair for pair, found in speeds.items() if len(found) > 1)
+    alike = sorted(pair for pair, found_speeds in speeds.items() if len(found_speeds) > 1)
     return "; ".join(
         f"{units.show_bytes(low)} to {units.show_bytes(high)} at {listed(tuple(map(speed, sorted(speeds[low, high]))))}"
         for low, high in alike
@@ -140,12 +140,18 @@ def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...])
 def _marks_of_rdma(fabric: Fabric, pools: _Pools, qos: QosProfile) -> set[tuple[int, int]]:
     try:
         queues = [effects.queue(qos, index) for index in effects.rdma_queues(fabric, qos)]
-        found = [
-            one.wred.green for one in queues if one and isinstance(one.wred, WredProfile) and marks(pools, qos, one)
+        wred_colors = [
+            queue.wred.green
+            for queue in queues
+            if queue and isinstance(queue.wred, WredProfile) and marks(pools, qos, queue)
         ]
     except UnknownFact:
         return set()
-    return {(one.min_bytes, one.max_bytes) for one in found if one.min_bytes is not None and one.max_bytes is not None}
+    return {
+        (wred_color.min_bytes, wred_color.max_bytes)
+        for wred_color in wred_colors
+        if wred_color.min_bytes is not None and wred_color.max_bytes is not None
+    }
 
 
 @word("filter")
@@ -169,7 +175,7 @@ def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
         if index in lossless:
             continue
         queue = effects.queue(qos, index)
-        scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
+        scheduler = None if queue is None else require_fact(queue.scheduler, "queue.scheduler")
         if scheduler is None:
             return f"queue {index}, which has no scheduler"
         if scheduler.type != "strict":
@@ -191,13 +197,13 @@ def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
 
 def _strict(qos: QosProfile, index: int) -> bool:
     queue = None if qos is None else effects.queue(qos, index)
-    scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
+    scheduler = None if queue is None else require_fact(queue.scheduler, "queue.scheduler")
     return scheduler is not None and scheduler.type == "strict"
 
 
 def _wred(qos: QosProfile | None, index: int) -> WredProfile | None:
     queue = None if qos is None else effects.queue(qos, index)
-    return None if queue is None else known(queue.wred, "queue.wred")
+    return None if queue is None else require_fact(queue.wred, "queue.wred")
 
 
 def _inert(wred: WredProfile, limit_bytes: int | None, *, colors: bool = True) -> str:

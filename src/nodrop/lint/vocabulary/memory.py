@@ -7,7 +7,7 @@ from nodrop.hardware.thresholds import headroom_is_beside_pool
 from nodrop.lint.vocabulary import word
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 
 
 @word("function", rests_on=("models",))
@@ -25,8 +25,8 @@ def packet_memory_bytes(device: Device) -> int:
 @word("function", rests_on=("models",))
 def pool_and_headroom_bytes(model: str | Unknown, pool: BufferPool) -> int:
     """Return the size of a pool with its shared headroom, in bytes; of the pool alone if its size contains both."""
-    size, shared = known(pool.size_bytes, "buffer_pool.size_bytes") or 0, pool.shared_headroom_bytes or 0
-    return size + shared if headroom_is_beside_pool(known(model, "device.model")) else size
+    size, shared = require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0, pool.shared_headroom_bytes or 0
+    return size + shared if headroom_is_beside_pool(require_fact(model, "device.model")) else size
 
 
 @word("function", rests_on=("models",))
@@ -38,7 +38,7 @@ def committed_bytes(device: Device) -> int:
 @word("function")
 def shared_headroom_bytes(device: Device) -> int:
     """Return the headroom that a switch's ports share, in bytes; 0 where each has its own."""
-    return sum(pool.shared_headroom_bytes or 0 for pool in known(device.buffer_pools, "device.buffer_pools"))
+    return sum(pool.shared_headroom_bytes or 0 for pool in require_fact(device.buffer_pools, "device.buffer_pools"))
 
 
 @word("function", rests_on=("models",))
@@ -57,5 +57,5 @@ def headroom_oversubscription(device: Device) -> float:
     if not shared:
         return 0
     own = sharing.own_bytes(device) if device.buffer_model == "dynamic" else 0
-    ports = [one for one in device.interfaces if known(one.enabled, "interface.enabled")]
+    ports = [interface for interface in device.interfaces if require_fact(interface.enabled, "interface.enabled")]
     return ceil(sum(max(sharing.taken_bytes(port) - own, 0) for port in ports) / shared * 10) / 10

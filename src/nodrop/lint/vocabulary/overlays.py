@@ -5,26 +5,26 @@ from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.overlays import Tunnel
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, known, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, require_fact, surely_off
 from nodrop.platforms.traits import known_traits
 
 
 @word("function")
 def tunnels_into_the_same_priority(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
-    """The IP-in-IP tunnels whose traffic keeps the priority that it had before."""
+    """Return the IP-in-IP tunnels whose traffic keeps the priority that it had before."""
     return tuple(tunnel.name for tunnel in tunnels if tunnel.kind == "ip-in-ip" and not tunnel.remapped)
 
 
 @word("function")
 def tunnels_that_hide_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
-    """The tunnels that do not copy the DSCP inside to the outside."""
+    """Return the tunnels that do not copy the DSCP inside to the outside."""
     return tuple(tunnel.name for tunnel in tunnels if tunnel.dscp_mode == "pipe")
 
 
 @word("function")
 def tunnels_that_derive_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
-    """The tunnels that work a DSCP out from the traffic class, and which one: `vxlan (outside)`."""
-    return tuple(f"{one.name} ({' and '.join(ways)})" for one in tunnels if (ways := _derived_ways(one)))
+    """Return the tunnels that compute a DSCP from the traffic class, and which one: `vxlan (outside)`."""
+    return tuple(f"{tunnel.name} ({' and '.join(ways)})" for tunnel in tunnels if (ways := _derived_ways(tunnel)))
 
 
 def _derived_ways(tunnel: Tunnel) -> list[str]:
@@ -38,15 +38,15 @@ def _derived_ways(tunnel: Tunnel) -> list[str]:
 
 @word("function")
 def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
-    """The PFC priorities of the ports between two switches that form port channels with each other."""
-    pair = known(device.multi_chassis, "device.multi_chassis")
+    """Return the PFC priorities of the ports between two switches that form port channels with each other."""
+    pair = require_fact(device.multi_chassis, "device.multi_chassis")
     if pair is None or pair.peer_link is None:
         return ()
     ports = _ports(device, pair.peer_link)
     paused: set[int] = set()
     for interface in device.interfaces:
-        if interface.name in ports and isinstance(qos := known(interface.qos, "interface.qos"), QosProfile):
-            paused.update(known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"))
+        if interface.name in ports and isinstance(qos := require_fact(interface.qos, "interface.qos"), QosProfile):
+            paused.update(require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"))
     return tuple(sorted(paused))
 
 
@@ -58,21 +58,23 @@ def flooded_across(device: Device) -> str:
     """
     pair = device.multi_chassis
     peer = None if isinstance(pair, Unknown) or pair is None else pair.peer_link
-    for vlan in those_known(device.vlans):
-        ports = [name for one in vlan.members if one.interface != peer for name in _ports(device, one.interface)]
+    for vlan in known_rows(device.vlans):
+        ports = [
+            name for member in vlan.members if member.interface != peer for name in _ports(device, member.interface)
+        ]
         if len(ports) > 1 and (found := _flooded(device, frozenset(ports))):
             return f"VLAN {vlan.id} goes on to another switch by {found[0]}, in priority {found[1]} as on {found[2]}"
     return ""
 
 
 def _ports(device: Device, name: str) -> tuple[str, ...]:
-    """The ports of a port channel, else the port itself."""
-    channels = those_known(device.port_channels)
+    """Return the ports of a port channel, else the port itself."""
+    channels = known_rows(device.port_channels)
     return next((channel.members for channel in channels if channel.name == name), (name,))
 
 
 def _flooded(device: Device, names: frozenset[str]) -> tuple[str, int, str] | None:
-    """A port to another switch, a priority that it pauses, and another port that does."""
+    """Return a port to another switch, a priority that it pauses, and another port that does."""
     paused: dict[int, list[str]] = {}
     onward: list[tuple[str, tuple[int, ...]]] = []
     for port in device.interfaces:
@@ -97,16 +99,18 @@ def neighbors_beyond_macs(device: Device) -> str:
     Where a time is not stated it is that of the platform; nothing is said of platforms that have no such settings.
     """
     times = (device.mac_ageing_s, device.arp_reachable_s, device.nd_reachable_s)
-    mac, arp, nd = (None if isinstance(one, Unknown) else one for one in times)
-    held = known_traits(device.platform)
-    if held is None or held.mac_ageing_s is None or held.reachable_s is None:
+    mac, arp, nd = (None if isinstance(time, Unknown) else time for time in times)
+    traits = known_traits(device.platform)
+    if traits is None or traits.mac_ageing_s is None or traits.reachable_s is None:
         return ""
     if isinstance(device.mac_ageing_s, Unknown):
         return ""
-    ageing = held.mac_ageing_s if mac is None else mac
-    for vlan in those_known(device.vlans):
+    ageing = traits.mac_ageing_s if mac is None else mac
+    for vlan in known_rows(device.vlans):
         families = {":" in address for address in vlan.addresses}
-        kept = max((one or held.reachable_s for is_6, one in ((False, arp), (True, nd)) if is_6 in families), default=0)
+        kept = max(
+            (one or traits.reachable_s for is_6, one in ((False, arp), (True, nd)) if is_6 in families), default=0
+        )
         if kept > ageing and _is_lossless(device, vlan):
             return f"a neighbor in VLAN {vlan.id} is kept for {kept} s, and its MAC address for {ageing} s"
     return ""
@@ -114,7 +118,7 @@ def neighbors_beyond_macs(device: Device) -> str:
 
 def _is_lossless(device: Device, vlan: Vlan) -> bool:
     """Whether a VLAN has several ports, one with PFC at least."""
-    names = {name for one in vlan.members for name in _ports(device, one.interface)}
+    names = {name for member in vlan.members for name in _ports(device, member.interface)}
     paused = (
         port.qos.pfc_tx_priorities
         for port in device.interfaces

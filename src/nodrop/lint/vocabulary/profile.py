@@ -10,7 +10,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.profile import Band, EcnBand, Profile, WatchdogBand
 from nodrop.model.purposes import STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
 @word("function")
@@ -19,7 +19,7 @@ def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue
 
     The speed of the port is asked for where the profile goes by it.
     """
-    wred, band = known(queue.wred, "queue.wred"), _ecn_band(profile, speed_mbps)
+    wred, band = require_fact(queue.wred, "queue.wred"), _ecn_band(profile, speed_mbps)
     if wred is None or band is None:
         return ""
     green = wred.green
@@ -28,7 +28,7 @@ def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue
         _outside("is at its most from", green.max_bytes, band.max_bytes, _bytes),
         _outside("then marks", green.probability_percent, band.probability_percent, _percent),
     )
-    return _told(found, profile, band.source)
+    return _render_differences(found, profile, band.source)
 
 
 def _ecn_band(profile: Profile, speed_mbps: int | None | Unknown) -> EcnBand | None:
@@ -53,18 +53,18 @@ def watchdog_outside(
     band = _watchdog_band(profile, side)
     if band is None:
         return ""
-    polling = polling_ms if band.polling_ms is None else known(polling_ms, "device.watchdog_polling_ms")
-    action = known(watchdog.action, "interface.qos.pfc_watchdog.action")
+    polling = polling_ms if band.polling_ms is None else require_fact(polling_ms, "device.watchdog_polling_ms")
+    action = require_fact(watchdog.action, "interface.qos.pfc_watchdog.action")
     wrong = bool(band.actions) and action is not None and action not in band.actions
-    detection = known(watchdog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
-    restoration = known(watchdog.restoration_ms, "interface.qos.pfc_watchdog.restoration_ms")
+    detection = require_fact(watchdog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
+    restoration = require_fact(watchdog.restoration_ms, "interface.qos.pfc_watchdog.restoration_ms")
     found = (
         _outside("detects after", detection, band.detection_ms, _ms),
         _outside("restores after", restoration, band.restoration_ms, _ms),
         _outside("is polled every", polling if isinstance(polling, int) else None, band.polling_ms, _ms),
         f"takes the action {action} instead of {' or '.join(band.actions)}" if wrong else "",
     )
-    return _told(found, profile, band.source)
+    return _render_differences(found, profile, band.source)
 
 
 def _watchdog_band(profile: Profile, side: str | None | Unknown) -> WatchdogBand | None:
@@ -80,7 +80,7 @@ def _watchdog_band(profile: Profile, side: str | None | Unknown) -> WatchdogBand
 @word("function", rests_on=("classes", "mode"))
 def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
     """Which kinds of traffic have another share of a port than in a profile, as a clause; nothing where none has."""
-    queues = known(qos.queues, "interface.qos.queues") if profile.shares else ()
+    queues = require_fact(qos.queues, "interface.qos.queues") if profile.shares else ()
     weights = {queue.index: weight for queue in queues if (weight := _weight(queue))}
     told = []
     for band in profile.shares:
@@ -88,13 +88,13 @@ def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
         share = round(100 * sum(used) / sum(weights.values())) if used else None
         outside = _outside(f"gives {band.purpose}", share, band.percent, _percent)
         if outside:
-            told.append(_told((outside,), profile, band.source))
+            told.append(_render_differences((outside,), profile, band.source))
     return "; ".join(told)
 
 
 def _weight(queue: Queue) -> int:
     """Return the weight of a queue among those that take turns; 0 where it has none."""
-    scheduler = known(queue.scheduler, "queue.scheduler")
+    scheduler = require_fact(queue.scheduler, "queue.scheduler")
     return (scheduler.weight or 0) if scheduler is not None and scheduler.type != "strict" else 0
 
 
@@ -102,8 +102,13 @@ def _queues_of(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[int, ...]
     """Return the queues by which a kind of traffic leaves."""
     if purpose == "rdma":
         return effects.rdma_queues(fabric, qos)
-    wanted = STORAGE if purpose == "storage" else {purpose}
-    dscps = {dscp for one in fabric.classes if one.purpose in wanted for dscp in one.dscp}
+    wanted_storages = STORAGE if purpose == "storage" else {purpose}
+    dscps = {
+        dscp
+        for traffic_class in fabric.classes
+        if traffic_class.purpose in wanted_storages
+        for dscp in traffic_class.dscp
+    }
     return tuple(sorted({effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}))
 
 
@@ -115,7 +120,7 @@ def _outside(words: str, number: int | None, band: Band | None, spell: Callable[
     return f"{words} {spell(number)} instead of {right}"
 
 
-def _told(found: Iterable[str], profile: Profile, source: str) -> str:
+def _render_differences(found: Iterable[str], profile: Profile, source: str) -> str:
     differences = ", ".join(filter(None, found))
     return f"{differences} (profile {profile.name}: {source})" if differences else ""
 

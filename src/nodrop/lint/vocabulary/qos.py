@@ -9,7 +9,7 @@ from nodrop.model.fabric import Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 MOST_PAUSED = 2
 PAUSED_WITH_BOUNCES = (2, 3, 4, 6)
@@ -43,9 +43,9 @@ def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Ind
         return side == "fabric"
     device, row = index.devices[name], index.interface(name, port)
     addresses = () if row is None or isinstance(row.addresses, Unknown) else row.addresses
-    networks = [network for each in addresses if (network := network_of(each)) is not None]
-    found = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
-    for bgp in (device.bgp, *found):
+    networks = [network for address in addresses if (network := network_of(address)) is not None]
+    bgps = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
+    for bgp in (device.bgp, *bgps):
         if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown):
             continue
         for session in bgp.neighbors:
@@ -74,7 +74,7 @@ def expects_rdma(
         return side is not None or qos is not None
     if qos is None:
         return False
-    if isinstance(role, Unknown) and not any(_may_pause(one.qos) for one in interfaces):
+    if isinstance(role, Unknown) and not any(_may_pause(interface.qos) for interface in interfaces):
         raise UnknownFact("interface.side")
     return True
 
@@ -92,7 +92,7 @@ def fabric_watchdog_off(fabric: Fabric, role: str | Unknown) -> bool:
     policy = fabric.policy
     if policy.fabric_watchdog is None:
         return True
-    return bool(policy.fabric_unwatched_roles) and known(role, "device.role") in policy.fabric_unwatched_roles
+    return bool(policy.fabric_unwatched_roles) and require_fact(role, "device.role") in policy.fabric_unwatched_roles
 
 
 @word("function", rests_on=("policy", "cables"))
@@ -105,8 +105,12 @@ def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog |
 @word("function", rests_on=("classes",))
 def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of lossless RoCE classes that land where a port neither pauses nor has headroom."""
-    wanted = [one for one in effects.roce_classes(fabric) if known(one.lossless, "traffic_class.lossless")]
-    dscps = {dscp for one in wanted for dscp in one.dscp}
+    wanted_traffic_classes = [
+        roce_class
+        for roce_class in effects.roce_classes(fabric)
+        if require_fact(roce_class.lossless, "traffic_class.lossless")
+    ]
+    dscps = {dscp for traffic_class in wanted_traffic_classes for dscp in traffic_class.dscp}
     return tuple(sorted(d for d in dscps if _is_lossy(qos, effects.tc_of_dscp(qos, d))))
 
 
@@ -147,7 +151,13 @@ def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
         tc = effects.tc_of_dscp(qos, dscp)
         return effects.is_lossless(qos, tc) and effects.group_of_tc(qos, tc) in groups
 
-    return tuple(sorted(one.name for one in fabric.classes if one.purpose in _MIXED and any(map(intrudes, one.dscp))))
+    return tuple(
+        sorted(
+            traffic_class.name
+            for traffic_class in fabric.classes
+            if traffic_class.purpose in _MIXED and any(map(intrudes, traffic_class.dscp))
+        )
+    )
 
 
 @word("function", rests_on=("classes",))
@@ -157,8 +167,8 @@ def paused_tcp_storage(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...
     def paused(dscp: int) -> bool:
         return effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp))
 
-    tcp = [one for one in fabric.classes if one.purpose in TCP_STORAGE]
-    return tuple(sorted(one.name for one in tcp if any(map(paused, one.dscp))))
+    tcp = [traffic_class for traffic_class in fabric.classes if traffic_class.purpose in TCP_STORAGE]
+    return tuple(sorted(traffic_class.name for traffic_class in tcp if any(map(paused, traffic_class.dscp))))
 
 
 @word("function", rests_on=("classes",))
@@ -166,13 +176,13 @@ def unintended_priorities(fabric: Fabric, qos: QosProfile | None) -> tuple[int, 
     """Return the priorities with PFC that no lossless class of the fabric has."""
     paused = set(paused_priorities(qos))
     intended: set[int] = set()
-    for one in fabric.classes:
-        if one.lossless is not True:
+    for traffic_class in fabric.classes:
+        if traffic_class.lossless is not True:
             continue
-        if not isinstance(one.tc, Unknown):
-            intended.add(one.tc)
+        if not isinstance(traffic_class.tc, Unknown):
+            intended.add(traffic_class.tc)
             continue
-        landed = {effects.tc_of_dscp(qos, dscp) for dscp in one.dscp} & paused
+        landed = {effects.tc_of_dscp(qos, dscp) for dscp in traffic_class.dscp} & paused
         if paused and not landed:
             raise UnknownFact("traffic_class.tc")
         intended |= landed
@@ -184,8 +194,8 @@ def paused_priorities(qos: QosProfile | None) -> tuple[int, ...]:
     """Return the priorities with PFC, in either direction; none on a port without QoS."""
     if qos is None:
         return ()
-    obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
-    return tuple(sorted({*obeyed, *known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")}))
+    obeyed = require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return tuple(sorted({*obeyed, *require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")}))
 
 
 @word("function")
@@ -203,8 +213,8 @@ def too_many_paused(qos: QosProfile | None) -> bool:
 def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
     """Whether a port has PFC on any priority, in either direction."""
     return qos is not None and bool(
-        known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
-        or known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+        require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+        or require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     )
 
 
@@ -213,5 +223,5 @@ def sent_and_not_obeyed(qos: QosProfile | None) -> tuple[int, ...]:
     """Return the priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
     if qos is None:
         return ()
-    obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    obeyed = require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
     return tuple(priority for priority in effects.paused_for_use(qos) if priority not in obeyed)

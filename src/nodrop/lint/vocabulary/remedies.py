@@ -16,8 +16,8 @@ from nodrop.model.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField,
 from nodrop.model.index import Index
 from nodrop.model.overlays import Tunnel
 from nodrop.model.qos import Map, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
-from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known
-from nodrop.model.values import changed
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
+from nodrop.model.values import replace_fields
 from nodrop.platforms.traits import known_traits, traits
 
 
@@ -60,7 +60,7 @@ def wide_enough(
 
     UNKNOWN where the switch computes it. What it reserves grows by as much as its headroom.
     """
-    headroom = known(buffer.headroom, "priority_group.buffer.headroom")
+    headroom = require_fact(buffer.headroom, "priority_group.buffer.headroom")
     if headroom is None or headroom.computed or isinstance(headroom.xoff_bytes, Unknown):
         return UNKNOWN
     needed = headroom_needed_bytes(device, interface, index=index)
@@ -70,7 +70,9 @@ def wide_enough(
     if more <= 0:
         return UNKNOWN
     size = buffer.size_bytes if isinstance(buffer.size_bytes, Unknown) else buffer.size_bytes + more
-    return changed(buffer, size_bytes=size, headroom=changed(headroom, xoff_bytes=headroom.xoff_bytes + more))
+    return replace_fields(
+        buffer, size_bytes=size, headroom=replace_fields(headroom, xoff_bytes=headroom.xoff_bytes + more)
+    )
 
 
 @word("function", rests_on=("classes",))
@@ -84,10 +86,10 @@ def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
         return UNKNOWN
     paused = [tc for tc in range(8) if effects.is_lossless(qos, tc)]
     wanted = dict(enumerate(table))
-    for one in effects.roce_classes(fabric):
-        tc = paused[0] if isinstance(one.tc, Unknown) and len(paused) == 1 else one.tc
-        if known(one.lossless, "traffic_class.lossless") and not isinstance(tc, Unknown) and tc in paused:
-            wanted |= dict.fromkeys(one.dscp, tc)
+    for roce_class in effects.roce_classes(fabric):
+        tc = paused[0] if isinstance(roce_class.tc, Unknown) and len(paused) == 1 else roce_class.tc
+        if require_fact(roce_class.lossless, "traffic_class.lossless") and not isinstance(tc, Unknown) and tc in paused:
+            wanted |= dict.fromkeys(roce_class.dscp, tc)
     return tuple(wanted[dscp] for dscp in sorted(wanted))
 
 
@@ -103,11 +105,15 @@ def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | N
     """Return a port's watchdog, of the priorities alone that lossless classes have."""
     if qos is None or isinstance(qos.pfc_watchdog, Unknown) or qos.pfc_watchdog is None:
         return UNKNOWN
-    left = intended_pause(fabric, qos, paused_priorities(qos))
+    remaining_intended_pauses = intended_pause(fabric, qos, paused_priorities(qos))
     mask = qos.pfc_watchdog.priorities
     if isinstance(mask, Unknown):
         return UNKNOWN
-    return changed(qos.pfc_watchdog, priorities=tuple(one for one in mask if one in left)) if left else None
+    return (
+        replace_fields(qos.pfc_watchdog, priorities=tuple(one for one in mask if one in remaining_intended_pauses))
+        if remaining_intended_pauses
+        else None
+    )
 
 
 @word("function", rests_on=("classes",))
@@ -115,10 +121,17 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
     """Return a port's priority groups without lossless ones that only priorities without a lossless class fill."""
     if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
-    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
-    groups = [{effects.target(table, one) if table else one for one in priorities} for priorities in _kept(fabric, qos)]
+    table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    groups = [
+        {effects.target(table, priority) if table else priority for priority in priorities}
+        for priorities in _split_priorities(fabric, qos)
+    ]
     idle = groups[1] - groups[0]
-    return tuple(one for one in qos.priority_groups if one.index not in idle or not one.lossless)
+    return tuple(
+        priority_group
+        for priority_group in qos.priority_groups
+        if priority_group.index not in idle or not priority_group.lossless
+    )
 
 
 @word("function")
@@ -128,10 +141,10 @@ def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGro
         return UNKNOWN
     if number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
         return UNKNOWN
-    return tuple(one for one in qos.priority_groups if one.index != number)
+    return tuple(priority_group for priority_group in qos.priority_groups if priority_group.index != number)
 
 
-def _kept(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _split_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the priorities with PFC that lossless classes have, and those that none has."""
     paused = paused_priorities(qos)
     return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)
@@ -140,7 +153,7 @@ def _kept(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, 
 @word("function")
 def without_red(wred: WredProfile) -> WredProfile | None:
     """Return marking without early drops of what cannot be marked; nothing where nothing is marked."""
-    return changed(wred, green=changed(wred.green, enabled=False)) if wred.ecn_colors else None
+    return replace_fields(wred, green=replace_fields(wred.green, enabled=False)) if wred.ecn_colors else None
 
 
 @word("function")
@@ -166,8 +179,8 @@ def default_conditions(platform: str, version: str | None) -> WatchdogConditions
     """By what the watchdog of a platform's release goes that is told nothing; None where it has no setting for it."""
     if known_traits(platform) is None:
         return UNKNOWN
-    held = traits(platform, version).watchdog
-    return None if held is None else held.conditions
+    watchdog_traits = traits(platform, version).watchdog
+    return None if watchdog_traits is None else watchdog_traits.conditions
 
 
 @word("function")
@@ -178,12 +191,12 @@ def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
     """
     held = known_traits(device.platform)
     least = held.watchdog.polling_ms[0] if held is not None and held.watchdog is not None else 1
-    times = {ms for one in _watchdogs(device.interfaces) if isinstance(ms := one.detection_ms, int)}
+    times = {ms for watchdog in _watchdogs(device.interfaces) if isinstance(ms := watchdog.detection_ms, int)}
     times = {ms for ms in times if ms >= POLLS * least}
     most = min((polling_ms, *(ms // POLLS for ms in times)))
     if not times or most < least:
         return UNKNOWN
-    return next((ms for ms in range(most, least - 1, -1) if not any(each % ms for each in times)), most)
+    return next((ms for ms in range(most, least - 1, -1) if not any(time % ms for time in times)), most)
 
 
 def _watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
@@ -196,7 +209,9 @@ def _watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
 @word("function")
 def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
     """Return the counters of a switch, with those on that its watchdog reads."""
-    return tuple(changed(one, enabled=True) if one.group == WATCHDOG_COUNTERS else one for one in counters)
+    return tuple(
+        replace_fields(counter, enabled=True) if counter.group == WATCHDOG_COUNTERS else counter for counter in counters
+    )
 
 
 @word("function")
@@ -215,4 +230,6 @@ def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
 
 def _carrying(tunnel: Tunnel) -> Tunnel:
     outer = "uniform" if tunnel.dscp_mode in ("pipe", "derived") else tunnel.dscp_mode
-    return changed(tunnel, dscp_mode=outer, dscp_after="kept" if tunnel.dscp_after == "derived" else tunnel.dscp_after)
+    return replace_fields(
+        tunnel, dscp_mode=outer, dscp_after="kept" if tunnel.dscp_after == "derived" else tunnel.dscp_after
+    )

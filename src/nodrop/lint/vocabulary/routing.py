@@ -8,7 +8,7 @@ from nodrop.lint.vocabulary.general import ranges
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
-from nodrop.model.states import Unknown, known, those_known
+from nodrop.model.states import Unknown, known_rows, require_fact
 from nodrop.routing.tiers import rank
 
 
@@ -18,14 +18,16 @@ def unused_paths(device: Device, *, index: Index) -> str:
 
     Where no number of paths is stated, FRR takes as many as it was built for (bgpd/bgp_mpath.c, `multipath_num`).
     """
-    bgp = known(device.bgp, "device.bgp")
+    bgp = require_fact(device.bgp, "device.bgp")
     if bgp is None:
         return ""
-    external = [one for one in known(bgp.neighbors, "device.bgp.neighbors") if _is_external(bgp, one)]
+    external = [
+        neighbor for neighbor in require_fact(bgp.neighbors, "device.bgp.neighbors") if _is_external(bgp, neighbor)
+    ]
     leads_to: dict[str, Device] = {}
     for name, paths, sessions in (
-        ("", bgp.maximum_paths, [one for one in external if one.active]),
-        (" of IPv6", bgp.maximum_paths_ipv6, [one for one in external if one.ipv6.active]),
+        ("", bgp.maximum_paths, [neighbor for neighbor in external if neighbor.active]),
+        (" of IPv6", bgp.maximum_paths_ipv6, [neighbor for neighbor in external if neighbor.ipv6.active]),
     ):
         if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
             continue
@@ -38,14 +40,14 @@ def unused_paths(device: Device, *, index: Index) -> str:
 @word("function")
 def is_drained(device: Device) -> bool:
     """Whether a device marks all that it sends with GRACEFUL_SHUTDOWN: as a whole, or in the maps of all sessions."""
-    bgp = known(device.bgp, "device.bgp")
+    bgp = require_fact(device.bgp, "device.bgp")
     if bgp is None:
         return False
     if bgp.graceful_shutdown:
         return True
-    sessions = [one for one in known(bgp.neighbors, "device.bgp.neighbors") if one.enabled]
-    maps = {one.name: one for one in bgp.route_maps}
-    return bool(sessions) and all(_marks_all(maps.get(one.export_policy or "")) for one in sessions)
+    sessions = [neighbor for neighbor in require_fact(bgp.neighbors, "device.bgp.neighbors") if neighbor.enabled]
+    maps = {route_map.name: route_map for route_map in bgp.route_maps}
+    return bool(sessions) and all(_marks_all(maps.get(session.export_policy or "")) for session in sessions)
 
 
 def _marks_all(policy: RouteMap | None) -> bool:
@@ -61,7 +63,7 @@ def _marks_all(policy: RouteMap | None) -> bool:
 def routes_by_link_local(device: Device, neighbor: BgpNeighbor, *, index: Index) -> bool:
     """Whether the port that a session goes over is told to route by link-local addresses; also where it is no port."""
     port = index.interface(device.name, neighbor.interface or "")
-    return port is None or known(port.link_local, "interface.link_local")
+    return port is None or require_fact(port.link_local, "interface.link_local")
 
 
 def _unused(
@@ -73,18 +75,18 @@ def _unused(
     name: str,
 ) -> str:
     """Why paths of an address family stay unused; nothing where all are used."""
-    by_asn = Counter(asn for one in sessions if (asn := _asn(one, leads_to)) is not None)
+    by_asn = Counter(asn for session in sessions if (asn := _asn(session, leads_to)) is not None)
     if paths is not None and by_asn:
         asn, count = max(by_asn.items(), key=lambda item: (item[1], -item[0]))
-        in_fabric = all(one.key in leads_to for one in sessions if _asn(one, leads_to) == asn)
+        in_fabric = all(session.key in leads_to for session in sessions if _asn(session, leads_to) == asn)
         if count > paths and (paths == 1 or in_fabric):
             return f"takes {paths} of {count} equal paths{name} to AS {asn} (maximum-paths {paths})"
     above = {
         asn
-        for one in sessions
-        if (far := leads_to.get(one.key)) is not None
+        for session in sessions
+        if (far := leads_to.get(session.key)) is not None
         and _is_above(far, device)
-        and (asn := _asn(one, leads_to)) is not None
+        and (asn := _asn(session, leads_to)) is not None
     }
     if not bgp.multipath_relax and len(above) > 1:
         numbers = ranges(tuple(sorted(above)))
@@ -98,7 +100,7 @@ def _is_external(bgp: Bgp, neighbor: BgpNeighbor) -> bool:
 
 
 def _asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | None:
-    """The neighbor's AS number: the stated one, else that of the device which the session leads to."""
+    """Return the neighbor's AS number: the stated one, else that of the device which the session leads to."""
     if isinstance(neighbor.remote_asn, int):
         return neighbor.remote_asn
     far = leads_to.get(neighbor.key)
@@ -118,7 +120,7 @@ def default_downwards(device: Device, *, index: Index) -> str:
     """Where a static default route leads a tier down: `0.0.0.0/0 to leaf1 by 10.1.1.224`; nothing where none does."""
     routes = [
         route
-        for route in those_known(device.static_routes)
+        for route in known_rows(device.static_routes)
         if route.prefix in _DEFAULTS and route.vrf is None and rank(device)
     ]
     leads_to = peers(index, device) if routes else {}

@@ -6,7 +6,7 @@ from nodrop.lint.vocabulary import word
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 
 TRAFFIC_CLASSES = range(16)
 BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000
@@ -14,7 +14,7 @@ BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000
 
 @word("function")
 def lossless_queues(qos: QosProfile) -> tuple[int, ...]:
-    """The queues by which traffic leaves whose senders are paused rather than dropped."""
+    """Return the queues by which traffic leaves whose senders are paused rather than dropped."""
     tcs = [tc for tc in TRAFFIC_CLASSES if effects.is_lossless(qos, tc)]
     return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs}))
 
@@ -27,28 +27,30 @@ def mbps(bytes_per_s: int | float) -> float:
 
 @word("function", rests_on=("classes",))
 def unscheduled_control_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """The queues by which control traffic leaves and which have no scheduler: neither strict priority nor a weight."""
-    dscps = {dscp for one in fabric.classes if one.purpose == "control" for dscp in one.dscp}
+    """Return the queues of control traffic without a scheduler: neither strict priority nor a weight."""
+    dscps = {
+        dscp for traffic_class in fabric.classes if traffic_class.purpose == "control" for dscp in traffic_class.dscp
+    }
     used = {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}
     return tuple(sorted(index for index in used if not _is_scheduled(qos, index)))
 
 
 def _is_scheduled(qos: QosProfile, index: int) -> bool:
     queue = effects.queue(qos, index)
-    return queue is not None and known(queue.scheduler, "queue.scheduler") is not None
+    return queue is not None and require_fact(queue.scheduler, "queue.scheduler") is not None
 
 
 @word("function")
 def reaches_queue(qos: QosProfile, queue: int) -> bool:
     """Whether any traffic class leaves by a queue; without a map all leave by queue 0."""
-    table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     return queue == 0 if table is None else queue in table
 
 
 @word("function")
 def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
-    """The lossy traffic classes that leave by a queue of lossless ones, and are stopped with them."""
-    table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    """Return the lossy traffic classes that leave by a queue of lossless ones, and are stopped with them."""
+    table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     if table is None:
         return ()
     lossless = lossless_queues(qos)
@@ -57,15 +59,15 @@ def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
 
 @word("function", rests_on=("classes", "mode"))
 def rdma_queues_without_share(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """The queues that RDMA leaves by and that have neither strict priority nor a weight, where any other has."""
-    shares = {one.index: _has_share(one) for one in known(qos.queues, "interface.qos.queues")}
+    """Return the queues of RDMA with neither strict priority nor a weight, where any other has one."""
+    shares = {queue.index: _has_share(queue) for queue in require_fact(qos.queues, "interface.qos.queues")}
     if True not in shares.values():
         return ()
     return tuple(index for index in effects.rdma_queues(fabric, qos) if not shares.get(index, False))
 
 
 def _has_share(queue: Queue) -> bool:
-    scheduler = known(queue.scheduler, "queue.scheduler")
+    scheduler = require_fact(queue.scheduler, "queue.scheduler")
     return scheduler is not None and (scheduler.type == "strict" or bool(scheduler.weight))
 
 
@@ -79,10 +81,10 @@ def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
     """
     weights = _weights(qos)
     planned: dict[int, int] = {}
-    for one in fabric.classes:
-        if not isinstance(one.share_percent, Unknown):
-            for queue in {effects.queue_of_tc(qos, tc) for tc in _meant_tcs(qos, one)}:
-                planned[queue] = planned.get(queue, 0) + one.share_percent
+    for traffic_class in fabric.classes:
+        if not isinstance(traffic_class.share_percent, Unknown):
+            for queue in {effects.queue_of_tc(qos, tc) for tc in _meant_tcs(qos, traffic_class)}:
+                planned[queue] = planned.get(queue, 0) + traffic_class.share_percent
     for queue in effects.rdma_queues(fabric, qos):
         if queue in weights and queue in planned:
             share = 100 * weights[queue] / sum(weights.values())
@@ -91,27 +93,35 @@ def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
     return ""
 
 
-def _meant_tcs(qos: QosProfile, one: TrafficClass) -> set[int]:
-    """The traffic classes that a class is meant for: the one that its owner states, else those that it lands in."""
-    return {effects.tc_of_dscp(qos, dscp) for dscp in one.dscp} if isinstance(one.tc, Unknown) else {one.tc}
+def _meant_tcs(qos: QosProfile, traffic_class: TrafficClass) -> set[int]:
+    """Return the traffic classes of a class: the one that its owner states, else those that it lands in."""
+    return (
+        {effects.tc_of_dscp(qos, dscp) for dscp in traffic_class.dscp}
+        if isinstance(traffic_class.tc, Unknown)
+        else {traffic_class.tc}
+    )
 
 
 def _weights(qos: QosProfile) -> dict[int, int]:
-    """The weights of the queues that traffic leaves by in turns."""
-    return {index: one.weight for index, one in _serving(qos) if one.type != "strict" and one.weight}
+    """Return the weights of the queues that traffic leaves by in turns."""
+    return {
+        index: scheduler.weight for index, scheduler in _serving(qos) if scheduler.type != "strict" and scheduler.weight
+    }
 
 
 def _serving(qos: QosProfile) -> Iterator[tuple[int, Scheduler]]:
-    """The schedulers of the queues that traffic leaves by."""
+    """Return the schedulers of the queues that traffic leaves by."""
     used = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}
-    for queue in known(qos.queues, "interface.qos.queues"):
-        scheduler = known(queue.scheduler, "queue.scheduler")
+    for queue in require_fact(qos.queues, "interface.qos.queues"):
+        scheduler = require_fact(queue.scheduler, "queue.scheduler")
         if scheduler is not None and queue.index in used:
             yield queue.index, scheduler
 
 
 @word("function", rests_on=("classes", "mode"))
 def unbounded_strict_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """The queues with strict priority and no limit that traffic leaves by, but for those of RDMA."""
-    strict = {index for index, one in _serving(qos) if one.type == "strict" and one.peak_bytes_per_s is None}
+    """Return the queues with strict priority and no limit that traffic uses, without those of RDMA."""
+    strict = {
+        index for index, scheduler in _serving(qos) if scheduler.type == "strict" and scheduler.peak_bytes_per_s is None
+    }
     return tuple(sorted(strict - set(effects.rdma_queues(fabric, qos))))

@@ -9,7 +9,7 @@ from nodrop.model.fabric import Device, Fabric, TrafficClass
 from nodrop.model.pausing import GROUP_MAPS, misplaced, queue_of_priority
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 DSCPS_OF_BLOCK = 8
 """DSCPs with the same class selector, which is their upper three bits (RFC 2474, section 4.2.2)."""
@@ -35,7 +35,7 @@ def misplaced_between_maps(qos: QosProfile) -> str:
 
 def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
     """Return the queues that a neighbor's pause stops, by the priorities on which the port pauses its neighbors."""
-    sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     return frozenset(queue_of_priority(qos, priority) for priority in sent)
 
 
@@ -87,13 +87,27 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     RDMA: other rules report them. So does one where the map of traffic classes to groups decides, and not that of
     DSCPs.
     """
-    intended = _dscps(one for one in fabric.classes if known(one.lossless, "traffic_class.lossless"))
+    intended = _dscps(
+        traffic_class
+        for traffic_class in fabric.classes
+        if require_fact(traffic_class.lossless, "traffic_class.lossless")
+    )
     groups = _lossless_groups(qos, intended)
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in intended}
-    mapped = qos is not None and known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is not None
+    mapped = (
+        qos is not None and require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is not None
+    )
     beside = _lossless_groups(qos, _dscps(effects.rdma_classes(fabric)))
-    told = _dscps(one for one in fabric.classes if one.purpose == "cnp" or one.purpose in TCP_STORAGE)
-    mixed = _dscps(one for one in fabric.classes if one.purpose in STORAGE or one.purpose in ("inband", "control"))
+    dscps = _dscps(
+        traffic_class
+        for traffic_class in fabric.classes
+        if traffic_class.purpose == "cnp" or traffic_class.purpose in TCP_STORAGE
+    )
+    mixed = _dscps(
+        traffic_class
+        for traffic_class in fabric.classes
+        if traffic_class.purpose in STORAGE or traffic_class.purpose in ("inband", "control")
+    )
 
     def unintended(dscp: int) -> bool:
         tc = effects.tc_of_dscp(qos, dscp)
@@ -102,7 +116,7 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
             return False
         return group in groups and effects.is_lossless(qos, tc) and not (dscp in mixed and group in beside)
 
-    return tuple(dscp for dscp in range(64) if dscp not in intended | told and unintended(dscp))
+    return tuple(dscp for dscp in range(64) if dscp not in intended | dscps and unintended(dscp))
 
 
 @word("function", rests_on=("classes",))
@@ -130,12 +144,12 @@ def _is_macro(style: str | None | Unknown) -> bool:
 
 def _in_whole_block(qos: QosProfile | None, dscp: int) -> bool:
     """Whether all DSCPs with the same class selector land in one traffic class, as a RoCE macro maps them."""
-    first = dscp - dscp % DSCPS_OF_BLOCK
-    return len({effects.tc_of_dscp(qos, each) for each in range(first, first + DSCPS_OF_BLOCK)}) == 1
+    first_dscp = dscp - dscp % DSCPS_OF_BLOCK
+    return len({effects.tc_of_dscp(qos, each) for each in range(first_dscp, first_dscp + DSCPS_OF_BLOCK)}) == 1
 
 
 def _dscps(classes: Iterable[TrafficClass]) -> set[int]:
-    return {dscp for one in classes for dscp in one.dscp}
+    return {dscp for traffic_class in classes for dscp in traffic_class.dscp}
 
 
 def _lossless_groups(qos: QosProfile | None, dscps: Iterable[int]) -> set[int]:

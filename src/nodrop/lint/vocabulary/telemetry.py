@@ -4,8 +4,8 @@ from nodrop.lint.vocabulary import word
 from nodrop.model.fabric import Collector, Counter, Device
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile, WredProfile
-from nodrop.model.states import Unknown, known
-from nodrop.model.values import changed
+from nodrop.model.states import Unknown, require_fact
+from nodrop.model.values import replace_fields
 from nodrop.platforms.traits import first_release, known_traits, traits
 
 STORM_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "PG_WATERMARK", "QUEUE_WATERMARK", "PORT_BUFFER_DROP"})
@@ -19,16 +19,19 @@ peak of a watermark until it is read, however seldom that is."""
 @word("function")
 def storm_counters_off(counters: tuple[Counter, ...]) -> tuple[str, ...]:
     """Return the groups of counters that show a pause storm and are turned off; those that are not named are on."""
-    return tuple(one.group for one in counters if not one.enabled and one.group in STORM_COUNTERS)
+    return tuple(counter.group for counter in counters if not counter.enabled and counter.group in STORM_COUNTERS)
 
 
 @word("function")
 def slow_counters(counters: tuple[Counter, ...], slowest_ms: int) -> tuple[str, ...]:
     """Return the groups of counters that are read more seldom than every `slowest_ms`, each with its interval."""
     return tuple(
-        f"{one.group} every {one.interval_ms} ms"
-        for one in counters
-        if one.enabled and one.group in FAST_COUNTERS and one.interval_ms is not None and one.interval_ms > slowest_ms
+        f"{counter.group} every {counter.interval_ms} ms"
+        for counter in counters
+        if counter.enabled
+        and counter.group in FAST_COUNTERS
+        and counter.interval_ms is not None
+        and counter.interval_ms > slowest_ms
     )
 
 
@@ -38,7 +41,7 @@ def mark_counters(device: Device) -> str:
     if known_traits(device.platform) is None:
         return ""
     first = first_release(device.platform, lambda held: held.mark_counters is not None)
-    if first is None or str(known(device.version, "device.version")) < first:
+    if first is None or str(require_fact(device.version, "device.version")) < first:
         return ""
     return traits(device.platform).mark_counters or ""
 
@@ -51,23 +54,24 @@ def marking_ports(device: Device) -> tuple[str, ...]:
 
 def _marking(qos: QosProfile | None | Unknown) -> bool:
     queues = qos.queues if isinstance(qos, QosProfile) else ()
-    found = () if isinstance(queues, Unknown) else queues
-    return any(isinstance(one.wred, WredProfile) and one.wred.ecn_colors for one in found)
+    found_queues = () if isinstance(queues, Unknown) else queues
+    return any(isinstance(queue.wred, WredProfile) and queue.wred.ecn_colors for queue in found_queues)
 
 
 @word("function")
 def counts(counters: tuple[Counter, ...], group: str) -> bool:
     """Whether a group of counters is on that is off by default."""
-    return any(one.enabled for one in counters if one.group == group)
+    return any(counter.enabled for counter in counters if counter.group == group)
 
 
 @word("function")
 def counted_too(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...]:
     """Return the counters of a switch, with a group that is on."""
     on = next(
-        (changed(one, enabled=True) for one in counters if one.group == group), Counter(group=group, enabled=True)
+        (replace_fields(counter, enabled=True) for counter in counters if counter.group == group),
+        Counter(group=group, enabled=True),
     )
-    return tuple(sorted((*(one for one in counters if one.group != group), on), key=lambda one: one.group))
+    return tuple(sorted((*(counter for counter in counters if counter.group != group), on), key=lambda one: one.group))
 
 
 @word("function", whole=True)
@@ -79,8 +83,8 @@ def most_state(fact: str, platform: str, *, index: Index) -> bool:
     """
 
     def most_state() -> bool:
-        told = [_states(device, fact) for device in index.fabric.devices if device.platform == platform]
-        return told.count(True) > told.count(False)
+        states = [_states(device, fact) for device in index.fabric.devices if device.platform == platform]
+        return states.count(True) > states.count(False)
 
     return index.keep(f"most state {fact} on {platform}", most_state)
 
@@ -101,4 +105,4 @@ def keeps_counters(
 ) -> bool:
     """Whether a switch is known to state no way by which counters leave it: gNMI, OTLP, or anything of SNMP."""
     facts = (gnmi_port, collectors, snmp_location, snmp_contact)
-    return not any(isinstance(one, Unknown) or one for one in facts)
+    return not any(isinstance(fact, Unknown) or fact for fact in facts)

@@ -5,7 +5,7 @@ from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.qos import policy_watchdog
 from nodrop.model.fabric import Counter, Device, Fabric
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
-from nodrop.model.states import Unknown, UnknownFact, known
+from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.platforms.traits import WatchdogTraits, known_traits
 
 WATCHDOG_COUNTERS = "PFCWD"
@@ -18,8 +18,8 @@ LEAST_DETECTION_MS = 200
 
 def _traits(platform: str) -> WatchdogTraits | None:
     """Return what a platform's watchdog is like; None where nothing is known of it."""
-    held = known_traits(platform)
-    return None if held is None else held.watchdog
+    traits = known_traits(platform)
+    return None if traits is None else traits.watchdog
 
 
 @word("function")
@@ -46,7 +46,7 @@ def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> b
 def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
     """Whether a watchdog has the times with which a platform starts its watchdogs by itself, on so many ports."""
     settings = _traits(device.platform)
-    polling_ms = known(device.watchdog_polling_ms, "device.watchdog_polling_ms")
+    polling_ms = require_fact(device.watchdog_polling_ms, "device.watchdog_polling_ms")
     return settings is not None and settings.is_stock(len(device.interfaces), polling_ms, watchdog)
 
 
@@ -64,7 +64,7 @@ def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int 
 
     It is what is stated where detection is made of pollings, and where there are less than two: other rules tell that.
     """
-    settings, stated_ms = _traits(platform), known(watchdog.detection_ms)
+    settings, stated_ms = _traits(platform), require_fact(watchdog.detection_ms)
     if settings is None or settings.robustness is not None or stated_ms is None or stated_ms < POLLS * polling_ms:
         return stated_ms
     return -(-stated_ms // polling_ms) * polling_ms
@@ -80,8 +80,8 @@ def times_each_port(platform: str) -> bool:
 @word("function", rests_on=("policy", "cables"))
 def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
     """Whether the owner states that the watchdogs of ports of that side do no more than tell."""
-    wanted = policy_watchdog(fabric, side)
-    return isinstance(wanted, PfcWatchdog) and wanted.action == ALERT
+    wanted_pfc_watchdog = policy_watchdog(fabric, side)
+    return isinstance(wanted_pfc_watchdog, PfcWatchdog) and wanted_pfc_watchdog.action == ALERT
 
 
 @word("function", rests_on=("models",))
@@ -112,14 +112,17 @@ def drops_nothing_on_chip(model: str | Unknown) -> bool:
 @word("function")
 def drops_by_watchdog(device: Device) -> bool:
     """Whether a port of a switch has a PFC watchdog that drops, as it does unless told otherwise."""
-    found = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
-    return any(not isinstance(one.action, Unknown) and (one.action or DROP) == DROP for one in found)
+    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    return any(
+        not isinstance(pfc_watchdog.action, Unknown) and (pfc_watchdog.action or DROP) == DROP
+        for pfc_watchdog in pfc_watchdogs
+    )
 
 
 @word("function")
 def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
     """Whether the counters that the watchdog looks at are not turned off; those that are not named are on."""
-    return all(one.enabled for one in counters if one.group == WATCHDOG_COUNTERS)
+    return all(counter.enabled for counter in counters if counter.group == WATCHDOG_COUNTERS)
 
 
 @word("function")
@@ -159,8 +162,8 @@ DROP, ALERT = "drop", "alert"
 @word("function")
 def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
     """Return the actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
-    found = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
-    return tuple(sorted({watchdog.action or DROP for watchdog in found}))
+    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    return tuple(sorted({watchdog.action or DROP for watchdog in pfc_watchdogs}))
 
 
 @word("function", rests_on=("models",))

@@ -26,9 +26,9 @@ __all__ = [
     "Impact",
     "Numbers",
     "entry_label",
+    "field_names",
     "impacts",
     "label_of",
-    "named",
     "nearest",
     "numbers",
     "own",
@@ -42,7 +42,7 @@ _PORT_OF_SWITCH: Subject = ("devices", "*", "interfaces", "*")
 
 def unit_of(name: str) -> str:
     """Return the unit that the name of a field ends with, such as `ms`; empty without one."""
-    return next((one[1:] for one in _UNITS if name.endswith(one)), "")
+    return next((unit[1:] for unit in _UNITS if name.endswith(unit)), "")
 
 
 def label_of(name: str) -> str:
@@ -67,7 +67,7 @@ def numbers() -> Mapping[str, Numbers]:
 
 
 @cache
-def named(*owners: type[Any], **columns: object) -> tuple[str, ...]:
+def field_names(*owners: type[Any], **columns: object) -> tuple[str, ...]:
     """Return the names of the fields whose rows have these values in their columns, in the order of the rows.
 
     Without classes, of all classes.
@@ -101,16 +101,16 @@ def nearest(path: Subject, *columns: str) -> Field | None:
 @lru_cache(maxsize=4096)
 def impacts(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
     """Return the effects of changes at a path below a switch, or below one of its ports."""
-    whole = (*_PORT_OF_SWITCH[: 4 if of_port else 2], *path)
-    return tuple(impact for row in _fitting(list(_owners(whole)), whole) for impact in row.impact)
+    whole_paths = (*_PORT_OF_SWITCH[: 4 if of_port else 2], *path)
+    return tuple(impact for row in _fitting(list(_owners(whole_paths)), whole_paths) for impact in row.impact)
 
 
 def _fitting(owners: list[tuple[int, type[Any]]], path: Subject) -> Iterator[Field]:
     """Yield the rows for a path, those of the outermost class first."""
     for start, owner in owners:
-        rest = path[start:]
-        if rest or not path:
-            yield from (row for pattern, row in TABLE[owner].items() if matches(_parts(pattern), rest))
+        remaining_subjects = path[start:]
+        if remaining_subjects or not path:
+            yield from (row for pattern, row in TABLE[owner].items() if matches(_parts(pattern), remaining_subjects))
 
 
 @cache
@@ -126,8 +126,8 @@ def _owners(path: Subject) -> Iterator[tuple[int, type[Any]]]:
     while at < len(path) and (kind := attributes(owner).get(path[at])) is not None:
         inside = kind.element or kind
         at += 2 if kind.element else 1
-        held = [one for one in inside.owners if isinstance(one, type) and one in TABLE]
-        if not held or at > len(path):
+        owners = [one for one in inside.owners if isinstance(one, type) and one in TABLE]
+        if not owners or at > len(path):
             return
-        owner = held[0]
+        owner = owners[0]
         yield at, owner

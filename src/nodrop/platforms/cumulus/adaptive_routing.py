@@ -5,7 +5,7 @@ not read: the pages differ on which value of `link_utilization_threshold_disable
 ones, turns it on with TRUE, against the key's name; another turns it on with FALSE.
 """
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.model.reading import Place
 from nodrop.platforms.cumulus.keys import settings
 from nodrop.platforms.translating import Translation, word_of
@@ -15,28 +15,28 @@ _BELOW = "router adaptive-routing"
 _LEFT = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_threshold_disabled")
 
 
-def take(text: str, found: Translation) -> None:
+def take(text: str, translation: Translation) -> None:
     """Take the file over; a switch that it does not turn on is off, whatever its ports have."""
-    told, first = False, None
+    told, first_setting = False, None
     for setting in settings(ADAPTIVE, text):
         if isinstance(setting, Place):
-            found.ignore(setting, "the line")
+            translation.ignore(setting, "the line")
             continue
         word = "on" if setting.flag else "off"
         match setting.parts:
             case ("adaptive_routing", "enable"):
                 told = True
-                found.add(f"{_BELOW} enable {word}", setting.place, setting.key)
+                translation.add(f"{_BELOW} enable {word}", setting.place, setting.key)
             case ("interface", port, "adaptive_routing", "enable"):
-                first = first or setting
-                found.add(f"interface {port} {_BELOW} enable {word}", setting.place, setting.key)
+                first_setting = first_setting or setting
+                translation.add(f"interface {port} {_BELOW} enable {word}", setting.place, setting.key)
             case ("interface", port, "adaptive_routing", "link_util_thresh"):
                 if setting.value != "0":  # as it stands where the switch does not look at utilization
                     command = f"interface {port} {_BELOW} link-utilization-threshold {word_of(setting.value)}"
-                    found.add(command, setting.place, setting.key)
+                    translation.add(command, setting.place, setting.key)
             case ("adaptive_routing", part, *_) if part in _LEFT:
                 pass
             case _:
-                found.ignore(setting.place, f"setting {shown(setting.key)}")
-    if first is not None and not told:
-        found.add(f"{_BELOW} enable off", first.place, first.key)
+                translation.ignore(setting.place, f"setting {quote_text(setting.key)}")
+    if first_setting is not None and not told:
+        translation.add(f"{_BELOW} enable off", first_setting.place, first_setting.key)

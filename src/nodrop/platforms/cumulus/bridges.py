@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_VLAN
 from nodrop.model.reading import Place
 from nodrop.platforms.translating import Translation
@@ -38,40 +38,40 @@ class Stanza:
         return next((words[0] for words, _ in self.settings.get(key, ()) if words), "")
 
 
-def take(stanzas: Mapping[str, Stanza], found: Translation) -> None:
+def take(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
     """Add what the bridges mean; where they are not one that is aware of VLANs, the VLANs are not known."""
     bridges = {name: one for name, one in stanzas.items() if "bridge-ports" in one.settings}
-    aware = {name for name, one in bridges.items() if one.word("bridge-vlan-aware") == "yes"}
+    aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
     tells = any(set(_OF_PORT) & {*one.settings} for one in stanzas.values())
     if bridges.keys() - aware or len(aware) > 1 or (tells and not aware):
-        found.bridged = True
+        translation.bridged = True
         return
     for name in aware:
-        _bridge(name, bridges[name], stanzas, found)
-        for vlan, one in stanzas.items():
-            _vlan(vlan, name, one, found)
+        _bridge(name, bridges[name], stanzas, translation)
+        for vlan, stanza in stanzas.items():
+            _vlan(vlan, name, stanza, translation)
 
 
-def _bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], found: Translation) -> None:
+def _bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], translation: Translation) -> None:
     for words, place in bridge.settings.get("bridge-vids", ()):
-        found.add(f"bridge domain {name} vlan {_numbers(words)}", place, f"bridge-vids of {name}")
+        translation.add(f"bridge domain {name} vlan {_numbers(words)}", place, f"bridge-vids of {name}")
     if bridge.word("bridge-pvid"):
         words, place = bridge.settings["bridge-pvid"][0]
-        found.add(f"bridge domain {name} untagged {_numbers(words)}", place, f"bridge-pvid of {name}")
+        translation.add(f"bridge domain {name} untagged {_numbers(words)}", place, f"bridge-pvid of {name}")
     for words, place in bridge.settings["bridge-ports"]:
         for port in _ports(words, stanzas):
-            own = stanzas.get(port, Stanza(place))
-            if "vxlan-id" in own.settings:
+            own_stanza = stanzas.get(port, Stanza(place))
+            if "vxlan-id" in own_stanza.settings:
                 continue
-            found.add(f"interface {port} bridge domain {name}", place, f"bridge-ports of {name}")
+            translation.add(f"interface {port} bridge domain {name}", place, f"bridge-ports of {name}")
             for key, word in _OF_PORT.items():
-                for values, where in own.settings.get(key, ()):
-                    found.add(
+                for values, where in own_stanza.settings.get(key, ()):
+                    translation.add(
                         f"interface {port} bridge domain {name} {word} {_numbers(values)}", where, f"{key} of {port}"
                     )
-            if own.word("bridge-allow-untagged") == "no":
-                where = own.settings["bridge-allow-untagged"][0][1]
-                found.add(
+            if own_stanza.word("bridge-allow-untagged") == "no":
+                where = own_stanza.settings["bridge-allow-untagged"][0][1]
+                translation.add(
                     f"interface {port} bridge domain {name} untagged none", where, f"bridge-allow-untagged of {port}"
                 )
 
@@ -88,26 +88,26 @@ def _ports(words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
     return ports
 
 
-def _vlan(name: str, bridge: str, stanza: Stanza, found: Translation) -> None:
+def _vlan(name: str, bridge: str, stanza: Stanza, translation: Translation) -> None:
     """Add the switch's own interface in a VLAN: `vlan10`, `bridge.10`, or any with a vlan-id over the bridge."""
     below, _, number = name.partition(".")
-    named = _SVI.fullmatch(name)
+    named_match = _SVI.fullmatch(name)
     over = stanza.word("vlan-raw-device") == bridge
-    stated = stanza.word("vlan-id") if over else number if below == bridge else named[1] if named else ""
+    stated = stanza.word("vlan-id") if over else number if below == bridge else named_match[1] if named_match else ""
     if not stated:
         return
     vlan = whole_number(stated, MAX_VLAN)
     if vlan is None:
-        found.ignore(stanza.place, f"VLAN {shown(stated)} of iface {name}")
+        translation.ignore(stanza.place, f"VLAN {quote_text(stated)} of iface {name}")
         return
     own = f"interface vlan{vlan}"
-    found.add(f"{own} type svi", stanza.place, f"iface {name}")
-    found.add(f"{own} vlan {vlan}", stanza.place, f"iface {name}")
+    translation.add(f"{own} type svi", stanza.place, f"iface {name}")
+    translation.add(f"{own} vlan {vlan}", stanza.place, f"iface {name}")
     for key, command in _OF_VLAN.items():
         for words, place in stanza.settings.get(key, ()):
             for word in words[:1]:
                 safe = re.sub(r"[^A-Za-z0-9_.,:/%-]", "", word) or "-"
-                found.add(f"{own} {command} {safe}", place, f"{key} of {name}")
+                translation.add(f"{own} {command} {safe}", place, f"{key} of {name}")
 
 
 def _numbers(words: Sequence[str]) -> str:

@@ -24,14 +24,14 @@ def edit(
 
 def _line(change: Change, features: str) -> str:
     subject = text(change.subject)
-    found = _written(change, features)
-    if found is None:
+    found_change = _render_change(change, features)
+    if found_change is None:
         return f"{subject}: which line changes this is not known here"
-    file, lines, command = found
+    file, lines, command = found_change
     return f"{subject}: write {', '.join(f'`{line}`' for line in lines)} into {file}, then type `{command}`"
 
 
-def _written(change: Change, features: str) -> tuple[str, tuple[str, ...], str] | None:
+def _render_change(change: Change, features: str) -> tuple[str, tuple[str, ...], str] | None:
     """Return the file, the lines and the command that make a change; None where they are not known."""
     name, *part = change.subject[1:] or ("",)
     new = change.new

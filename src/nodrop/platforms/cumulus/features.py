@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from nodrop.formats.lines import NotUnderstood, understood
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.model.reading import Place
 from nodrop.model.types import nearest
 from nodrop.platforms.cumulus.keys import Setting, settings
@@ -87,8 +87,8 @@ _ELSEWHERE = frozenset({
 class Features:
     """Takes the settings of a device's files over, group by group."""
 
-    def __init__(self, found: Translation) -> None:
-        self._found = found
+    def __init__(self, translation: Translation) -> None:
+        self._found = translation
         self._groups: dict[str, dict[str, list[Setting]]] = {}
         self._lists: dict[str, Setting] = {}
         self._percents: dict[tuple[str, str], Setting] = {}
@@ -128,12 +128,12 @@ class Features:
                     facts = {"kind": "port group", "name": name, "field": listed.key}
                     self._found.remarks.append(("dangling-reference", (), listed.place, facts))
             misspelt = any(name not in groups for name in names)
-            for name, own in groups.items():
+            for name, own_groups in groups.items():
                 if name in names:
-                    self._group(kind, name, own)
+                    self._group(kind, name, own_groups)
                 else:
-                    self._unused(kind, name, own[0].place, told=misspelt)
-                    for setting in own:
+                    self._unused(kind, name, own_groups[0].place, told=misspelt)
+                    for setting in own_groups:
                         if (fields := _FIELDS.get(kind)) and setting.parts[-1] not in fields:
                             self._unknown(setting)
         self._mark(GLOBAL, self._marking)
@@ -147,7 +147,7 @@ class Features:
         """Remark a port group that is not listed; `told` is that the list names one that is not there, instead."""
         reason = f"it is not in {kind}.port_group_list"
         if told:
-            self._found.others.append((place, f"port group {shown(name)} does nothing: {reason}"))
+            self._found.others.append((place, f"port group {quote_text(name)} does nothing: {reason}"))
         else:
             facts = {"kind": "port group", "name": name, "reason": reason}
             self._found.remarks.append(("unused-profile", (), place, facts))
@@ -158,7 +158,7 @@ class Features:
     def _turn(self, command: str, setting: Setting) -> None:
         """Add what is turned on or off; a value that is neither true nor false is remarked."""
         if setting.flag is None:
-            facts = {"path": setting.key, "found": shown(setting.value), "expected": "true or false"}
+            facts = {"path": setting.key, "found": quote_text(setting.value), "expected": "true or false"}
             self._found.remarks.append(("malformed-value", (), setting.place, facts))
         else:
             self._add(f"{command} {'enable' if setting.flag else 'disable'}", setting)
@@ -166,15 +166,15 @@ class Features:
     def _unknown(self, setting: Setting) -> None:
         """Remark a key that switchd does not have: a slip, or a field that port groups of its kind do not have."""
         fields = _FIELDS.get(setting.parts[0], ())
-        for part in setting.parts:
-            if part not in KEYS and (meant := slip(part, KEYS)):
-                hint = f"`{part}`: did you mean `{meant}`?"
+        for word in setting.parts:
+            if word not in KEYS and (meant := slip(word, KEYS)):
+                hint = f"`{word}`: did you mean `{meant}`?"
                 self._found.unknown(setting.place, setting.key, "switchd", hint)
                 return
         if fields:
             self._found.unknown(setting.place, setting.key, "switchd", nearest(setting.parts[-1], fields))
         else:
-            self._found.ignore(setting.place, f"setting {shown(setting.key)}")
+            self._found.ignore(setting.place, f"setting {quote_text(setting.key)}")
 
     def _switchd(self, setting: Setting) -> bool:
         if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _TIMERS:
@@ -198,9 +198,9 @@ class Features:
                 self._marking.append(setting)
             case ("default_egress_sched", queue, "bw_percent"):
                 return self._share(GLOBAL, queue, setting)
-            case ("cos_egr_queue", cos, "uc") if found := _COS.fullmatch(cos):
+            case ("cos_egr_queue", cos, "uc") if match := _COS.fullmatch(cos):
                 command = (
-                    f"egress-queue-mapping {GLOBAL} switch-priority {found[1]} traffic-class {word_of(setting.value)}"
+                    f"egress-queue-mapping {GLOBAL} switch-priority {match[1]} traffic-class {word_of(setting.value)}"
                 )
                 self._add(f"qos {command}", setting)
             case (("ingress_service_pool" | "egress_service_pool") as way, pool, "percent"):
@@ -229,35 +229,35 @@ class Features:
                     self._add(f"qos remark {profile} rewrite {trust}", setting)
             case ["port_default_priority"]:
                 self._add(f"qos mapping {profile} port-default-sp {word_of(setting.value)}", setting)
-            case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
+            case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if match := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
-                known = self._listed.setdefault((profile, key), (setting, {}))[1]
+                known_settings = self._listed.setdefault((profile, key), (setting, {}))[1]
                 values = {number: setting for item in setting.items if (number := whole_number(item)) is not None}
-                self._overlap(setting, {value: known[value] for value in values if value in known})
-                known |= values
+                self._overlap(setting, {value: known_settings[value] for value in values if value in known_settings})
+                known_settings |= values
                 if setting.items:
                     listed = word_of(",".join(setting.items))
-                    self._add(f"qos mapping {profile} {key} {listed} switch-priority {found[1]}", setting)
-            case [cos, "priority_remark", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
+                    self._add(f"qos mapping {profile} {key} {listed} switch-priority {match[1]}", setting)
+            case [cos, "priority_remark", ("dscp" | "8021p" | "cos") as field] if match := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
                 for item in setting.items[:1]:
-                    self._add(f"qos remark {profile} switch-priority {found[1]} {key} {word_of(item)}", setting)
+                    self._add(f"qos remark {profile} switch-priority {match[1]} {key} {word_of(item)}", setting)
             case _:
                 return False
         return True
 
     def _overlap(self, setting: Setting, before: Mapping[int, Setting]) -> None:
         """Remark values of a list that another list has too: a packet gets one internal priority."""
-        for other in {one.key: one for one in before.values()}.values():
-            both = ", ".join(str(value) for value, one in before.items() if one is other)
-            facts = {"values": both, "key": setting.key, "other": other.key}
+        for other_setting in {one.key: one for one in before.values()}.values():
+            both = ", ".join(str(value) for value, one in before.items() if one is other_setting)
+            facts = {"values": both, "key": setting.key, "other": other_setting.key}
             self._found.remarks.append(("value-in-two-lists", (), setting.place, facts))
 
     def _share(self, profile: str, queue: str, setting: Setting) -> bool:
-        found = _QUEUE.fullmatch(queue)
-        if not found:
+        match = _QUEUE.fullmatch(queue)
+        if not match:
             return False
-        head = f"qos egress-scheduler {profile} traffic-class {found[1]}"
+        head = f"qos egress-scheduler {profile} traffic-class {match[1]}"
         if setting.value == "0":
             self._add(f"{head} mode strict", setting)
         else:
@@ -265,13 +265,13 @@ class Features:
             self._add(f"{head} bw-percent {word_of(setting.value)}", setting)
         return True
 
-    def _group(self, kind: str, name: str, own: Sequence[Setting]) -> None:
+    def _group(self, kind: str, name: str, own_settings: Sequence[Setting]) -> None:
         """Add a port group as a profile, and bind its ports to it; that of all ports is the global profile."""
-        ports = next((setting for setting in own if setting.parts[2] == "port_set"), None)
+        ports = next((setting for setting in own_settings if setting.parts[2] == "port_set"), None)
         everywhere = ports is not None and "allports" in ports.items
         profile = GLOBAL if everywhere else name
         if kind in ("ecn_red", "ecn"):
-            self._mark(profile, own)
+            self._mark(profile, own_settings)
         taken: Mapping[str, Callable[[Setting], bool]] = {
             "source": lambda setting: self._classify(profile, setting.parts[2:], setting),
             "remark": lambda setting: self._classify(profile, setting.parts[2:], setting),
@@ -280,7 +280,7 @@ class Features:
             "pfc": lambda setting: self._pause("pfc", profile, setting),
             "link_pause": lambda setting: self._pause("link-pause", profile, setting),
         }
-        for setting in own:
+        for setting in own_settings:
             if setting.parts[2] == "port_set":
                 self._bind(kind, profile, setting)
             elif kind in taken and not taken[kind](setting):
@@ -309,11 +309,11 @@ class Features:
             return False
         return True
 
-    def _mark(self, profile: str, own: Sequence[Setting]) -> None:
+    def _mark(self, profile: str, own_settings: Sequence[Setting]) -> None:
         """Add a group of marking; the queues that it is for stand in a setting of their own."""
-        queues = next((one for one in own if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
+        queues = next((one for one in own_settings if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
         listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL else ""
-        for setting in own if listed else ():
+        for setting in own_settings if listed else ():
             field = _MARKING.get(setting.parts[-1])
             if field is None:
                 if setting.parts[-1] not in _ALSO_MARKING:
@@ -326,15 +326,15 @@ class Features:
                 self._add(f"{head} {word_of(setting.value)}", setting)
 
     def _rates(self, profile: str, setting: Setting) -> bool:
-        found = _QUEUE.fullmatch(setting.parts[2])
-        if setting.parts[-1] != "shaper" or (not found and setting.parts[2] != "port"):
+        match = _QUEUE.fullmatch(setting.parts[2])
+        if setting.parts[-1] != "shaper" or (not match and setting.parts[2] != "port"):
             return False
         head = f"qos egress-shaper {profile}"
-        if not found:
+        if not match:
             self._add(f"{head} port-max-rate {word_of(setting.items[-1] if setting.items else '')}", setting)
             return True
         for field, item in zip(("min-rate", "max-rate"), setting.items, strict=False):
-            self._add(f"{head} traffic-class {found[1]} {field} {word_of(item)}", setting)
+            self._add(f"{head} traffic-class {match[1]} {field} {word_of(item)}", setting)
         return True
 
     def _pools(self) -> None:
@@ -348,8 +348,8 @@ class Features:
 
     def _unlisted(self) -> None:
         """Add the values of a field that no list has: they get the default internal priority, 0."""
-        for (profile, key), (setting, known) in self._listed.items():
-            if missing := [str(value) for value in range(64 if key == "dscp" else 8) if value not in known]:
+        for (profile, key), (setting, known_settings) in self._listed.items():
+            if missing := [str(value) for value in range(64 if key == "dscp" else 8) if value not in known_settings]:
                 self._add(f"qos mapping {profile} {key} {','.join(missing)} switch-priority 0", setting)
 
     def _weigh(self) -> None:

@@ -7,7 +7,7 @@ from nodrop.model.reading import Place
 from nodrop.platforms.cumulus.reader import FRR
 
 
-def stated(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
     """Return the text of the first file of FRR's that there is, and where its lines stand; None where there is none."""
     file = next((name for name in FRR if name in bundle), None)
     if file is None:

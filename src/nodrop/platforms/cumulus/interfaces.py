@@ -6,7 +6,7 @@ from functools import partial
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.lines import understood
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_COMMANDS
 from nodrop.model.addresses import interface_of
 from nodrop.model.reading import Place
@@ -52,8 +52,8 @@ _ATTRIBUTES = frozenset({
 class Interfaces:
     """Takes the stanzas of a device over."""
 
-    def __init__(self, found: Translation) -> None:
-        self._found = found
+    def __init__(self, translation: Translation) -> None:
+        self._found = translation
         self._stanzas: dict[str, Stanza] = {}
         self._bare: list[tuple[str, str, Place]] = []
         """Addresses without the length of their prefix: (interface, address, place)."""
@@ -82,9 +82,9 @@ class Interfaces:
                 for name in current:
                     understood(name, partial(self._attribute, words, place), unread)
                 if unread:
-                    self._found.ignore(place, f"line {shown(line)}")
+                    self._found.ignore(place, f"line {quote_text(line)}")
             elif not lost:
-                self._found.ignore(place, f"line {shown(line)}")
+                self._found.ignore(place, f"line {quote_text(line)}")
             current = () if stray and words[0] not in _STANZAS else current
             lost = not current and words[0] not in _STANZAS
         for name, address, place in self._bare:
@@ -96,8 +96,8 @@ class Interfaces:
     def _with_prefix(self, name: str, address: str) -> str:
         """Return an address with the prefix of the stanza's netmask, where it has one (interfaces(5))."""
         masks = [words[0] for words, _ in self._stanzas[name].settings.get("netmask", ()) if words]
-        found = interface_of(f"{address}/{masks[0]}") if masks else None
-        return address if found is None else str(found)
+        interface = interface_of(f"{address}/{masks[0]}") if masks else None
+        return address if interface is None else str(interface)
 
     def _count(self, names: int, file: str) -> None:
         """Count names before they are made, or given a setting. Raise InputProblems above MAX_COMMANDS."""
@@ -112,15 +112,15 @@ class Interfaces:
         head, numbers, end = _range(words[1])
         self._count(len(numbers) or 1, file)
         names = tuple(f"{head}{number}{end}" for number in numbers) or (words[1],)
-        found = tuple(name for name in names if _NAME.fullmatch(name))
-        for name in found:
+        stanzas = tuple(name for name in names if _NAME.fullmatch(name))
+        for name in stanzas:
             self._stanzas.setdefault(name, Stanza(place))
             self.names.add(name)
             if nvue_port(name) or name in ("lo", "eth0"):
                 self._found.add(f"interface {name} type {_kind(name)}", place, f"iface {name}")
-        if "dhcp" in words[2:] and "eth0" in found:
+        if "dhcp" in words[2:] and "eth0" in stanzas:
             self._found.add("interface eth0 ip address dhcp", place, "iface eth0")
-        return found
+        return stanzas
 
     def _attribute(self, words: Sequence[str], place: Place, name: str) -> None:
         key, value = words[0].replace("_", "-"), words[1] if len(words) > 1 else ""
@@ -137,7 +137,7 @@ class Interfaces:
             pass
         elif not named or not value:
             if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
-                self._found.ignore(place, f"setting {shown(key)} of {name}")
+                self._found.ignore(place, f"setting {quote_text(key)} of {name}")
         elif key == "address" and "/" not in value:
             self._bare.append((name, value, place))
         elif key == "address":
@@ -161,7 +161,7 @@ class Interfaces:
         elif key == "link-down":
             self._found.add(f"{own} link state {'down' if value == 'yes' else 'up'}", place, said)
         elif not key.startswith(_IGNORED):
-            self._found.ignore(place, f"setting {shown(key)} of {name}")
+            self._found.ignore(place, f"setting {quote_text(key)} of {name}")
 
     def ports(self, text: str) -> None:
         """Take ports.conf over, for the ports that are used."""
@@ -174,12 +174,12 @@ class Interfaces:
                 parts = [f"swp{split[1]}s{part}" for part in range(int(split[2]))]
                 if not self.names or self.names & set(parts):
                     self._found.add(f"interface swp{split[1]} link breakout {split[2]}x", place, body)
-                    for part in parts if split[3] else ():
-                        self._speed(part, split[3], place, body)
-            elif whole := _WHOLE.fullmatch(body):
-                self._speed(f"swp{whole[1]}", whole[2], place, body)
+                    for name in parts if split[3] else ():
+                        self._speed(name, split[3], place, body)
+            elif whole_match := _WHOLE.fullmatch(body):
+                self._speed(f"swp{whole_match[1]}", whole_match[2], place, body)
             elif not re.fullmatch(r"[0-9]{1,3}=(?:disabled|loopback|[0-9]+x.*)|[0-9]{1,3}-[0-9]{1,3}=.*", body):
-                self._found.ignore(place, f"line {shown(line)}")
+                self._found.ignore(place, f"line {quote_text(line)}")
 
     def _speed(self, name: str, gigabits: str, place: Place, said: str) -> None:
         if not self.names or name in self.names:
@@ -198,7 +198,7 @@ def _kind(name: str) -> str:
 
 def _range(text: str) -> tuple[str, range, str]:
     """Return what stands before, in and behind the brackets of `swp[1-4]`; an empty range where there are none."""
-    found = _NUMBERED.fullmatch(text)
-    if not found:
+    match = _NUMBERED.fullmatch(text)
+    if not match:
         return text, range(0), ""
-    return found[1], range(int(found[2]), min(int(found[3]), int(found[2]) + 1024) + 1), found[4]
+    return match[1], range(int(match[2]), min(int(match[3]), int(match[2]) + 1024) + 1), match[4]

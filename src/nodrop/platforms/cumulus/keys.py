@@ -40,6 +40,6 @@ def settings(file: str, text: str) -> Iterator[Setting | Place]:
     for _, line, span in rows(text):
         if line.startswith("#"):
             continue
-        found = _KEY.fullmatch(line.partition("#")[0].rstrip())
+        match = _KEY.fullmatch(line.partition("#")[0].rstrip())
         place = Place(file, span)
-        yield Setting(tuple(found[1].split(".")), found[2].strip(), place) if found else place
+        yield Setting(tuple(match[1].split(".")), match[2].strip(), place) if match else place

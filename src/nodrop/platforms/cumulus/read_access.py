@@ -15,8 +15,8 @@ from typing import NamedTuple
 from nodrop.formats.places import Span
 from nodrop.model.access import AccessEntry, AccessList, Binding, EntryFamily, Stage
 from nodrop.model.fabric import Device
-from nodrop.model.states import those_known
-from nodrop.model.values import changed
+from nodrop.model.states import known_rows
+from nodrop.model.values import replace_fields
 from nodrop.platforms.cumulus.read_rule import EVERY, Unread, read_rule
 from nodrop.platforms.entry_order import by_binding
 
@@ -150,10 +150,14 @@ def _words(line: str, variables: Mapping[str, str]) -> list[str]:
 def _at_ports(rule: _Rule, stage: Stage, named: "_Named") -> AccessEntry:
     """Return an entry with the ports of its side, and the interfaces of the other side as a condition."""
     leaves = stage in ("transit-out", "egress", "control-plane-out")
-    here, there = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)
-    ports = named.ports(here, of_switch=stage == "control-plane")
-    other = (f"{'-i' if leaves else '-o'} {','.join(there)}",) if named.ports(there) else ()
-    return changed(rule.entry, interfaces=ports, others=(*rule.entry.others, *other)) if ports or other else rule.entry
+    names, far_names = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)
+    ports = named.ports(names, of_switch=stage == "control-plane")
+    other = (f"{'-i' if leaves else '-o'} {','.join(far_names)}",) if named.ports(far_names) else ()
+    return (
+        replace_fields(rule.entry, interfaces=ports, others=(*rule.entry.others, *other))
+        if ports or other
+        else rule.entry
+    )
 
 
 class _Named:
@@ -161,12 +165,12 @@ class _Named:
 
     def __init__(self, device: Device) -> None:
         self._own: dict[str, tuple[str, ...]] = {port.name: (port.name,) for port in device.interfaces}
-        for bond in those_known(device.port_channels):
+        for bond in known_rows(device.port_channels):
             self._own[bond.name] = (bond.name, *bond.members)
-        bonds = {port for bond in those_known(device.port_channels) for port in (bond.name, *bond.members)}
+        bonds = {port for bond in known_rows(device.port_channels) for port in (bond.name, *bond.members)}
         bridged: set[str] = set()
-        for vlan in those_known(device.vlans):
-            members = {port for one in vlan.members for port in self._own.get(one.interface, (one.interface,))}
+        for vlan in known_rows(device.vlans):
+            members = {port for member in vlan.members for port in self._own.get(member.interface, (member.interface,))}
             bridged |= members
             self._own[f"vlan{vlan.id}"] = (f"VLAN {vlan.id}", *sorted(members))
         self._bonds = tuple(sorted(bonds)) or ("bond+",)
@@ -178,10 +182,10 @@ class _Named:
         For packets of the switch itself, `swp+` is the ports with a place in a routing table: those of a VLAN come by
         the VLAN's interface.
         """
-        found: dict[str, None] = {}
+        found_ports: dict[str, None] = {}
         for name in names:
             if name in EVERY or (name == "swp+" and not (of_switch and self._routed)):
                 return ()
             own = self._routed if name == "swp+" else self._bonds if name == "bond+" else self._own.get(name, (name,))
-            found.update(dict.fromkeys(own))
-        return tuple(found)
+            found_ports.update(dict.fromkeys(own))
+        return tuple(found_ports)

@@ -114,7 +114,7 @@ def read_rule(words: Iterable[str], family: EntryFamily | None) -> Rule:
 
 def _options(words: Iterable[str]) -> list[_Option]:
     """Return the options of a line, each with its values; `!` is before an option, or before its value."""
-    found: list[_Option] = []
+    options: list[_Option] = []
     negated = False
     for word in words:
         if word == "!":
@@ -122,14 +122,14 @@ def _options(words: Iterable[str]) -> list[_Option]:
             continue
         if word.startswith("-") and word[1:2] and not word[1].isdigit():
             name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
-            found.append(_Option(name, negated, value))
-        elif not found:
+            options.append(_Option(name, negated, value))
+        elif not options:
             raise Unread("a word without an option")
         else:
-            name, before, value = found[-1]
-            found[-1] = _Option(name, before or negated, f"{value} {word}" if value else word)
+            name, before, value = options[-1]
+            options[-1] = _Option(name, before or negated, f"{value} {word}" if value else word)
         negated = False
-    return found
+    return options
 
 
 def _parts(option: _Option) -> list[str]:
@@ -190,18 +190,18 @@ def _ether_type(rule: Rule, option: _Option) -> None:
 
 def _addresses(side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
-        found = [network_of(part) for part in _parts(option)]
-        if None in found:
+        networks = [network_of(part) for part in _parts(option)]
+        if None in networks:
             rule.others.append(f"{option.name} {option.value}")
         else:
-            rule.fields[side] = tuple(map(str, found))
+            rule.fields[side] = tuple(map(str, networks))
 
     return take
 
 
 def _ports(side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
-        found: list[PortRange] = []
+        port_ranges: list[PortRange] = []
         for part in _parts(option):
             first, is_range, last = part.partition(":") if part not in PORT_WORDS else (part, "", "")
             low = _number(first or "0", PORT_WORDS, 65_535)
@@ -209,8 +209,8 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
             if low is None or high is None or low > high:
                 rule.others.append(f"{option.name} {option.value}")
                 return
-            found.append(PortRange(low, high))
-        rule.fields[side] = tuple(found)
+            port_ranges.append(PortRange(low, high))
+        rule.fields[side] = tuple(port_ranges)
 
     return take
 
@@ -262,44 +262,44 @@ def _number(text: str, words: Mapping[str, int], most: int) -> int | None:
     return words.get(text.lower()) if found is None else found
 
 
-def _named(act: Callable[[Rule, _Option], None], *names: str) -> dict[str, Callable[[Rule, _Option], None]]:
+def _map_names(act: Callable[[Rule, _Option], None], *names: str) -> dict[str, Callable[[Rule, _Option], None]]:
     return dict.fromkeys(names, act)
 
 
 _OPTIONS = {
-    **_named(_chains, "-A", "--append"),
-    **_named(_table, "-t", "--table"),
-    **_named(_inputs, "-i", "--in-interface"),
-    **_named(_outputs, "-o", "--out-interface"),
-    **_named(_target, "-j", "--jump"),
-    **_named(_module, "-m", "--match"),
-    **_named(_nothing, "--comment"),
+    **_map_names(_chains, "-A", "--append"),
+    **_map_names(_table, "-t", "--table"),
+    **_map_names(_inputs, "-i", "--in-interface"),
+    **_map_names(_outputs, "-o", "--out-interface"),
+    **_map_names(_target, "-j", "--jump"),
+    **_map_names(_module, "-m", "--match"),
+    **_map_names(_nothing, "--comment"),
 }
 _PACKETS = {
-    **_named(_protocol, "-p", "--protocol"),
-    **_named(_addresses("sources"), "-s", "--source", "--src"),
-    **_named(_addresses("destinations"), "-d", "--destination", "--dst"),
-    **_named(_ports("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"),
-    **_named(_ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"),
-    **_named(_dscp, "--dscp", "--dscp-class"),
-    **_named(_flags, "--tcp-flags"),
-    **_named(_syn, "--syn"),
+    **_map_names(_protocol, "-p", "--protocol"),
+    **_map_names(_addresses("sources"), "-s", "--source", "--src"),
+    **_map_names(_addresses("destinations"), "-d", "--destination", "--dst"),
+    **_map_names(_ports("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"),
+    **_map_names(_ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"),
+    **_map_names(_dscp, "--dscp", "--dscp-class"),
+    **_map_names(_flags, "--tcp-flags"),
+    **_map_names(_syn, "--syn"),
 }
 _FRAMES = {
-    **_named(_ether_type, "-p", "--protocol"),
-    **_named(_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
-    **_named(_addresses("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
-    **_named(_addresses("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"),
-    **_named(_ports("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"),
-    **_named(
+    **_map_names(_ether_type, "-p", "--protocol"),
+    **_map_names(_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
+    **_map_names(_addresses("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
+    **_map_names(_addresses("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"),
+    **_map_names(_ports("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"),
+    **_map_names(
         _ports("destination_ports"), "--ip-dport", "--ip-destination-port", "--ip6-dport", "--ip6-destination-port"
     ),
 }
 _MARKS = {
-    **_named(_mark("traffic_class"), "--class", "--set-class"),
-    **_named(
+    **_map_names(_mark("traffic_class"), "--class", "--set-class"),
+    **_map_names(
         _mark("dscp"), "--set-dscp", "--set-dscp-class", "--set-conform-action-dscp", "--set-exceed-action-dscp",
         "--set-violate-action-dscp",
     ),
-    **_named(_violates, "--set-violate-action"),
+    **_map_names(_violates, "--set-violate-action"),
 }  # fmt: skip

@@ -40,26 +40,26 @@ def detect(name: str, head: bytes) -> bool:
     return bool(_KEYS.search(head) or _STANZA.search(head))
 
 
-def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading."""
     problems: list[Problem] = []
     sources, texts = translating.decoded(bundle, problems)
     try:
-        found = translated(texts)
+        translation = translated(texts)
     except InputProblems as error:
         displays = {source.name: source.display for source in sources}
         problems.extend(replace(problem, path=displays[problem.path]) for problem in error.problems)
-        found = Translation()
-    return translating.read("cumulus", name, sources, found, problems)
+        translation = Translation()
+    return translating.read_translation("cumulus", name, sources, translation, problems)
 
 
 def translated(texts: Mapping[str, str]) -> Translation:
     """Return what the files mean, given by canonical name. Raise InputProblems where they mean too much."""
-    found = Translation()
+    translation = Translation()
     if (hostname := texts.get(HOSTNAME, "").strip()) and _NAME.fullmatch(hostname):
         place = Place(HOSTNAME, Span(1, 1, 1, len(hostname) + 1))
-        found.add(f"system hostname {hostname}", place, HOSTNAME)
-    interfaces, features = Interfaces(found), Features(found)
+        translation.add(f"system hostname {hostname}", place, HOSTNAME)
+    interfaces, features = Interfaces(translation), Features(translation)
     for file, text in texts.items():
         if _is_interfaces(file, text):
             interfaces.take(text, file)
@@ -73,42 +73,42 @@ def translated(texts: Mapping[str, str]) -> Translation:
             features.take(file, texts[file])
     features.finish()
     if ADAPTIVE in texts:
-        take(texts[ADAPTIVE], found)
-    found.balances = ADAPTIVE in texts or FEATURES[1] in of_qos
-    found.classifies = bool({*FEATURES, INTERFACES}.intersection(of_qos))
-    found.of_5 = FEATURES[0] in of_qos
+        take(texts[ADAPTIVE], translation)
+    translation.balances = ADAPTIVE in texts or FEATURES[1] in of_qos
+    translation.classifies = bool({*FEATURES, INTERFACES}.intersection(of_qos))
+    translation.of_5 = FEATURES[0] in of_qos
     if of_rules:
-        _rules(texts, of_rules, found)
+        _rules(texts, of_rules, translation)
     for file in [one for one in FRR if one in texts][:1]:
-        found.routes = True
-        found.hide(of_frr(texts[file]), file)
+        translation.routes = True
+        translation.hide(of_frr(texts[file]), file)
         for number, line in enumerate(texts[file].split("\n"), 1):
-            found.frr.append((line, Place(file, Span(number, 1, number, max(len(line), 1) + 1))))
-        _addresses(found)
-        found.addressed = True
-    return found
+            translation.frr.append((line, Place(file, Span(number, 1, number, max(len(line), 1) + 1))))
+        _addresses(translation)
+        translation.addressed = True
+    return translation
 
 
-def _rules(texts: Mapping[str, str], files: Iterable[str], found: Translation) -> None:
+def _rules(texts: Mapping[str, str], files: Iterable[str], translation: Translation) -> None:
     """Add the rules of cl-acltool."""
     rules = Rules()
     for file in files:
         rules.take(texts[file], file)
-    found.access_lists = rules.access_lists
-    found.entries |= {name: Place(file, span) for name, (file, span) in rules.places.items()}
-    found.unread += [(Place(one.file, one.span), one.text, one.about) for one in rules.unread]
+    translation.access_lists = rules.access_lists
+    translation.entries |= {name: Place(file, span) for name, (file, span) in rules.places.items()}
+    translation.unread += [(Place(line.file, line.span), line.text, line.about) for line in rules.unread]
 
 
-def _addresses(found: Translation) -> None:
+def _addresses(translation: Translation) -> None:
     """Add the addresses that the routing daemon gives to interfaces, as zebra does on Linux."""
-    for block in parse("\n".join(line for line, _ in found.frr)):
+    for block in parse("\n".join(line for line, _ in translation.frr)):
         if block.words[0] != "interface" or len(block.words) < 2 or not _PORT.fullmatch(block.words[1]):
             continue
-        for one in block.children:
-            if one.words[:2] in frr.ADDRESSES and len(one.words) == 3:
-                said = f"{one.text.strip()} of {block.words[1]}"
-                command = f"interface {block.words[1]} ip address {word_of(one.words[2])}"
-                found.add(command, found.frr[one.line - 1][1], said)
+        for child in block.children:
+            if child.words[:2] in frr.ADDRESSES and len(child.words) == 3:
+                said = f"{child.text.strip()} of {block.words[1]}"
+                command = f"interface {block.words[1]} ip address {word_of(child.words[2])}"
+                translation.add(command, translation.frr[child.line - 1][1], said)
 
 
 def _is_interfaces(file: str, text: str) -> bool:

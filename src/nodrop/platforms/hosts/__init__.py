@@ -59,7 +59,7 @@ def parsed(raw: bytes, display: str) -> tuple[Parsed, ...]:
         raise InputProblems(replace(problem, path=display) for problem in error.problems) from None
 
 
-def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
+def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
     """Read the files of a host, or of whatever `name` stands for."""
     nics: list[Nic] = []
     sources: list[Source] = []
@@ -80,8 +80,8 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
                 for one in found.noticed
             )
             notes += (
-                Note(kind=one.kind, message=one.message, device=name, file=source.display, line=one.span.line)
-                for one in found.notes
+                Note(kind=note.kind, message=note.message, device=name, file=source.display, line=note.span.line)
+                for note in found.notes
             )
             for nic, facts in _nics(name, source.name, found):
                 nics.append(nic)

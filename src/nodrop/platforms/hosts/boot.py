@@ -29,9 +29,9 @@ def _parse(text: str) -> tuple[Parsed, ...]:
     found = Parsed()
     for number, line in enumerate(text.splitlines(), 1):
         if (started := _STARTED.match(line)) is not None:
-            held = found.parts.get("", {}).get("starts")
-            programs = (*(held.value if held else ()), started[1].rstrip('" ').strip())
-            found.say("", "starts", programs, held.span if held else line_span(number, line))
+            fact = found.parts.get("", {}).get("starts")
+            programs = (*(fact.value if fact else ()), started[1].rstrip('" ').strip())
+            found.say("", "starts", programs, fact.span if fact else line_span(number, line))
     return (found,)
 
 

@@ -59,7 +59,7 @@ def _shows(head: str) -> bool:
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
-    return (_Script().read(text),)
+    return (_Script().parse_script(text),)
 
 
 class _Script:
@@ -73,7 +73,7 @@ class _Script:
         self._environment = Environment(self._found)
         self._others = Commands(self._found, self._say)
 
-    def read(self, text: str) -> Parsed:
+    def parse_script(self, text: str) -> Parsed:
         for line, span in _whole_lines(text):
             assigned = self._environment.line(line, span)
             # What is worked out when the script runs stays a variable.
@@ -122,10 +122,10 @@ class _Script:
 
     def _file(self, value: str, path: str, span: Span, say: Callable[[str, str, object, Span], None]) -> None:
         """Read the value of a file below /sys."""
-        if (of := _ECN.match(path)) is not None:
-            self._dcqcn(_nic(of[1]), of[2], int(of[3]), span, say, on=value == "1")
-        elif (of := _REACTION.match(path)) is not None:
-            self._reaction(_nic(of[1]), of[2], value, span, say)
+        if (match := _ECN.match(path)) is not None:
+            self._dcqcn(_nic(match[1]), match[2], int(match[3]), span, say, on=value == "1")
+        elif (match := _REACTION.match(path)) is not None:
+            self._reaction(_nic(match[1]), match[2], value, span, say)
         for ending, name in _FILES.items():
             if path.endswith(ending) and (stated := byte(value)) is not None:
                 say(_nic(path[: -len(ending)]), name, stated, span)
@@ -141,8 +141,8 @@ class _Script:
         self, part: str, name: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
     ) -> None:
         if (stated := number(value)) is not None:
-            held = self._found.parts.get(part, {}).get("reaction_point")
-            values = dict(held.value) if held else {}
+            fact = self._found.parts.get(part, {}).get("reaction_point")
+            values = dict(fact.value) if fact else {}
             say(part, "reaction_point", tuple(sorted({**values, name: stated}.items())), span)
 
     def _command(self, piece: str, span: Span) -> None:
@@ -159,28 +159,28 @@ class _Script:
                     self._found.by_command.add(_NVIDIA)
                 _COMMANDS[name](self, words[at + 1 :], span)
                 return
-            if self._others.read(name, words[at + 1 :], span):
+            if self._others.read_command(name, words[at + 1 :], span):
                 return
 
     def _mlnx_qos(self, words: Sequence[str], span: Span) -> None:
         options: list[tuple[str, str]] = []
-        rest = list(words)
-        while rest:
-            word = rest.pop(0)
+        remaining_words = list(words)
+        while remaining_words:
+            word = remaining_words.pop(0)
             if not word.startswith("-") or word == "-":
                 continue
             name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
-            known = _option(name)
-            if known is None:
+            known_option = _option(name)
+            if known_option is None:
                 close = "its options are " + ", ".join(f"--{one}" for one in _LONG)
                 self._found.noticed.append(Noticed("nic-option", {"found": name, "expected": close}, span))
                 continue
-            if known not in _FLAGS and not equals and not value and rest:
-                value = rest.pop(0)
-            options.append((known, value))
-        part = next((value for name, value in options if name == "interface"), "")
+            if known_option not in _FLAGS and not equals and not value and remaining_words:
+                value = remaining_words.pop(0)
+            options.append((known_option, value))
+        path = next((value for name, value in options if name == "interface"), "")
         for name, value in options:
-            self._set(_nic(part), name, value, span)
+            self._set(_nic(path), name, value, span)
 
     def _set(self, part: str, name: str, value: str, span: Span) -> None:
         match name:
@@ -200,8 +200,8 @@ class _Script:
             return
         dscp, priority = number(words[1]), number(words[2])
         if dscp is not None and dscp < 64 and priority is not None and priority < 8:
-            held = self._found.parts.get(part, {}).get("dscp_to_priority")
-            table = list(held.value) if held else [None] * 64
+            fact = self._found.parts.get(part, {}).get("dscp_to_priority")
+            table = list(fact.value) if fact else [None] * 64
             table[dscp] = priority
             self._say(part, "dscp_to_priority", tuple(table), span)
 
@@ -270,8 +270,8 @@ def _option(name: str) -> str | None:
     """Return the option that a word means; a beginning that only one option has is enough, as optparse has it."""
     if not name.startswith("--"):
         return _SHORT.get(name[1:])
-    wanted = name[2:]
-    fitting = [one for one in _LONG if one.startswith(wanted)] if wanted not in _LONG else [wanted]
+    wanted_name = name[2:]
+    fitting = [one for one in _LONG if one.startswith(wanted_name)] if wanted_name not in _LONG else [wanted_name]
     return fitting[0] if len(fitting) == 1 else None
 
 

@@ -70,7 +70,7 @@ class Environment:
     def line(self, line: str, span: Span) -> dict[str, str]:
         """Read a line, and return what it assigns as a shell does."""
         self._elsewhere = self._elsewhere or _SOURCED.search(line) is not None
-        shell = {name: _plain(quoted.strip("\"'")) for name, quoted in _ASSIGNED.findall(line)}
+        shell = {name: _resolve_default(quoted.strip("\"'")) for name, quoted in _ASSIGNED.findall(line)}
         for name, value in (*shell.items(), *self._of_yaml(line)):
             self._set(name, value, span)
         return shell
@@ -155,7 +155,7 @@ class Environment:
         return self._held[name][0] if name in self._held else ""
 
 
-def _plain(text: str) -> str:
+def _resolve_default(text: str) -> str:
     """Return a value, or of a variable with a default (`${NAME:-106}`) the default."""
     default = _DEFAULT.fullmatch(text)
     return default[1] if default else text

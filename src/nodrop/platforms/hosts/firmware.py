@@ -39,16 +39,16 @@ def infiniband(span: Span) -> Noted:
 def say(found: Parsed, part: str, setting: str, value: int, span: Span) -> None:
     """Say what a setting of the firmware is, by its name without the port."""
     field = _FIELDS[setting]
-    held: object = value
+    link_layer: object = value
     if field == "dcqcn_priorities":
-        held = priorities(value)
+        link_layer = priorities(value)
     elif field == "adaptive_routing":
-        held = bool(value)
+        link_layer = bool(value)
     elif field == "link_layer":
-        held = _LINK_LAYERS.get(value)
-    if held is not None:
-        found.say(part, field, held, span)
-    if held == "infiniband":
+        link_layer = _LINK_LAYERS.get(value)
+    if link_layer is not None:
+        found.say(part, field, link_layer, span)
+    if link_layer == "infiniband":
         found.notes.append(infiniband(span))
 
 
@@ -61,8 +61,8 @@ def _parse(text: str) -> tuple[Parsed, ...]:
     device = ""
     several = len(_DEVICE.findall(text)) > 1
     for number, line in enumerate(text.splitlines(), 1):
-        if (of := _DEVICE.match(line)) is not None:
-            device = f"device{of[1]}." if several else ""
+        if (match := _DEVICE.match(line)) is not None:
+            device = f"device{match[1]}." if several else ""
         elif (setting := _SETTING.match(line)) is not None and setting[1] in _FIELDS:
             # Default, current and next boot stand side by side where all are shown: what the next boot has counts.
             written = _NUMBER.search(setting[3].split()[-1])

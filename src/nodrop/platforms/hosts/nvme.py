@@ -30,15 +30,15 @@ _MOST = 255
 def connection(words: Sequence[str]) -> Mapping[str, str]:
     """Return the transport, address and ToS among the arguments of `nvme connect`, as far as they are stated."""
     found: dict[str, str] = {}
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    remaining_words = list(words)
+    while remaining_words:
+        word = remaining_words.pop(0)
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
         else:
             name, equals, value = _OPTIONS.get(word[:2], ""), "", word[2:]
         if name in _OPTIONS.values():
-            found[name] = value if equals or value or not rest else rest.pop(0)
+            found[name] = value if equals or value or not remaining_words else remaining_words.pop(0)
     return found
 
 
@@ -80,7 +80,7 @@ def _parse_sections(text: str) -> tuple[Parsed, ...]:
     shared = {one.name: one.tos for one in sections if one.tos is not None}
     for section in sections:
         scopes = (section.tos, shared.get("Host"), shared.get("I/O Controller Defaults"))
-        tos = next((one for one in scopes if one is not None), "")
+        tos = next((scope for scope in scopes if scope is not None), "")
         for pairs, span in section.controllers if section.name == "Subsystem" else ():
             say(found, {"tos": tos, **pairs}, span)
     return (found,)

@@ -25,7 +25,7 @@ class Commands:
         self._found = found
         self._say = say
 
-    def read(self, name: str, words: Sequence[str], span: Span) -> bool:
+    def read_command(self, name: str, words: Sequence[str], span: Span) -> bool:
         """Read a command by its name, and return whether it is one of these."""
         read = _BY_NAME.get(name)
         if read is not None:
@@ -40,16 +40,16 @@ class Commands:
         codes = [dscp for dscp in dscps if dscp is not None and dscp in _DSCPS]
         if priority not in _PRIORITIES or not codes:
             return
-        held = self._found.parts.get(part, {}).get("dscp_to_priority")
-        table = list(held.value) if held else [None] * 64
+        fact = self._found.parts.get(part, {}).get("dscp_to_priority")
+        table = list(fact.value) if fact else [None] * 64
         for dscp in codes:
             table[dscp] = priority
         self._say(part, "dscp_to_priority", tuple(table), span)
 
     def _pause(self, part: str, priorities: Sequence[int], span: Span, *, on: bool) -> None:
         """Add priorities to those with PFC, or take them out."""
-        held = self._found.parts.get(part, {}).get("pfc_priorities")
-        former = set(held.value) if held else set()
+        fact = self._found.parts.get(part, {}).get("pfc_priorities")
+        former = set(fact.value) if fact else set()
         changed = former.union(priorities) if on else former.difference(priorities)
         self._say(part, "pfc_priorities", tuple(sorted(changed)), span)
 
@@ -57,7 +57,7 @@ class Commands:
         options = dict(_options(words))
         for name in options.keys() - _BNXT_OPTIONS:
             self._note(f"bnxt_setupcc.sh has no option -{name}", span)
-        part = _named(options.get("i", ""))
+        part = _literal_part(options.get("i", ""))
         priority, dscp = byte(options.get("r", "")), byte(options.get("s", ""))
         cnp_priority, cnp_dscp = byte(options.get("c", "")), byte(options.get("p", ""))
         self._models("Thor-2")
@@ -75,11 +75,13 @@ class Commands:
     def _niccli(self, words: Sequence[str], span: Span) -> None:
         """Read the settings of QoS; all else that the tool does is no fact of the model."""
         self._models("Thor-2")
-        part = _named(after(words, "-dev", "--dev", "-i", "--pci"))
+        part = _literal_part(after(words, "-dev", "--dev", "-i", "--pci"))
         text = " ".join(words)
         if (paused := re.search(r"set_pfc.*enabled=(\S+)|--pfc\s+--enable[= ](\S+)", text)) is not None:
-            wanted = paused[1] or paused[2]
-            priorities = () if wanted in ("none", "0xFF", "0xff") else tuple(sorted(_numbers(wanted, _PRIORITIES)))
+            wanted_text = paused[1] or paused[2]
+            priorities = (
+                () if wanted_text in ("none", "0xFF", "0xff") else tuple(sorted(_numbers(wanted_text, _PRIORITIES)))
+            )
             self._say(part, "pfc_priorities", priorities, span)
         elif (mapped := re.search(r"(?:app=|--app[= ])([0-7]),5,(0x[0-9a-fA-F]+|[0-9]+)", text)) is not None:
             if " -d " not in f" {text} " and "--del" not in text:
@@ -90,7 +92,7 @@ class Commands:
             self._note(f"niccli {text[:60]}: not read", span)
 
     def _dcb(self, words: Sequence[str], span: Span) -> None:
-        part = _named(after(words, "dev"))
+        part = _literal_part(after(words, "dev"))
         if "pfc" in words and "set" in words and "prio-pfc" in words:
             for word in words[words.index("prio-pfc") + 1 :]:
                 which, _, state = word.partition(":")
@@ -107,7 +109,7 @@ class Commands:
         text = " ".join(words)
         if not text.startswith("update "):
             return
-        part = _named(after(words, "-p", "--port", "-b", "--card"))
+        part = _literal_part(after(words, "-p", "--port", "-b", "--card"))
         if _NICCTL.match(text) is None:
             self._note(f"nicctl {text[:60]}: not read", span)
         elif words[1] == "port":
@@ -144,24 +146,24 @@ class Commands:
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the options of getopts, each with its value."""
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    remaining_words = list(words)
+    while remaining_words:
+        word = remaining_words.pop(0)
         if len(word) > 1 and word.startswith("-"):
-            value = word[2:] or (rest.pop(0) if rest and word[1] not in "Vh" else "")
+            value = word[2:] or (remaining_words.pop(0) if remaining_words and word[1] not in "Vh" else "")
             yield word[1], value
 
 
 def _numbers(text: str, within: range) -> Iterator[int]:
     """Yield the numbers of a list such as 0-23,25; other words, and numbers outside, are left out."""
     for piece in text.split(","):
-        first, dash, last = piece.partition("-")
-        start, end = number(first), number(last if dash else first)
+        first_text, dash, last = piece.partition("-")
+        start, end = number(first_text), number(last if dash else first_text)
         if start is not None and end is not None:
             yield from (one for one in within if start <= one <= end)
 
 
-def _named(part: str) -> str:
+def _literal_part(part: str) -> str:
     return "" if "$" in part or "%" in part else part
 
 

@@ -52,10 +52,10 @@ def _adapters(text: str) -> Iterator[tuple[str, str, re.Match[str], Span]]:
 
 def _model(name: str) -> str:
     """Return the NIC model as the catalogue calls it, else the text that lspci has."""
-    if (of := _IDS.search(name)) is not None:
-        known = next((one for one in hardware.nics() if hardware.nic(one).pci_device == of[1]), None)
-        if known is not None:
-            return known
+    if (match := _IDS.search(name)) is not None:
+        known_model = next((nic for nic in hardware.nics() if hardware.nic(nic).pci_device == match[1]), None)
+        if known_model is not None:
+            return known_model
     for shape, made in _NAMES:
         if (words := shape.search(name)) is not None:
             return "-".join(filter(None, (made.format(*words.groups()), *words.groups()[2:])))

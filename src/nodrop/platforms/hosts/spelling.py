@@ -65,7 +65,7 @@ class Setting:
         """The priorities with PFC as eight switches."""
         if self.pfc_priorities is None:
             return None
-        return ",".join("1" if one in self.pfc_priorities else "0" for one in PRIORITIES)
+        return ",".join("1" if priority in self.pfc_priorities else "0" for priority in PRIORITIES)
 
     @property
     def guarded(self) -> bool:
@@ -113,15 +113,15 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
     """Yield the files in hosts/, by name of the NIC model; they are of no device."""
     for setting in settings(fabric):
         if setting.tool is not None and setting.device is not None:
-            yield _made(setting, "sh")
-            yield _made(setting, "service")
+            yield _render_artifact(setting, "sh")
+            yield _render_artifact(setting, "service")
         if setting.operator_type is not None and setting.trust is not None and setting.pfc is not None:
-            yield _made(setting, "yaml")
+            yield _render_artifact(setting, "yaml")
         if setting.tos is not None:
-            yield _made(setting, "nccl.env")
+            yield _render_artifact(setting, "nccl.env")
 
 
-def _made(setting: Setting, kind: str) -> Artifact:
+def _render_artifact(setting: Setting, kind: str) -> Artifact:
     text = template(f"{FOLDER}/nic.{kind}.j2").render(nic=setting)
     return Artifact(device="", path=f"{FOLDER}/{setting.name}.{kind}", text=text)
 
@@ -145,9 +145,9 @@ def _unwritten_by_bnxt(nic: Setting) -> Iterator[str]:
     if nic.bnxt_mode is None:
         yield "PFC, DSCPs and DCQCN, for bnxt_setupcc.sh needs a priority with PFC, DCQCN or both"
         return
-    more = [one for one in nic.pfc_priorities or () if one != nic.priority]
-    if more:
-        yield f"PFC on priority {show_ids(more)}, for bnxt_setupcc.sh sets one priority of RoCE"
+    further_numbers = [pfc_priority for pfc_priority in nic.pfc_priorities or () if pfc_priority != nic.priority]
+    if further_numbers:
+        yield f"PFC on priority {show_ids(further_numbers)}, for bnxt_setupcc.sh sets one priority of RoCE"
     if nic.fifo_tos is not None and nic.tos is not None and nic.fifo_tos >> 2 != nic.tos >> 2:
         yield f"the priority of DSCP {nic.fifo_tos >> 2}, for bnxt_setupcc.sh sets one DSCP of RoCE"
 
@@ -157,19 +157,19 @@ def settings(fabric: Fabric) -> list[Setting]:
     index, by_model = Index(fabric), dict[str, dict[tuple[Any, ...], list[Host]]]()
     for host in fabric.hosts:
         if isinstance(host.nic, str):
-            by_model.setdefault(host.nic, {}).setdefault(_stated(host), []).append(host)
-    made = []
+            by_model.setdefault(host.nic, {}).setdefault(_settings_key(host), []).append(host)
+    new_settings = []
     for model in sorted(by_model, key=natural):
         taken: set[str] = set()
         for hosts in by_model[model].values():
             name = model if len(by_model[model]) == 1 else f"{model}.{hosts[0].group or hosts[0].name}"
             name = next(one for one in (name, f"{model}.{hosts[0].name}") if one not in taken)
             taken.add(name)
-            made.append(_setting(fabric, index, name, hosts))
-    return made
+            new_settings.append(_setting(fabric, index, name, hosts))
+    return new_settings
 
 
-def _stated(host: Host) -> tuple[Any, ...]:
+def _settings_key(host: Host) -> tuple[Any, ...]:
     sent = (host.tos, host.fifo_tos, host.cnp_dscp, host.rdma_mtu_bytes, host.queue_pairs)
     return tuple(_or_none(fact) for fact in (*sent, host.trust, host.pfc_priorities, host.dcqcn))
 
@@ -181,14 +181,19 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
     facts = hardware.nic(host.nic) if known else None
     tos, pfc = _or_none(host.tos), _or_none(host.pfc_priorities)
     cnp_dscp, fifo_tos = _or_none(host.cnp_dscp), _or_none(host.fifo_tos)
-    owners = {dscp: one for one in fabric.classes for dscp in one.dscp if _or_none(one.tc) in PRIORITIES}
+    owners = {
+        dscp: traffic_class
+        for traffic_class in fabric.classes
+        for dscp in traffic_class.dscp
+        if _or_none(traffic_class.tc) in PRIORITIES
+    }
     rdma = owners.get(tos >> 2) if tos is not None else None
     cnp = owners.get(cnp_dscp) if cnp_dscp is not None else None
     cnp = cnp if cnp is not None and cnp.purpose == "cnp" else None
     roce = {"rdma", *RDMA_STORAGE}
-    guarded = {dscp for dscp, one in owners.items() if one.lossless is True or one.purpose in roce}
+    guarded = {dscp for dscp, owner in owners.items() if owner.lossless is True or owner.purpose in roce}
     sent = {byte >> 2 for byte in (tos, fifo_tos) if byte is not None} | ({cnp_dscp} if cnp else set())
-    priority_of = {dscp: _or_none(one.tc) for dscp, one in owners.items()}
+    priority_of = {dscp: _or_none(owner.tc) for dscp, owner in owners.items()}
     lengths, mtus = zip(*_cables(index, hosts), strict=True) if any(_cables(index, hosts)) else ((), ())
     return Setting(
         name=name,
@@ -200,7 +205,10 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
         trust=_or_none(host.trust),
         pfc_priorities=pfc,
         tos=tos,
-        forced=tos is not None and all(tos >> 2 in one.dscp for one in fabric.classes if one.purpose in RDMA_STORAGE),
+        forced=tos is not None
+        and all(
+            tos >> 2 in traffic_class.dscp for traffic_class in fabric.classes if traffic_class.purpose in RDMA_STORAGE
+        ),
         fifo_tos=fifo_tos,
         queue_pairs=_or_none(host.queue_pairs),
         priority=_or_none(rdma.tc) if rdma else None,
@@ -217,9 +225,9 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
         cnp_dscp=cnp_dscp,
         cnp_priority=_or_none(cnp.tc) if cnp else None,
         dcqcn=_or_none(host.dcqcn),
-        dcqcn_priorities=_marked(fabric, pfc or ()),
-        cable_length_m=max((one for one in lengths if one is not None), default=None),
-        mtu_bytes=_mtu([one for one in mtus if one is not None], facts.max_mtu_bytes if facts else None),
+        dcqcn_priorities=_find_dcqcn_priorities(fabric, pfc or ()),
+        cable_length_m=max((length for length in lengths if length is not None), default=None),
+        mtu_bytes=_mtu([mtu for mtu in mtus if mtu is not None], facts.max_mtu_bytes if facts else None),
         family=_family(hosts),
         adaptive=any(port.adaptive_routing is True for device in fabric.devices for port in device.interfaces),
         marks=facts.adaptive_routing if facts else False,
@@ -228,14 +236,14 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
 
 def _cables(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | None]]:
     """Return the length of every cable of the hosts, and the MTU of the switch port at its other end."""
-    found: list[tuple[int | None, int | None]] = []
+    cables: list[tuple[int | None, int | None]] = []
     for host in hosts:
-        for own in host.ports:
-            link, far = index.link(host.name, own.name), index.far(host.name, own.name)
+        for own_port in host.ports:
+            link, far = index.link(host.name, own_port.name), index.far(host.name, own_port.name)
             if link is not None:
                 mtu = _or_none(far.mtu_bytes) if isinstance(far, Interface) else None
-                found.append((_or_none(link.length_m), mtu))
-    return found
+                cables.append((_or_none(link.length_m), mtu))
+    return cables
 
 
 def _mtu(mtus: list[int], most: int | None) -> int | None:
@@ -246,13 +254,13 @@ def _mtu(mtus: list[int], most: int | None) -> int | None:
 def _family(hosts: list[Host]) -> str:
     """Return the address family of the hosts' ports, as NCCL calls it; IPv4 where they have both, or none is stated."""
     texts = [text for host in hosts for port in host.ports for text in port.addresses]
-    versions = {one.version for text in texts if (one := interface_of(text)) is not None}
+    versions = {interface.version for text in texts if (interface := interface_of(text)) is not None}
     return "AF_INET6" if versions == {6} else "AF_INET"
 
 
-def _marked(fabric: Fabric, pfc: tuple[int, ...]) -> tuple[int, ...]:
+def _find_dcqcn_priorities(fabric: Fabric, pfc: tuple[int, ...]) -> tuple[int, ...]:
     """Return the priorities on which the NICs react to marks, sorted: those of RDMA, and those with PFC."""
-    rdma = {_or_none(one.tc) for one in fabric.classes if one.purpose == "rdma"}
+    rdma = {_or_none(traffic_class.tc) for traffic_class in fabric.classes if traffic_class.purpose == "rdma"}
     return tuple(priority for priority in PRIORITIES if priority in rdma or priority in pfc)
 
 

@@ -25,7 +25,7 @@ def _shows(head: str) -> bool:
 def _parse(text: str) -> tuple[Parsed, ...]:
     """Read every policy of a file. InputProblems where there are too many."""
     policies = [_Policy(document) for document in documents(text, _shows)]
-    return tuple(one.read(one.name if len(policies) > 1 else "") for one in policies)
+    return tuple(policy.parse_policy(policy.name if len(policies) > 1 else "") for policy in policies)
 
 
 class _Policy:
@@ -38,41 +38,41 @@ class _Policy:
         """The policy's own name."""
         return str(self._at("metadata", "name") or "")
 
-    def read(self, part: str) -> Parsed:
+    def parse_policy(self, part: str) -> Parsed:
         """Return what it says of physical functions; `part` tells it apart from others in the same file."""
         nodes = self._at("spec", "nodeSelector")
         addresses = self._at("spec", "nicSelector", "rootDevices")
-        found = Parsed(
+        policy = Parsed(
             models=self._models(),
             pci_addresses=tuple(map(str, addresses)) if isinstance(addresses, list) else (),
-            node_selector=tuple(sorted(f"{key}={one}" for key, one in nodes.items()))
+            node_selector=tuple(sorted(f"{key}={node}" for key, node in nodes.items()))
             if isinstance(nodes, Mapping)
             else (),
         )
         link_type = str(self._at("spec", "linkType") or "").lower()
         if link_type in ("ib", "eth"):
             held = "infiniband" if link_type == "ib" else "ethernet"
-            found.say(part, "link_layer", held, self._span("linkType"))
+            policy.say(part, "link_layer", held, self._span("linkType"))
             if held == "infiniband":
-                found.notes.append(infiniband(self._span("linkType")))
+                policy.notes.append(infiniband(self._span("linkType")))
         if (mtu := number(str(self._at("spec", "mtu")))) is not None:
-            found.say(part, "mtu_bytes", mtu, self._span("mtu"))
+            policy.say(part, "mtu_bytes", mtu, self._span("mtu"))
         if isinstance(rdma := self._at("spec", "isRdma"), bool):
-            found.say(part, "rdma", rdma, self._span("isRdma"))
+            policy.say(part, "rdma", rdma, self._span("isRdma"))
             if rdma and self._at("spec", "deviceType") == "vfio-pci":
                 facts = {"path": "spec.deviceType", "found": "vfio-pci with isRdma", "expected": "netdevice"}
-                found.noticed.append(Noticed("nic-template", facts, self._span("deviceType")))
-        return found
+                policy.noticed.append(Noticed("nic-template", facts, self._span("deviceType")))
+        return policy
 
     def _models(self) -> tuple[str, ...]:
         """Return the NICs that the policy selects, as the catalogue calls them; none where it selects otherwise."""
         vendor, device = self._at("spec", "nicSelector", "vendor"), self._at("spec", "nicSelector", "deviceID")
         if device is None:
             return ()
-        known = [
+        known_nics = [
             name for name in hardware.nics() if vendor in (None, _MELLANOX) and hardware.nic(name).pci_device == device
         ]
-        return tuple(known) or (f"deviceID {device}",)
+        return tuple(known_nics) or (f"deviceID {device}",)
 
     def _at(self, *keys: str) -> Any:
         data = self._document.data

@@ -15,7 +15,7 @@ from nodrop.formats.yaml import Document, parse
 from nodrop.limits import MAX_TEMPLATES
 from nodrop.platforms.hosts import firmware
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, switches
-from nodrop.platforms.hosts.template_schema import refused
+from nodrop.platforms.hosts.template_schema import find_refusals
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _BREAK = re.compile(r"(?m)^---[^\n]*\n")
@@ -33,22 +33,22 @@ def _shows(head: str) -> bool:
 
 def documents(text: str, shows: Callable[[str], bool]) -> list[str]:
     """Return the documents of one kind in a file, with their line numbers. InputProblems where there are too many."""
-    found: list[str] = []
+    found_documents: list[str] = []
     before = 0
     for piece in _BREAK.split(text):
         if shows(piece):
-            if len(found) == MAX_TEMPLATES:
+            if len(found_documents) == MAX_TEMPLATES:
                 excess = f"more than {MAX_TEMPLATES} templates"
                 raise InputProblems([Problem(path="", line=before + 1, found=excess, expected="fewer in one file")])
-            found.append("\n" * before + piece)
+            found_documents.append("\n" * before + piece)
         before += piece.count("\n") + 1
-    return found
+    return found_documents
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
     """Read every template of a file."""
     templates = [_Template(document) for document in documents(text, _shows)]
-    return tuple(one.read(one.name if len(templates) > 1 else "") for one in templates)
+    return tuple(template.parse_template(template.name if len(templates) > 1 else "") for template in templates)
 
 
 class _Template:
@@ -62,33 +62,33 @@ class _Template:
         """The template's own name."""
         return str(self._at("metadata", "name") or "")
 
-    def read(self, part: str) -> Parsed:
+    def parse_template(self, part: str) -> Parsed:
         """Return what it says; `part` tells it apart from others in the same file."""
         self._part = part
         nic_type = str(self._at("spec", "nicSelector", "nicType") or "")
         models = tuple(name for name in hardware.nics() if hardware.nic(name).operator_type == nic_type != "")
         addresses = self._at("spec", "nicSelector", "pciAddresses")
-        held = tuple(map(str, addresses)) if isinstance(addresses, list) else ()
+        pci_addresses = tuple(map(str, addresses)) if isinstance(addresses, list) else ()
         if nic_type and not models:
             models = (f"nicType {nic_type}",)
         selector = self._at("spec", "nodeSelector")
         nodes = tuple(sorted(f"{key}={value}" for key, value in selector.items())) if isinstance(selector, dict) else ()
-        found = Parsed(models=models, pci_addresses=held, node_selector=nodes)
-        for one in refused(self._document.data):
+        template = Parsed(models=models, pci_addresses=pci_addresses, node_selector=nodes)
+        for one in find_refusals(self._document.data):
             facts = {"path": ".".join(map(str, one.keys)), "found": one.found, "expected": one.expected}
-            found.noticed.append(Noticed("nic-template", facts, self._span(*one.keys)))
+            template.noticed.append(Noticed("nic-template", facts, self._span(*one.keys)))
         link_type = self._at("spec", "template", "linkType")
         if link_type == "Infiniband":
-            found.say(part, "link_layer", "infiniband", self._span("spec", "template", "linkType"))
-            found.notes.append(firmware.infiniband(self._span("spec", "template", "linkType")))
+            template.say(part, "link_layer", "infiniband", self._span("spec", "template", "linkType"))
+            template.notes.append(firmware.infiniband(self._span("spec", "template", "linkType")))
         elif self._on(_SPECTRUM_X):
-            found.say(part, "spectrum_x", True, self._span(*_SPECTRUM_X))
-            found.say(part, "adaptive_routing", True, self._span(*_SPECTRUM_X), _BY_PROFILE)
+            template.say(part, "spectrum_x", True, self._span(*_SPECTRUM_X))
+            template.say(part, "adaptive_routing", True, self._span(*_SPECTRUM_X), _BY_PROFILE)
         elif self._on(_ROCE):
-            self._roce(found)
-        self._settings(found)
-        found.say(part, "template", self.name, self._span("spec", "nicSelector"))
-        return found
+            self._roce(template)
+        self._settings(template)
+        template.say(part, "template", self.name, self._span("spec", "nicSelector"))
+        return template
 
     def _roce(self, found: Parsed) -> None:
         where = self._span(*_ROCE, of="key")

@@ -43,7 +43,7 @@ class _Row:
         )
 
     @property
-    def wanted(self) -> str:
+    def expected_words(self) -> str:
         """The words for a right value."""
         *others, last = self.values or ("",)
         return self.expected or (f"{', '.join(others)} or {last}" if others else last)
@@ -87,17 +87,19 @@ def _row(row: Mapping[str, Any]) -> _Row:
     )
 
 
-def refused(document: object) -> Iterator[Refused]:
+def find_refusals(document: object) -> Iterator[Refused]:
     """Yield what the API or the operator refuses of a template, each key once, in the order of the rows."""
     told: set[Keys] = set()
     for row in _rows().rows:
         if not all(_holds(document, path, wanted) for path, wanted in row.when.items()):
             continue
         for keys, parent, value in _places(document, row.at):
-            fault = _fault(row, _filled(".".join(row.at[1:]), parent, value), in_place=isinstance(parent, Mapping))
+            fault = _fault(
+                row, _fill_default(".".join(row.at[1:]), parent, value), in_place=isinstance(parent, Mapping)
+            )
             if fault is not None and keys not in told:
                 told.add(keys)
-                yield Refused(keys, fault, row.wanted)
+                yield Refused(keys, fault, row.expected_words)
 
 
 def _fault(row: _Row, value: object, *, in_place: bool) -> str | None:
@@ -112,13 +114,13 @@ def _fault(row: _Row, value: object, *, in_place: bool) -> str | None:
 
 def _holds(document: object, path: str, wanted: str | tuple[str, ...]) -> bool:
     (_, parent, value), *_ = _places(document, ("spec", *path.split(".")))
-    value = _filled(path, parent, value)
+    value = _fill_default(path, parent, value)
     if isinstance(wanted, tuple):
         return value is not None and _text(value) in wanted
     return (value is not None) is (wanted == "present")
 
 
-def _filled(path: str, parent: object, value: object) -> object:
+def _fill_default(path: str, parent: object, value: object) -> object:
     """Return a value, or the default that the API fills in where what holds it is there."""
     return _rows().defaults.get(path) if value is None and isinstance(parent, Mapping) else value
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from nodrop.formats.lines import understood
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.model.reading import Place
 from nodrop.model.types import meant
-from nodrop.platforms.nclu.deleting import left
-from nodrop.platforms.secrets import covered, of_nclu
+from nodrop.platforms.nclu.deleting import drop_deleted_rows
+from nodrop.platforms.secrets import mask_secret, of_nclu
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows, word_of
 from nodrop.units import whole_number
@@ -69,9 +69,9 @@ _BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster
 
 def translated(text: str) -> Translation:
     """Return what the commands mean, in their order."""
-    found = Translation(serves=True, routes=True, balances=True)
-    found.hide(of_nclu(text), FILE)
-    reader = _Reader(found)
+    translation = Translation(serves=True, routes=True, balances=True)
+    translation.hide(of_nclu(text), FILE)
+    reader = _Reader(translation)
     hosts: dict[str, Place] = {}
     for _, line, span in rows(text):
         prompt = _PROMPT.match(line)
@@ -85,15 +85,15 @@ def translated(text: str) -> Translation:
             continue
         understood((Place(FILE, span), line), partial(reader.take, words[1:]), reader.stray)
     reader.finish()
-    if len(hosts) == 1 and not any(line.command.startswith("nv set system hostname ") for line in found.lines):
+    if len(hosts) == 1 and not any(line.command.startswith("nv set system hostname ") for line in translation.lines):
         host, place = next(iter(hosts.items()))
-        found.add(f"system hostname {host}", place, f"the prompt of {host}")
-    return found
+        translation.add(f"system hostname {host}", place, f"the prompt of {host}")
+    return translation
 
 
 class _Reader:
-    def __init__(self, found: Translation) -> None:
-        self._found = found
+    def __init__(self, translation: Translation) -> None:
+        self._found = translation
         self._asns: dict[str, tuple[str, Place]] = {}
         """Of each VRF with BGP, the default one empty: its AS number, and where it is said."""
         self._bgp: list[tuple[str, str, str, Place, str]] = []
@@ -108,11 +108,11 @@ class _Reader:
 
     def take(self, words: Sequence[str], at: tuple[Place, str]) -> None:
         """Take over a command without its `net`, which stands at a place of the text."""
-        place, said = at[0], covered(" ".join(("net", *words)))
+        place, text = at[0], mask_secret(" ".join(("net", *words)))
         match list(words):
             case ["add", *rest]:
-                if not rest or not self._add(rest, place, said):
-                    self._unknown(rest, place, said)
+                if not rest or not self._add(rest, place, text):
+                    self._unknown(rest, place, text)
             case ["del", "all"]:
                 self._gone.clear()
                 self._found.lines.clear()
@@ -121,7 +121,7 @@ class _Reader:
                 self._bgp.clear()
                 self._asns.clear()
             case ["del", *rest]:
-                gone = covered(" ".join(("net", "add", *rest)))
+                gone = mask_secret(" ".join(("net", "add", *rest)))
                 self._gone.append((len(self._found.lines), len(self._bridged), len(self._bgp), gone))
                 if rest[:2] in (["bgp"], ["bgp", "autonomous-system"]):
                     self._asns.pop("", None)
@@ -130,26 +130,26 @@ class _Reader:
             case [("commit" | "pending" | "abort" | "show" | "example" | "rollback" | "help"), *_]:
                 pass
             case [verb, *_] if near := meant(verb, _VERBS, 0.8):
-                self._found.unknown(place, said, "NCLU", f"`{verb}`: {near}")
+                self._found.unknown(place, text, "NCLU", f"`{verb}`: {near}")
             case _:
-                self._found.ignore(place, f"command {shown(said)}")
+                self._found.ignore(place, f"command {quote_text(text)}")
 
-    def _unknown(self, words: Sequence[str], place: Place, said: str) -> None:
+    def _unknown(self, words: Sequence[str], place: Place, command: str) -> None:
         """Remark a command that NCLU does not have: a slip, or classes of traffic set in words of other systems."""
         for word in words[:4]:
             if word not in _WORDS and (meant := slip(word, _WORDS)):
-                self._found.unknown(place, said, "NCLU", f"`{word}`: did you mean `{meant}`?")
+                self._found.unknown(place, command, "NCLU", f"`{word}`: did you mean `{meant}`?")
                 return
         if _OF_CLASSES & {*words[:4]}:
-            self._found.unknown(place, said, "NCLU", f"there is {_CLASSES}")
+            self._found.unknown(place, command, "NCLU", f"there is {_CLASSES}")
         else:
-            self._found.ignore(place, f"command {shown(said)}")
+            self._found.ignore(place, f"command {quote_text(command)}")
 
     def finish(self) -> None:
         """Add what is told to FRR, and what was no command."""
         self._delete()
         for place, line in self.stray:
-            self._found.ignore(place, f"line {shown(covered(line))}")
+            self._found.ignore(place, f"line {quote_text(mask_secret(line))}")
         for _, _, command, where, said in self._bgp:
             if over := _OVER_PORT.match(command):
                 self._found.add(f"interface {over[1]} type swp", where, said)
@@ -158,22 +158,22 @@ class _Reader:
         for command, where, said in self._bridged:
             self._found.add(command.format(bridge=word_of(name)), where, said)
         for vrf, (number, place) in self._asns.items():
-            own = [one[1:] for one in self._bgp if one[0] == vrf]
-            self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own)
+            own_commands = [one[1:] for one in self._bgp if one[0] == vrf]
+            self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own_commands)
 
     def _delete(self) -> None:
         """Take out what a later `net del` takes back."""
         lines = [(before, gone) for before, _, _, gone in self._gone]
         bridged = [(before, gone) for _, before, _, gone in self._gone]
         bgp = [(before, gone) for _, _, before, gone in self._gone]
-        self._found.lines[:] = left(self._found.lines, lines, lambda one: one.said)
-        self._bridged[:] = left(self._bridged, bridged, lambda one: one[2])
-        self._bgp[:] = left(self._bgp, bgp, lambda one: one[4])
+        self._found.lines[:] = drop_deleted_rows(self._found.lines, lines, lambda line: line.said)
+        self._bridged[:] = drop_deleted_rows(self._bridged, bridged, lambda one: one[2])
+        self._bgp[:] = drop_deleted_rows(self._bgp, bgp, lambda one: one[4])
 
     def _process(self, head: str, place: Place, commands: Sequence[tuple[str, str, Place, str]]) -> None:
         self._found.frr.append((head, place))
-        groups = [one for one in commands if one[1].endswith(" peer-group")]
-        for family, line, where, _ in (*groups, *(one for one in commands if one not in groups)):
+        groups = [command for command in commands if command[1].endswith(" peer-group")]
+        for family, line, where, _ in (*groups, *(command for command in commands if command not in groups)):
             if family:
                 self._found.frr.append((f" address-family {family}", where))
                 self._found.frr.append((f"  {line}", where))
@@ -243,7 +243,7 @@ class _Reader:
             case ["mtu", number]:
                 commands = [f"link mtu {word_of(number)}"]
             case ["alias", *text]:
-                commands = [f"description '{covered(' '.join(text)).replace(chr(39), '')}'"]
+                commands = [f"description '{mask_secret(' '.join(text)).replace(chr(39), '')}'"]
             case ["link", "speed", speed] if (mbps := whole_number(speed)) is not None:
                 commands = [f"link speed {mbps // 1000}G" if mbps >= 1000 else f"link speed {mbps}M"]
             case ["link", "speed", speed]:
@@ -310,7 +310,7 @@ class _Reader:
                 case ["mtu", size]:
                     commands.append(f"{own} link mtu {word_of(size)}")
                 case ["alias", *text]:
-                    commands.append(f"{own} description '{covered(' '.join(text)).replace(chr(39), '')}'")
+                    commands.append(f"{own} description '{mask_secret(' '.join(text)).replace(chr(39), '')}'")
             self._bridged += [(command.replace("{", "").replace("}", ""), place, said) for command in commands]
 
     def _members(self, bond: str, members: str, place: Place, said: str) -> None:
@@ -381,20 +381,20 @@ def _ports(text: str) -> str:
     for part in text.split(","):
         head = re.match(r"[A-Za-z]+", part)
         prefix = head[0] if head else prefix
-        whole = part if head else prefix + part
-        match = _RANGE.fullmatch(whole)
-        found.append(f"{match[1]}{match[2]}-{match[3]}" if match else word_of(whole))
+        whole_text = part if head else prefix + part
+        match = _RANGE.fullmatch(whole_text)
+        found.append(f"{match[1]}{match[2]}-{match[3]}" if match else word_of(whole_text))
     return ",".join(found)
 
 
 def _written_out(text: str) -> tuple[str, ...]:
     """Return each name of a list with ranges."""
-    found: list[str] = []
+    written_outs: list[str] = []
     for part in _ports(text).split(","):
         match = _RANGE.fullmatch(part)
         if match:
             last = min(int(match[3]), int(match[2]) + 1024)
-            found += [f"{match[1]}{number}" for number in range(int(match[2]), last + 1)]
+            written_outs += [f"{match[1]}{number}" for number in range(int(match[2]), last + 1)]
         else:
-            found.append(part)
-    return tuple(found)
+            written_outs.append(part)
+    return tuple(written_outs)

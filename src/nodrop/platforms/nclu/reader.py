@@ -27,8 +27,8 @@ def detect(name: str, head: bytes) -> bool:
     return name == FILE or bool(_COMMAND.search(head))
 
 
-def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading."""
     problems: list[Problem] = []
     sources, texts = translating.decoded(bundle, problems)
-    return translating.read("nclu", name, sources, translated(texts.get(FILE, "")), problems)
+    return translating.read_translation("nclu", name, sources, translated(texts.get(FILE, "")), problems)

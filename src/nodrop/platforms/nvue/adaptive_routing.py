@@ -24,8 +24,8 @@ _DERIVED = "up to Cumulus Linux 5.12 a port that has adaptive routing turns it o
 
 def of_interface(view: View) -> tuple[bool, int | None]:
     """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
-    own = view.below(*BELOW)
-    return bool(_stated(own)), own.integer(THRESHOLD, *PERCENT, "percent")
+    own_view = view.below(*BELOW)
+    return bool(_read_enabled_flag(own_view)), own_view.integer(THRESHOLD, *PERCENT, "percent")
 
 
 def of_switch(
@@ -36,9 +36,9 @@ def of_switch(
     `derived` is told where that follows from a port; it is UNKNOWN where it does in some releases and the file names
     none.
     """
-    own = top.below(*BELOW)
-    weighs = bool(own.flag(THRESHOLD))
-    stated = _stated(own)
+    own_view = top.below(*BELOW)
+    weighs = bool(own_view.flag(THRESHOLD))
+    stated = _read_enabled_flag(own_view)
     if stated is not None:
         return stated, weighs
     if not any(port.adaptive_routing for port in ports):
@@ -51,10 +51,10 @@ def of_switch(
     return on, weighs
 
 
-def _stated(own: View) -> bool | None:
+def _read_enabled_flag(own_view: View) -> bool | None:
     """Return what is said in either dialect; the later word counts."""
-    found = [own.flag(word) for word in own.node if word in ("enable", "state")]
-    return found[-1] if found else None
+    flags = [own_view.flag(word) for word in own_view.node if word in ("enable", "state")]
+    return flags[-1] if flags else None
 
 
 def port_paths(port: str, field: str) -> Iterator[Path]:
@@ -73,7 +73,7 @@ def switch_paths(head: str, ports: Iterable[str]) -> Iterator[Path]:
     yield from (("interface", name, *BELOW) for name in ports)
 
 
-def _paths(own: Path) -> Iterator[Path]:
-    yield (*own, "state")
-    yield (*own, "enable")
-    yield own
+def _paths(own_path: Path) -> Iterator[Path]:
+    yield (*own_path, "state")
+    yield (*own_path, "enable")
+    yield own_path

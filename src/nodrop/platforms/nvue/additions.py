@@ -21,7 +21,7 @@ _Tree = dict[str, "_Tree | str"]
 """Statements by word; a leaf is what stands behind the path."""
 
 
-def merged(statements: str, extras: Sequence[Extra]) -> str:
+def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
     """Return the statements with the owner's; Unsupported where they name what is there, or lead through a value."""
     tree: _Tree = {}
     for line in statements.splitlines():
@@ -44,19 +44,19 @@ def _value(text: str) -> str:
 
 def _put(tree: _Tree, path: list[str], leaf: str) -> None:
     """Put a leaf into a tree, its keys sorted where those beside them are."""
-    head, *rest = path
+    head, *remaining_paths = path
     if head not in tree:
         before = list(tree)
-        tree[head] = {} if rest else leaf
+        tree[head] = {} if remaining_paths else leaf
         if before == sorted(before, key=natural):
             both = dict(tree)
             tree.clear()
             tree.update((key, both[key]) for key in sorted(both, key=natural))
-    if rest:
+    if remaining_paths:
         inside = tree[head]
         if not isinstance(inside, dict):  # what was there and no more
             inside = tree[head] = {}
-        _put(inside, rest, leaf)
+        _put(inside, remaining_paths, leaf)
 
 
 def _lines(tree: _Tree, before: str) -> Iterator[str]:

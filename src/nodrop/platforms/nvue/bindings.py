@@ -33,8 +33,8 @@ Row = Binding[Path, Nodes, Dialect, Lines]
 
 def lines_of(rows: Iterable[Row], part: object, spoken: Dialect, below: Path = ()) -> Iterator[Line]:
     """Yield the statements of a part of the model, whose node is `below` another, in the order of the rows."""
-    for said in encoded(rows, part, spoken):
-        yield from (one._replace(path=(*below, *one.path)) for one in said) if below else said
+    for lines in encoded(rows, part, spoken):
+        yield from (one._replace(path=(*below, *one.path)) for one in lines) if below else lines
 
 
 def first(read: Callable[[View], Any]) -> Callable[[Nodes], Any]:
@@ -65,15 +65,15 @@ def number(
     """
     spelt = {value: word for word, value in words.items() if value is not None}
 
-    def read(node: View) -> int | None:
+    def read_number(node: View) -> int | None:
         above, key = node.below(*path[:-1]), path[-1]
-        found = (above.text(key) if words else None) or ""
-        return words[found] if found in words else above.integer(key, low, high, unit)
+        found_text = (above.text(key) if words else None) or ""
+        return words[found_text] if found_text in words else above.integer(key, low, high, unit)
 
     return Binding(
         field=field,
         where=(path,),
-        decode=first(read),
+        decode=first(read_number),
         encode=lambda value, _: (Line(path, IS, spelt.get(value, value)),),
         refuses=(*refuses, Within(low, most or high, frozenset(spelt))),
     )
@@ -84,14 +84,14 @@ def text(
 ) -> Row:
     """Return the row of a text at the first of some paths that states it; `absent` are words that state nothing."""
 
-    def read(node: View) -> str | None:
-        found = (node.below(*path[:-1]).text(path[-1]) for path in paths)
-        return next((value for value in found if value and value not in absent), None)
+    def read_text(node: View) -> str | None:
+        texts = (node.below(*path[:-1]).text(path[-1]) for path in paths)
+        return next((value for value in texts if value and value not in absent), None)
 
     return Binding(
         field=field,
         where=paths,
-        decode=first(read),
+        decode=first(read_text),
         encode=lambda value, _: (Line(paths[0], mark, line(value) if mark is READS else value),),
         refuses=refuses,
     )
@@ -106,17 +106,17 @@ def flag(
     that is written; without it, that of the release.
     """
 
-    def read(node: View) -> bool | None:
+    def read_flag(node: View) -> bool | None:
         above, key = node.below(*path[:-1]), path[-1]
         if not on:
             return above.flag(key)
-        found = above.text(key)
-        return None if found is None else found in on
+        found_text = above.text(key)
+        return None if found_text is None else found_text in on
 
     return Binding(
         field=field,
         where=(path,),
-        decode=first(read),
+        decode=first(read_flag),
         encode=lambda value, spoken: (Line(path, IS, written or spoken.on),) if value else (),
         refuses=refuses,
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Literal
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import SOURCES, AddressFamily, Aggregate, BgpNeighbor, Redistribution
@@ -133,7 +133,7 @@ def _enabled(nodes: Nodes) -> bool:
     return first(lambda node: node.flag("shutdown"))(nodes) is not True and first(is_on)(nodes) is not False
 
 
-def _watched(nodes: Nodes) -> bool:
+def _has_bfd(nodes: Nodes) -> bool:
     """Return whether a session has BFD, which it has with any setting below `bfd` that does not turn it off."""
     nodes = [node.below("bfd") for node in nodes]
     return any(bool(node) if (stated := is_on(node)) is None else stated for node in nodes)
@@ -148,7 +148,7 @@ def _bfd(value: bool, spoken: Dialect) -> Lines:
 
 def _security(nodes: Nodes) -> int | None:
     """Return from how many hops a session accepts packets; one, where TTL security is on without a number."""
-    node = first(lambda one: one.below("ttl-security") or None)(nodes)
+    node = first(lambda view: view.below("ttl-security") or None)(nodes)
     if node is None or not is_on(node):
         return None
     return node.integer("hops", 1, 254) or 1
@@ -214,7 +214,7 @@ COMMON: tuple[Row, ...] = (
         decode=_enabled,
         encode=lambda value, spoken: () if value else (Line(("shutdown",), IS, spoken.on),),
     ),
-    Binding(field="bfd", where=(("bfd", "enable"), ("bfd", "profile"), ("bfd",)), decode=_watched, encode=_bfd),
+    Binding(field="bfd", where=(("bfd", "enable"), ("bfd", "profile"), ("bfd",)), decode=_has_bfd, encode=_bfd),
     replace(
         number("hold_s", ("timers", "hold"), 3, 65535, "s", words={"none": 0, "auto": None}),
         encode=_timers,
@@ -288,7 +288,7 @@ def checked_prefix(node: View, prefix: str, *below: str) -> bool:
     """Return whether a text is a prefix; if not, remark it at a path below a node."""
     found = is_prefix(prefix)
     if not found:
-        node.config.malformed((*node.path, *below), shown(prefix), "a prefix, such as 10.1.0.0/24")
+        node.config.malformed((*node.path, *below), quote_text(prefix), "a prefix, such as 10.1.0.0/24")
     return found
 
 
@@ -308,12 +308,12 @@ def _aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
 
 
 def _aggregated(rows: tuple[Aggregate, ...], spoken: Dialect) -> Lines:
-    found = []
+    lines = []
     for row in rows:
         path = (*FAMILIES[":" in row.prefix], "aggregate-route", row.prefix)
         said = [key for key, on in (("summary-only", row.summary_only), ("as-set", row.as_set)) if on]
-        found += [Line((*path, key), IS, spoken.on) for key in said] or [Line(path)]
-    return tuple(found)
+        lines += [Line((*path, key), IS, spoken.on) for key in said] or [Line(path)]
+    return tuple(lines)
 
 
 def _redistributions(nodes: Nodes) -> tuple[Redistribution, ...]:
@@ -358,7 +358,7 @@ PROCESS: tuple[Row, ...] = (
     Binding(
         field="networks",
         decode=_networks,
-        encode=lambda prefixes, _: tuple(Line((*FAMILIES[":" in one], "network", one)) for one in prefixes),
+        encode=lambda prefixes, _: tuple(Line((*FAMILIES[":" in prefix], "network", prefix)) for prefix in prefixes),
     ),
     Binding(field="aggregates", decode=_aggregates, encode=_aggregated),
     Binding(field="distances", refuses=(never("nodrop does not write administrative distances of NVUE"),)),

@@ -1,7 +1,7 @@
 """What ports and bonds say as ports of the bridge, as statements."""
 
 from nodrop.model.fabric import Device
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.nvue.spelling import numbers
 from nodrop.platforms.rendering import Quoted
 
@@ -9,22 +9,22 @@ DOMAIN = "br_default"
 """The bridge that has all VLANs: the one that every switch begins with."""
 
 
-def bridged(device: Device) -> dict[str, Quoted]:
+def render_bridge_ports(device: Device) -> dict[str, Quoted]:
     """Return by port or bond what it says as a port of the bridge: access to one VLAN, or those that it tags."""
     untagged: dict[str, int] = {}
     tagged: dict[str, list[int]] = {}
-    for vlan in known(device.vlans):
+    for vlan in require_fact(device.vlans):
         for member in vlan.members:
             if member.tagged:
                 tagged.setdefault(member.interface, []).append(vlan.id)
             else:
                 untagged[member.interface] = vlan.id
-    found = {}
+    bridge_ports = {}
     for name in {*untagged, *tagged}:
         start = f"interface {name} bridge domain {DOMAIN} "
         if name in tagged:
             ids = numbers(tagged[name])
-            found[name] = Quoted(f"{start}untagged = {untagged.get(name, 'none')}\n{start}vlan {ids}\n")
+            bridge_ports[name] = Quoted(f"{start}untagged = {untagged.get(name, 'none')}\n{start}vlan {ids}\n")
         else:
-            found[name] = Quoted(f"{start}access = {untagged[name]}\n")
-    return found
+            bridge_ports[name] = Quoted(f"{start}access = {untagged[name]}\n")
+    return bridge_ports

@@ -37,7 +37,7 @@ _NAMES = {
 }
 
 
-def spelt(community: str, release: object) -> str:
+def render_community(community: str, release: object) -> str:
     """Return a community as a release of NVUE writes it."""
     if community == INTERNET and not knows(release, "the community internet as a number"):
         return community

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nodrop.model.fabric import Device
 from nodrop.model.qos import WatchdogConditions
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.tree import Path
@@ -46,7 +46,7 @@ USUAL = WatchdogConditions(pause_ten_thousandths=9900, sent_frames=0, queue_perc
 REASON = "a queue is stuck that was paused for 99 % of a polling and sent nothing, unless the switch is told otherwise"
 
 
-def read(timers: View, release: object) -> tuple[WatchdogConditions | None, bool]:
+def read_conditions(timers: View, release: object) -> tuple[WatchdogConditions | None, bool]:
     """Return the conditions, and whether any was said; None where none was and the release is not known to have them.
 
     A value of a condition that is off is remarked: it is not looked at.
@@ -56,9 +56,9 @@ def read(timers: View, release: object) -> tuple[WatchdogConditions | None, bool
     if not stated:
         return (USUAL if isinstance(release, str) and knows(release, WHAT) else None), False
     values = {one.field: _value(timers.below(one.key), one) if timers.has(one.key) else None for one in _CONDITIONS}
-    for one in _CONDITIONS:
-        if not timers.has(one.key):
-            values[one.field] = getattr(USUAL, one.field)
+    for condition in _CONDITIONS:
+        if not timers.has(condition.key):
+            values[condition.field] = getattr(USUAL, condition.field)
     frames = timers.integer(_RECOVERY, *_FRAMES)
     return WatchdogConditions(
         pause_ten_thousandths=values["pause_ten_thousandths"],
@@ -68,42 +68,42 @@ def read(timers: View, release: object) -> tuple[WatchdogConditions | None, bool
     ), True
 
 
-def _value(node: View, one: _Condition) -> int | None:
+def _value(node: View, condition: _Condition) -> int | None:
     """Return what a condition says; None where it is off."""
     state = node.flag("state")
-    value = node.integer(one.word, *one.range)
-    if (getattr(USUAL, one.field) is not None) if state is None else state:
-        return _VALUES[one.field] if value is None else value
+    value = node.integer(condition.word, *condition.range)
+    if (getattr(USUAL, condition.field) is not None) if state is None else state:
+        return _VALUES[condition.field] if value is None else value
     if value is not None:
-        facts = {"setting": f"{one.key} {one.word}", "value": str(value), "key": one.key}
-        node.config.remark("condition-off", (), (*node.path, one.word), **facts)
+        facts = {"setting": f"{condition.key} {condition.word}", "value": str(value), "key": condition.key}
+        node.config.remark("condition-off", (), (*node.path, condition.word), **facts)
     return None
 
 
 def statements(conditions: WatchdogConditions | None) -> dict[Path, str]:
     """Return the settings below `qos pfc-watchdog` that say conditions, in a file's order; none says the usual ones."""
-    found: dict[Path, str] = {}
+    found_statements: dict[Path, str] = {}
     if conditions is None:
-        return found
-    for one in _CONDITIONS:
-        value = getattr(conditions, one.field)
-        if value == getattr(USUAL, one.field):
+        return found_statements
+    for condition in _CONDITIONS:
+        value = getattr(conditions, condition.field)
+        if value == getattr(USUAL, condition.field):
             continue
         if value is not None:
-            found[one.key, one.word] = str(value)
-        found[one.key, "state"] = "disabled" if value is None else "enabled"
+            found_statements[condition.key, condition.word] = str(value)
+        found_statements[condition.key, "state"] = "disabled" if value is None else "enabled"
     if conditions.recovery_pause_frames != USUAL.recovery_pause_frames:
-        found[_RECOVERY,] = str(conditions.recovery_pause_frames)
-    return dict(sorted(found.items()))
+        found_statements[_RECOVERY,] = str(conditions.recovery_pause_frames)
+    return dict(sorted(found_statements.items()))
 
 
 def paths(field: str) -> Iterator[Path]:
     """Yield where a field of the conditions may stand."""
-    for one in _CONDITIONS:
-        if field in (one.field, ""):
-            yield (*WATCHDOG, one.key, one.word)
-            yield (*WATCHDOG, one.key, "state")
-            yield (*WATCHDOG, one.key)
+    for condition in _CONDITIONS:
+        if field in (condition.field, ""):
+            yield (*WATCHDOG, condition.key, condition.word)
+            yield (*WATCHDOG, condition.key, "state")
+            yield (*WATCHDOG, condition.key)
     if field in ("recovery_pause_frames", ""):
         yield (*WATCHDOG, _RECOVERY)
     yield WATCHDOG
@@ -111,7 +111,7 @@ def paths(field: str) -> Iterator[Path]:
 
 def check(device: Device) -> None:
     """Raise Unsupported where a release has no such conditions, or no such values of them."""
-    conditions = known(device.watchdog_conditions)
+    conditions = require_fact(device.watchdog_conditions)
     if not knows(device.version, WHAT):
         if conditions is not None:
             reason = f"NVUE has {WHAT} since {SINCE[WHAT]}, and this is {device.version}"
@@ -119,7 +119,7 @@ def check(device: Device) -> None:
         return
     if conditions is None:
         raise refuse(["watchdog_conditions"], f"a switch of {device.version} has some")
-    ranges = {one.field: one.range for one in _CONDITIONS} | {"recovery_pause_frames": _FRAMES}
+    ranges = {condition.field: condition.range for condition in _CONDITIONS} | {"recovery_pause_frames": _FRAMES}
     for field, (low, high) in ranges.items():
         value = getattr(conditions, field)
         if value is not None and not low <= value <= high:

@@ -30,8 +30,8 @@ def of_image() -> list[str]:
     """Return the settings of `system` that an image comes with, as lines: what `nv config replace` removes."""
     settings = [one for row in rows("nvue") for one in row.settings if one[0] == "system"]
     words = sorted({" ".join(one[1:-1][:2] or one[1:]) for one in settings})
-    own = [one for one in words if not any(one.startswith(f"{other} ") for other in words)]
-    return textwrap.wrap("system " + ", ".join(own), 100, break_on_hyphens=False)
+    own_words = [word for word in words if not any(word.startswith(f"{other_word} ") for other_word in words)]
+    return textwrap.wrap("system " + ", ".join(own_words), 100, break_on_hyphens=False)
 
 
 def apply_script(release: str, model: str) -> str:

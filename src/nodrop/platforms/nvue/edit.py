@@ -16,8 +16,8 @@ from nodrop.model.qos import COLORS, QosProfile, Queue, WredProfile
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
-from nodrop.model.values import changed
-from nodrop.platforms import file_of, not_carried
+from nodrop.model.values import replace_fields
+from nodrop.platforms import file_of, unsupported_paths
 from nodrop.platforms.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same
 from nodrop.platforms.nvue.edit_between import between as between
 from nodrop.platforms.nvue.edit_bridging import change_bridging
@@ -28,7 +28,7 @@ from nodrop.platforms.nvue.edit_qos import change_qos
 from nodrop.platforms.nvue.edit_rows import change_rows
 from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import forms, steps
-from nodrop.platforms.nvue.reader import read
+from nodrop.platforms.nvue.reader import read_device
 from nodrop.platforms.nvue.tree import Path, Tree
 
 _SWITCH = "it is the switch, not a setting"
@@ -67,10 +67,10 @@ def edit(
     Raises InputProblems where the file cannot be read. Changes are made together where that can be, else one by one,
     in their order; what cannot be made is `by_hand`, with the reason.
     """
-    wanted = list(changes)
+    wanted_changes = list(changes)
     drawing = _Drawing()
     means = Means(
-        read=read,
+        read=read_device,
         impossible=_impossible,
         together=_together,
         draw=drawing.draw,
@@ -78,20 +78,20 @@ def edit(
         spelling=_OF_KEYS,
         meaning=_OF_MEANING,
     )
-    state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means, budget)
-    by_hand = state.made(wanted)
+    state = State(bundle, name or (wanted_changes[0].subject[0] if wanted_changes else ""), means, budget)
+    by_hand = state.apply_changes(wanted_changes)
     file = file_of("nvue", bundle)
     if state.bundle == bundle:
         return Edit(by_hand=by_hand)
-    made = drawing.made(state.bundle)
+    new_operations = drawing.collect_operations(state.bundle)
     tree = Tree(bundle[file], file)
     release = Draft(tree, state.first).release
     return Edit(
         files={file: state.bundle[file]},
-        steps=tuple(steps(made, tree.root, state.first.device, release)),
-        forms=forms(made),
+        steps=tuple(steps(new_operations, tree.root, state.first.device, release)),
+        forms=forms(new_operations),
         by_hand=by_hand,
-        follows=tuple(state.told(wanted, by_hand)),
+        follows=tuple(state.find_side_changes(wanted_changes, by_hand)),
     )
 
 
@@ -113,17 +113,17 @@ class _Drawing:
             change_rows(draft, reading.device, new)
             change_bridging(draft, reading.device, new)
             change_qos(draft, reading.device, new)
-            wanted = draft.operations
-            if not wanted and (first := next(differences(reading.device, new), None)):
-                raise ValueError(_unspelt(first.path))
+            wanted_operations = draft.operations
+            if not wanted_operations and (first_difference := next(differences(reading.device, new), None)):
+                raise ValueError(_unspelt(first_difference.path))
             text = bundle[file].decode()
             for in_place in (True, False):
                 document = ScriptDocument(text) if nvset.detect(bundle[file]) else YamlDocument(text)
                 if in_place:
-                    for one in wanted:
-                        document.make(one)
+                    for operation in wanted_operations:
+                        document.make(operation)
                 else:
-                    document.append(wanted)
+                    document.append(wanted_operations)
                 made = {**bundle, file: document.text.encode()}
                 self._drafts.append((made, draft))
                 yield made
@@ -136,7 +136,7 @@ class _Drawing:
         earlier = self._drafts[:at] if at > 0 else []
         self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
 
-    def made(self, bundle: Bundle) -> list[Operation]:
+    def collect_operations(self, bundle: Bundle) -> list[Operation]:
         """Return all that was done on the way to a bundle."""
         self._keep(bundle)
         gone: dict[Path, None] = {}
@@ -166,7 +166,7 @@ def _impossible(change: Change) -> str | None:
     area, *rest = (*change.subject[1:], "")
     own = area.startswith("@")
     path = (area[1:], *rest) if own else ("interfaces", "*", *rest)
-    for unsaid, reason in not_carried("nvue").items():
+    for unsaid, reason in unsupported_paths("nvue").items():
         if path[: unsaid.count("/") + 1] == tuple(unsaid.split("/")):
             return reason
     return _BY_HAND.get(area if own else rest[0])
@@ -185,18 +185,20 @@ def _port_together(old: Interface, new: Interface, device: str, subjects: Sequen
         return new
     were = {queue.index: queue for queue in old.qos.queues}
     queues = tuple(_of_one_color(were.get(queue.index, queue), queue) for queue in new.qos.queues)
-    return changed(new, qos=changed(new.qos, queues=queues))
+    return replace_fields(new, qos=replace_fields(new.qos, queues=queues))
 
 
 def _of_one_color(old: Queue, new: Queue) -> Queue:
     """Return a queue that marks all colors alike, as NVUE does, where it did and one of them was changed."""
-    was, now = old.wred, new.wred
-    if not isinstance(was, WredProfile) or not isinstance(now, WredProfile):
+    was, wred_profile = old.wred, new.wred
+    if not isinstance(was, WredProfile) or not isinstance(wred_profile, WredProfile):
         return new
-    moved = [color for color in COLORS if not same(getattr(was, color), getattr(now, color))]
+    moved = [color for color in COLORS if not same(getattr(was, color), getattr(wred_profile, color))]
     if not same(was.green, was.yellow) or not same(was.green, was.red) or len(moved) != 1:
         return new
-    return changed(new, wred=changed(now, **dict.fromkeys(COLORS, getattr(now, moved[0]))))
+    return replace_fields(
+        new, wred=replace_fields(wred_profile, **dict.fromkeys(COLORS, getattr(wred_profile, moved[0])))
+    )
 
 
 def _follows(found: Found) -> bool:

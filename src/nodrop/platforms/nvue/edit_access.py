@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.read_access import binding_path
@@ -19,14 +19,14 @@ def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
     """Bring the access lists of `new` into a file that says `old`; what has no setting there is left as it is."""
     if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
         return
-    before: Mapping[str, AccessList] = {one.name: one for one in old.access_lists}
-    after: Mapping[str, AccessList] = {one.name: one for one in new.access_lists}
+    before: Mapping[str, AccessList] = {access_list.name: access_list for access_list in old.access_lists}
+    after: Mapping[str, AccessList] = {access_list.name: access_list for access_list in new.access_lists}
     for name in dict.fromkeys((*before, *after)):
         _change(draft, name, before.get(name), after.get(name))
 
 
 def _change(draft: Draft, name: str, old: AccessList | None, new: AccessList | None) -> None:
-    bound = [set() if one is None else set(one.bindings) for one in (old, new)]
+    bound = [set() if access_list is None else set(access_list.bindings) for access_list in (old, new)]
     for binding in sorted(bound[0] - bound[1], key=lambda one: one.key):
         *whole, way = binding_path(name, binding)
         ways = draft.top.below(*whole).node.keys()
@@ -37,10 +37,15 @@ def _change(draft: Draft, name: str, old: AccessList | None, new: AccessList | N
     if new is None:
         draft.unset("acl", name)
         return
-    was = {entry.name: entry for entry in those_known(old.entries if old is not None else ())}
-    entries = {entry.name: entry for entry in those_known(new.entries)}
+    was = {entry.name: entry for entry in known_rows(old.entries if old is not None else ())}
+    entries = {entry.name: entry for entry in known_rows(new.entries)}
     if old is None:
-        draft.set("acl", name, "type", to=next((one.family for one in entries.values() if one.family), "ipv4"))
+        draft.set(
+            "acl",
+            name,
+            "type",
+            to=next((access_entry.family for access_entry in entries.values() if access_entry.family), "ipv4"),
+        )
     for gone in was.keys() - entries.keys():
         draft.unset("acl", name, "rule", gone)
     for entry in entries.values():
@@ -73,4 +78,4 @@ def _settings(entry: AccessEntry) -> Iterator[_Setting]:
 
 
 def _of_ports(ports: Sequence[PortRange]) -> Iterator[str]:
-    return (str(one.first) if one.first == one.last else f"{one.first}-{one.last}" for one in ports)
+    return (str(port.first) if port.first == port.last else f"{port.first}-{port.last}" for port in ports)

@@ -10,7 +10,7 @@ from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.edit_operations import THERE, operations
 from nodrop.platforms.nvue.edit_steps import forms, steps
 from nodrop.platforms.nvue.names import keys
-from nodrop.platforms.nvue.reader import read
+from nodrop.platforms.nvue.reader import read_device
 from nodrop.platforms.nvue.schema import Node as Known
 from nodrop.platforms.nvue.schema import below, schema
 from nodrop.platforms.nvue.schema_types import Leaf
@@ -33,15 +33,15 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
     if _broken_out(before) != _broken_out(after):
         return None
     gone = dict.fromkeys(_gone(before, after, (), schema()))
-    made = [*operations(gone), *operations(dict(_made(before, after, (), gone)))]
-    if not made:
+    new_operations = [*operations(gone), *operations(dict(_find_new_values(before, after, (), gone)))]
+    if not new_operations:
         return Edit()
-    reading = read(name, sources(old))
+    reading = read_device(name, sources(old))
     release = Draft(trees[0], reading).release
     return Edit(
         files={file: new[file]},
-        steps=tuple(steps(made, trees[0].root, reading.device, release)),
-        forms=forms(made),
+        steps=tuple(steps(new_operations, trees[0].root, reading.device, release)),
+        forms=forms(new_operations),
     )
 
 
@@ -52,20 +52,20 @@ def single(node: Node, parent: str) -> Node:
     return found
 
 
-def _lay(found: Node, node: Node, parent: str) -> None:
+def _lay(found_node: Node, node: Node, parent: str) -> None:
     for key, value in node.items():
         for one in keys(parent, key):
             if not isinstance(value, dict):
-                found[one] = value if value is None else str(value)
+                found_node[one] = value if value is None else str(value)
                 continue
-            inside = found.get(one)
+            inside = found_node.get(one)
             if not isinstance(inside, dict):
-                inside = found[one] = {}
+                inside = found_node[one] = {}
             _lay(inside, value, one)
 
 
 def _broken_out(root: Node) -> Mapping[str, object]:
-    """What each port is broken out into; nothing of ports that are not."""
+    """Return the breakout of each port; none of ports without one."""
     found: dict[str, object] = {}
     for port, node in mapping_at(root, "interface").items():
         if (broken := value_at(node, *_BREAKOUT)) is not None:
@@ -89,13 +89,13 @@ def _gone(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[
             yield here
 
 
-def _made(before: Node, after: Node, at: Path, gone: Mapping[Path, None]) -> Iterator[tuple[Path, str]]:
+def _find_new_values(before: Node, after: Node, at: Path, gone: Mapping[Path, None]) -> Iterator[tuple[Path, str]]:
     """Yield what is to be said, with its value."""
     for key, value in after.items():
         here = (*at, key)
         was = before.get(key) if here not in gone else None
         if isinstance(value, dict) and value:
-            yield from _made(was if isinstance(was, dict) else {}, value, here, gone)
+            yield from _find_new_values(was if isinstance(was, dict) else {}, value, here, gone)
         elif isinstance(value, dict) or value is None:
             if was != value or key not in before or here in gone:
                 yield here, THERE

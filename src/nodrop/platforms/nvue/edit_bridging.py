@@ -6,7 +6,7 @@ from typing import Any
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.platforms.editing import same
-from nodrop.platforms.nvue.bridging import DOMAIN, bridged
+from nodrop.platforms.nvue.bridging import DOMAIN, render_bridge_ports
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.names import numbers
@@ -57,7 +57,7 @@ def _statements(draft: Draft, device: Device) -> _Said:
             yield (*path, "member", member), THERE
         yield (*path, "mode"), "lacp"
         yield ("interface", bond.name, "type"), "bond"
-    for text in bridged(device).values():
+    for text in render_bridge_ports(device).values():
         for line in text.splitlines():
             head, equals, value = line.partition(" = ")
             *path_to, last = head.split(" ")

@@ -18,16 +18,16 @@ from nodrop.units import whole_number
 
 def spelt_key(parent: str, singles: Iterable[str]) -> str:
     """Spell single keys below `parent` as one."""
-    each = tuple(singles)
-    if len(each) == 1:
-        return each[0]
+    names = tuple(singles)
+    if len(names) == 1:
+        return names[0]
     if parent in NUMBERED:
-        found = [number for one in each if (number := whole_number(one)) is not None]
-        if len(found) == len(each):
-            return numbers(found)
-    if all(nvue_port(name) for name in each):
-        return port_key(each)
-    return ",".join(each)
+        indexes = [number for name in names if (number := whole_number(name)) is not None]
+        if len(indexes) == len(names):
+            return numbers(indexes)
+    if all(nvue_port(name) for name in names):
+        return port_key(names)
+    return ",".join(names)
 
 
 _FREE = frozenset({"description", "hostname", "system-contact", "system-location"})
@@ -47,14 +47,14 @@ class YamlDocument:
     """A document of `header`, `set` and `unset`."""
 
     def __init__(self, text: str) -> None:
-        """The reader has taken the text."""
+        """Return the root of a text that the reader has accepted."""
         self._text = text.removeprefix(BOM)
         self._bom = BOM if text.startswith(BOM) else ""
         self._root = compose(without_prompts(self._text))
         self._is_json = self._text.lstrip().startswith(("[", "{"))
-        parts = self._root.items or [self._root]
-        found = [entry for part in parts for entry in part.entries or () if entry.key == "set"]
-        self._sets = [entry.value for entry in found if entry.value.entries is not None]
+        nodes = self._root.items or [self._root]
+        entries = [entry for node in nodes for entry in node.entries or () if entry.key == "set"]
+        self._sets = [entry.value for entry in entries if entry.value.entries is not None]
         self._emptied: list[tuple[Node, Entry]] = []
 
     @property
@@ -72,8 +72,8 @@ class YamlDocument:
     def make(self, operation: Operation) -> None:
         """Make a change where the document says what it changes; ValueError where there is no place for it."""
         if operation.value is None:
-            for part in self._sets:
-                _drop(part, "", operation.steps, self._emptied)
+            for node in self._sets:
+                _drop(node, "", operation.steps, self._emptied)
             return
         if not self._sets:
             raise ValueError("the file sets nothing that it could stand beside")
@@ -101,17 +101,17 @@ def _as_json(node: Node) -> None:
 
 def patch(operations: Sequence[Operation]) -> list[Node]:
     """Return operations as `nv config patch` takes them: what is unset, then what is set."""
-    found: list[Node] = []
-    for verb, own in (
+    nodes: list[Node] = []
+    for verb, own_operations in (
         ("unset", [one for one in operations if one.value is None]),
         ("set", [one for one in operations if one.value is not None]),
     ):
         top = Node(entries=[])
-        for operation in own:
+        for operation in own_operations:
             inside, parent = top, ""
             for step in operation.steps:
                 key = spelt_key(parent, step)
-                below = next((one for one in _entries(inside) if one.key == key), None)
+                below = next((entry for entry in _entries(inside) if entry.key == key), None)
                 if below is None:
                     below = Entry(key, Node(entries=[]))
                     _entries(inside).append(below)
@@ -119,11 +119,11 @@ def patch(operations: Sequence[Operation]) -> list[Node]:
             assert below is not None
             below.value = leaf(parent, operation.value or THERE)
         if top.entries:
-            found.append(Node(entries=[Entry(verb, top)]))
-    return found
+            nodes.append(Node(entries=[Entry(verb, top)]))
+    return nodes
 
 
-def _covered(parent: str, entry: Entry, step: Sequence[str]) -> list[str]:
+def _find_matching_keys(parent: str, entry: Entry, step: Sequence[str]) -> list[str]:
     """Return those of some single keys that an entry stands for."""
     stands_for = keys(parent, entry.key)
     return [single for single in step if single in stands_for]
@@ -135,39 +135,39 @@ def _depth(node: Node, parent: str, steps: Steps) -> int:
         return 0
     if node.entries is None:
         return int(node.text is not None and node.text in steps[0])
-    found = [entry for entry in node.entries if _covered(parent, entry, steps[0])]
-    return max((1 + _depth(entry.value, steps[0][0], steps[1:]) for entry in found), default=0)
+    entries = [entry for entry in node.entries if _find_matching_keys(parent, entry, steps[0])]
+    return max((1 + _depth(entry.value, steps[0][0], steps[1:]) for entry in entries), default=0)
 
 
 def _put(node: Node, parent: str, steps: Steps, value: str) -> None:
     """Set what a path below a mapping leads to."""
     assert node.entries is not None
-    step, rest = steps[0], steps[1:]
+    step, remaining_steps = steps[0], steps[1:]
     chosen: dict[int, list[str]] = {}
     new: list[str] = []
     for single in step:
-        fitting = [at for at, entry in enumerate(node.entries) if _covered(parent, entry, (single,))]
+        fitting = [at for at, entry in enumerate(node.entries) if _find_matching_keys(parent, entry, (single,))]
         if fitting:
-            best = max(fitting, key=lambda at: (_depth(_entries(node)[at].value, single, rest), at))
+            best = max(fitting, key=lambda at: (_depth(_entries(node)[at].value, single, remaining_steps), at))
             chosen.setdefault(best, []).append(single)
         else:
             new.append(single)
     for entry, singles in [(node.entries[at], singles) for at, singles in chosen.items()]:
-        own = _apart(node, parent, entry, singles)
-        if not rest:
-            _say(own, step[0], value)
+        own_entry = _split_entry(node, parent, entry, singles)
+        if not remaining_steps:
+            _say(own_entry, step[0], value)
             continue
-        own.value = _opened(own.value)
-        _put(own.value, step[0], rest, value)
+        own_entry.value = _as_mapping(own_entry.value)
+        _put(own_entry.value, step[0], remaining_steps, value)
     if new:
-        path = (step, *rest)
+        path = (step, *remaining_steps)
         inside = leaf(path[-1][0], value)
         for at in range(len(path) - 1, 0, -1):
             inside = Node(entries=[Entry(spelt_key(path[at - 1][0], path[at]), inside)])
         _add(node, Entry(spelt_key(parent, new), inside), is_sorted=parent != "address")
 
 
-def _opened(node: Node) -> Node:
+def _as_mapping(node: Node) -> Node:
     """Return a value as a mapping: a text as its only key."""
     if node.entries is not None:
         return node
@@ -194,12 +194,12 @@ def _say(entry: Entry, setting: str, value: str) -> None:
 
 def _add(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
     """Put a new entry where its key belongs, if the others are sorted; else behind them."""
-    others = _entries(node)
-    order = [natural(one.key) for one in others]
-    at = len(others)
+    other_entries = _entries(node)
+    order = [natural(one.key) for one in other_entries]
+    at = len(other_entries)
     if is_sorted and order == sorted(order):
         at = sum(each <= natural(entry.key) for each in order)
-    others.insert(at, entry)
+    other_entries.insert(at, entry)
 
 
 def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry]]) -> None:
@@ -207,61 +207,61 @@ def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry
 
     Something may be put there yet; then the line, and what its owner wrote behind it, stays.
     """
-    step, rest = steps[0], steps[1:]
+    step, remaining_steps = steps[0], steps[1:]
     for entry in list(_entries(node)):
-        singles = _covered(parent, entry, step)
-        if not singles or _depth(entry.value, step[0], rest) < len(rest):
+        singles = _find_matching_keys(parent, entry, step)
+        if not singles or _depth(entry.value, step[0], remaining_steps) < len(remaining_steps):
             continue
-        own = _apart(node, parent, entry, singles)
-        if rest and own.value.entries is not None:
-            _drop(own.value, step[0], rest, emptied)
+        own_entry = _split_entry(node, parent, entry, singles)
+        if remaining_steps and own_entry.value.entries is not None:
+            _drop(own_entry.value, step[0], remaining_steps, emptied)
             if parent != "interface":
-                emptied.append((node, own))
-        elif own.value.entries:
-            own.value.entries.clear()
-            emptied.append((node, own))
+                emptied.append((node, own_entry))
+        elif own_entry.value.entries:
+            own_entry.value.entries.clear()
+            emptied.append((node, own_entry))
         else:
-            _entries(node).remove(own)
+            _entries(node).remove(own_entry)
 
 
-def _apart(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
+def _split_entry(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
     """Return the entry of some of the keys that an entry stands for, taken out of it with all that it says."""
     others = [one for one in keys(parent, entry.key) if one not in singles]
     if not others:
         return entry
     entries = _entries(node)
-    own = _other(entries, spelt_key(parent, singles), entry)
-    if own is None:
-        own = Entry(spelt_key(parent, singles), copy_of(entry.value))
-        entries.insert(entries.index(entry) + 1, own)
-    rest = spelt_key(parent, others)
-    if _other(entries, rest, entry) is None:
-        entry.key = rest
+    own_entry = _other(entries, spelt_key(parent, singles), entry)
+    if own_entry is None:
+        own_entry = Entry(spelt_key(parent, singles), copy_of(entry.value))
+        entries.insert(entries.index(entry) + 1, own_entry)
+    remainder = spelt_key(parent, others)
+    if _other(entries, remainder, entry) is None:
+        entry.key = remainder
     else:
         entries.remove(entry)
-    return own
+    return own_entry
 
 
 def _other(entries: Sequence[Entry], key: str, entry: Entry) -> Entry | None:
     """Return another entry that has a key, what was said of several laid over it or under it; None where none has."""
     at = entries.index(entry)
-    for place, there in enumerate(entries):
-        if there.key == key and there is not entry:
-            _lay(there, entry.value, over=place < at)
-            return there
+    for place, far_entry in enumerate(entries):
+        if far_entry.key == key and far_entry is not entry:
+            _lay(far_entry, entry.value, over=place < at)
+            return far_entry
     return None
 
 
-def _lay(entry: Entry, said: Node, *, over: bool) -> None:
+def _lay(entry: Entry, node: Node, *, over: bool) -> None:
     """Lay what was said of several over what is said of one, or under it."""
-    if said.entries is None:
+    if node.entries is None:
         if over:
-            entry.value = copy_of(said)
+            entry.value = copy_of(node)
         return
-    entry.value = _opened(entry.value)
-    for each in said.entries:
-        there = next((one for one in _entries(entry.value) if one.key == each.key), None)
-        if there is None:
+    entry.value = _as_mapping(entry.value)
+    for each in node.entries:
+        far_entry = next((one for one in _entries(entry.value) if one.key == each.key), None)
+        if far_entry is None:
             _add(entry.value, Entry(each.key, copy_of(each.value)))
         else:
-            _lay(there, each.value, over=over)
+            _lay(far_entry, each.value, over=over)

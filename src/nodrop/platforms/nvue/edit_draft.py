@@ -6,7 +6,7 @@ from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.releases import RELEASES
-from nodrop.platforms.nvue.schema_check import spoken
+from nodrop.platforms.nvue.schema_check import find_dialect
 from nodrop.platforms.nvue.spelling import Dialect, dialect
 from nodrop.platforms.nvue.tree import Path, Tree
 
@@ -25,7 +25,7 @@ class Draft:
         self.ports = Ports(self.config)
         version = reading.device.version
         is_known = isinstance(version, str) and version in RELEASES
-        self.release = str(version) if is_known else _USUAL[spoken(tree.root, version)]
+        self.release = str(version) if is_known else _USUAL[find_dialect(tree.root, version)]
         self.say: Dialect = dialect(self.release)
 
     @property

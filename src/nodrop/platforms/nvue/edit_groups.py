@@ -20,25 +20,29 @@ def at_groups(top: View, wanted: Mapping[Path, str | None]) -> Iterator[tuple[Pa
     """
     of_groups: dict[tuple[Path, str, Path], dict[str, str | None]] = {}
     for path, value in wanted.items():
-        process, rest = path[:_OF_PROCESS], path[_OF_PROCESS + 2 :]
-        group = _group(top, path) if rest else None
-        if group is None or has(top.node, path) or not has(top.node, (*process, "peer-group", group, *rest)):
+        process, remaining_paths = path[:_OF_PROCESS], path[_OF_PROCESS + 2 :]
+        group = _group(top, path) if remaining_paths else None
+        if group is None or has(top.node, path) or not has(top.node, (*process, "peer-group", group, *remaining_paths)):
             yield path, value
         else:
-            of_groups.setdefault((process, group, rest), {})[path[_OF_PROCESS + 1]] = value
-    for (process, group, rest), values in of_groups.items():
+            of_groups.setdefault((process, group, remaining_paths), {})[path[_OF_PROCESS + 1]] = value
+    for (process, group, remaining_paths), values in of_groups.items():
         members = [
-            key for key in _members(top, process, group) if not has(top.node, (*process, "neighbor", key, *rest))
+            key
+            for key in _members(top, process, group)
+            if not has(top.node, (*process, "neighbor", key, *remaining_paths))
         ]
-        stated = (*process, "peer-group", group, *rest)
+        stated = (*process, "peer-group", group, *remaining_paths)
         if len(values) == len(members) and len(set(values.values())) == 1:
             yield stated, next(iter(values.values()))
             continue
-        kept = top.below(*stated[:-1]).text(stated[-1])
+        kept_text = top.below(*stated[:-1]).text(stated[-1])
         if None in values.values():
             yield stated, None
-            values = {**dict.fromkeys(members, kept), **values}
-        yield from (((*process, "neighbor", key, *rest), value) for key, value in values.items() if value is not None)
+            values = {**dict.fromkeys(members, kept_text), **values}
+        yield from (
+            ((*process, "neighbor", key, *remaining_paths), value) for key, value in values.items() if value is not None
+        )
 
 
 def _group(top: View, path: Path) -> str | None:

@@ -11,14 +11,14 @@ from typing import Any
 
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, QosProfile
-from nodrop.model.states import UnknownFact, known
+from nodrop.model.states import UnknownFact, require_fact
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.conditions import WATCHDOG, statements
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.profiles import Leaves, leaves
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_qos import SMALL, QosReader
-from nodrop.platforms.nvue.spelling import GLOBAL, IMPLIED, KINDS, PortQos, taken_apart
+from nodrop.platforms.nvue.spelling import GLOBAL, IMPLIED, KINDS, PortQos, split_port_qos
 from nodrop.platforms.nvue.writer import alpha, small_percent
 
 
@@ -48,7 +48,7 @@ def change_qos(draft: Draft, old: Device, new: Device) -> None:
         uses = [
             _Use(
                 a.name,
-                _bound(draft, a.name, kind),
+                _profile_of(draft, a.name, kind),
                 before[a.name][number],
                 after[a.name][number],
             )
@@ -71,7 +71,7 @@ def change_qos(draft: Draft, old: Device, new: Device) -> None:
                 draft.put("qos", "pfc", name, SMALL, to=percent)
 
 
-def _bound(draft: Draft, port: str, kind: str) -> str:
+def _profile_of(draft: Draft, port: str, kind: str) -> str:
     """Return the profile that holds for a port."""
     name = draft.ports.view(port).below("qos", kind).text("profile")
     return name if name and draft.top.below("qos", kind).has(name) else GLOBAL
@@ -88,7 +88,7 @@ def _designs(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, An
             key = id(port.qos), id(port.cable_length_m), id(port.link_pause)
             if key not in made and key not in unknown:
                 try:
-                    made[key] = taken_apart(port).profiles
+                    made[key] = split_port_qos(port).profiles
                 except (UnknownFact, AssertionError):
                     unknown[key] = (_Kept(),) * len(KINDS)
             if key in unknown and not keeps:
@@ -104,27 +104,27 @@ def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
     for use in uses:
         by_name.setdefault(use.name, []).append(use)
     values: dict[str, Any] = {name: users[0].old for name, users in by_name.items()}
-    left: list[_Use] = []
+    remaining_uses: list[_Use] = []
     for name, users in by_name.items():
         moving = [use for use in users if not same(use.old, use.new)]
         targets = Counter(use.new for use in moving if use.new is not None)
         if len(moving) < len(users) or not (name in stated or (name == GLOBAL and kind in IMPLIED)):
-            left += moving
+            remaining_uses += moving
             continue
         if not targets:
             if name == GLOBAL:
                 draft.unset("qos", kind, GLOBAL)
                 values[name] = None
             else:
-                left += moving
+                remaining_uses += moving
             continue
         chosen = max(targets, key=lambda value: targets[value])
         _change(draft, kind, name, values[name], chosen)
         values[name] = chosen
-        left += [use for use in moving if not same(use.new, chosen)]
+        remaining_uses += [use for use in moving if not same(use.new, chosen)]
     if GLOBAL not in values and GLOBAL not in stated and kind not in IMPLIED:
         values[GLOBAL] = None
-    for use in left:
+    for use in remaining_uses:
         name = next((name for name, value in values.items() if same(value, use.new)), "")
         if not name:
             base = use.name if use.name != GLOBAL else _name(kind, use.new)
@@ -180,7 +180,7 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
     """Let a port be watched or not, and other queues of it be trimmed."""
     if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile):
         return
-    was, now = (known(qos.pfc_watchdog) is not None for qos in (a.qos, b.qos))
+    was, now = (require_fact(qos.pfc_watchdog) is not None for qos in (a.qos, b.qos))
     if was != now:
         draft.put(
             "interface", b.name, "qos", "pfc-watchdog", *(("state",) if now else ()), to="enable" if now else None
@@ -194,8 +194,8 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
 
 
 def _trimmed(port: Interface) -> set[int]:
-    parts: PortQos = taken_apart(port)
-    return set(parts.trimmed)
+    port_qos: PortQos = split_port_qos(port)
+    return set(port_qos.trimmed)
 
 
 def _classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None:
@@ -203,7 +203,7 @@ def _classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None
     for a, b in pairs:
         if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile) or same(a.qos, b.qos):
             continue
-        before, after = known(a.qos.tc_to_queue), known(b.qos.tc_to_queue)
+        before, after = require_fact(a.qos.tc_to_queue), require_fact(b.qos.tc_to_queue)
         for priority in range(8):
             was, now = (None if one is None else one[priority] for one in (before, after))
             if was != now and now is not None:
@@ -212,11 +212,13 @@ def _classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None
 
 
 def _watchdog(draft: Draft, old: Device, new: Device) -> None:
-    polling = [POLLING_MS if (ms := known(device.watchdog_polling_ms)) is None else ms for device in (old, new)]
+    polling = [POLLING_MS if (ms := require_fact(device.watchdog_polling_ms)) is None else ms for device in (old, new)]
     if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and new.watchdog_polling_ms is not None:
         draft.set("qos", "pfc-watchdog", "polling-interval", to=polling[1])
     for attribute, setting in (("detection_ms", "robustness"), ("restoration_ms", "recovery-interval")):
-        before, after = ([known(getattr(one, attribute)) for one in _watchdogs(device)] for device in (old, new))
+        before, after = (
+            [require_fact(getattr(watchdog, attribute)) for watchdog in _watchdogs(device)] for device in (old, new)
+        )
         moved = [ms for ms in after if ms not in before] or after
         if not moved or (set(before) == set(after) and polling[0] == polling[1]):
             continue
@@ -224,7 +226,7 @@ def _watchdog(draft: Draft, old: Device, new: Device) -> None:
         if pollings != draft.top.below("qos", "pfc-watchdog").integer(setting, 1, 1000):
             draft.put("qos", "pfc-watchdog", setting, to=pollings)
     if not same(old.watchdog_conditions, new.watchdog_conditions):
-        said, wanted = (statements(known(device.watchdog_conditions)) for device in (old, new))
+        said, wanted = (statements(require_fact(device.watchdog_conditions)) for device in (old, new))
         for path in [path for path in said if path not in wanted]:
             draft.unset(*WATCHDOG, *path)
         for path, value in wanted.items():
@@ -236,13 +238,13 @@ def _watchdogs(device: Device) -> Iterator[PfcWatchdog]:
     for port in device.interfaces:
         watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
         if watchdog is not None:
-            yield known(watchdog)
+            yield require_fact(watchdog)
 
 
 def _pools(draft: Draft, old: Device, new: Device, *, macro: bool) -> None:
     if same(old.buffer_pools, new.buffer_pools):
         return
-    before, after = ({one.name: one.percentage for one in known(device.buffer_pools)} for device in (old, new))
+    before, after = ({one.name: one.percentage for one in require_fact(device.buffer_pools)} for device in (old, new))
     lossless = "roce-lossless" if macro else "default-lossless"
     names = {"ingress_lossy": "default-lossy", "egress_lossy": "default-lossy", "ingress_lossless": lossless}
     for pool, name in names.items():

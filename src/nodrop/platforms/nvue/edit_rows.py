@@ -5,8 +5,8 @@ from typing import Any
 
 from nodrop.model.fabric import Device, HashField, Interface
 from nodrop.model.overlays import Tunnel
-from nodrop.model.states import UNKNOWN, Unknown, known, those_known
-from nodrop.model.values import changed
+from nodrop.model.states import UNKNOWN, Unknown, known_rows, require_fact
+from nodrop.model.values import replace_fields
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
@@ -59,10 +59,10 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
             _snmp(draft, word, getattr(new, attribute))
     if _moved(old.mac_ageing_s, new.mac_ageing_s):
         draft.put(*next(ageing.paths(draft.top)), to=new.mac_ageing_s)
-    _bound(draft, old, new)
+    _change_switch_rows(draft, old, new)
     change_access_lists(draft, old, new)
     if _moved(old.tunnels, new.tunnels):
-        _tunnels(draft, those_known(old.tunnels), those_known(new.tunnels))
+        _tunnels(draft, known_rows(old.tunnels), known_rows(new.tunnels))
     if _moved(old.hash_fields, new.hash_fields):
         _hash_fields(draft, new.hash_fields)
     if _moved(old.gnmi_port, new.gnmi_port):
@@ -81,7 +81,7 @@ def _moved(old: Any, new: Any) -> bool:
     return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
 
 
-def _bound(draft: Draft, old: Device, new: Device) -> None:
+def _change_switch_rows(draft: Draft, old: Device, new: Device) -> None:
     """Let settings of the switch that have rows have other values."""
     for row in SWITCH:
         value = getattr(new, row.field)
@@ -98,14 +98,14 @@ def _tunnels(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> 
     """Say what becomes of the DSCP in the tunnels that there are; others are for their owner to make."""
     for before, after in zip(old, new, strict=False):
         for field, (way, words) in DSCP_ACTIONS.items():
-            said = words.get(getattr(after, field))
-            if before.name == after.name and said is not None and getattr(before, field) != getattr(after, field):
-                draft.put(*VXLAN, way, "dscp", "action", to=said)
+            word = words.get(getattr(after, field))
+            if before.name == after.name and word is not None and getattr(before, field) != getattr(after, field):
+                draft.put(*VXLAN, way, "dscp", "action", to=word)
 
 
 def _hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:
     """Say of each field whether it counts, or leave all of them to the switch."""
-    counting = known(fields)
+    counting = require_fact(fields)
     for field, flag in hashing.FLAGS.items():
         word = None if counting is None else draft.say.on if field in counting else draft.say.off
         draft.put(*hashing.PATH, flag, to=word)
@@ -130,7 +130,7 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
     if _moved(a.addresses, b.addresses):
         _addresses(draft, b.name, a.addresses, b.addresses)
     if _moved(a.vrf, b.vrf):
-        _vrf(draft, b.name, known(b.vrf))
+        _vrf(draft, b.name, require_fact(b.vrf))
     _adaptive_port(draft, a, b)
 
 
@@ -213,10 +213,10 @@ def _servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -
     usual = ("service", kind, vrf) if draft.say.old and kind != "syslog" else ("system", kind)
     place = used[0] if used else usual
     siblings = [inside for _, inside in draft.top.below(*place, "server").items()]
-    own = siblings[-1].text("vrf") if siblings else vrf if kind != "ntp" and place[0] == "system" else None
+    own_text = siblings[-1].text("vrf") if siblings else vrf if kind != "ntp" and place[0] == "system" else None
     for name in after:
         if name not in before:
-            draft.set(*place, "server", name, *(("vrf",) if own else ()), to=own or THERE)
+            draft.set(*place, "server", name, *(("vrf",) if own_text else ()), to=own_text or THERE)
     if kind == "ntp" and not used and place[0] == "system":
         draft.set("system", "ntp", "vrf", to=vrf)
 
@@ -257,9 +257,9 @@ def _adaptive_switch(draft: Draft, old: Device, new: Device) -> None:
         draft.set(*BELOW, THRESHOLD, to=draft.say.on if new.weighs_utilization else draft.say.off)
 
 
-def _turn(draft: Draft, own: Path, on: bool) -> None:
+def _turn(draft: Draft, own_path: Path, on: bool) -> None:
     word, _, value = (draft.say.enabled if on else draft.say.disabled).split(" ")
-    draft.set(*own, word, to=value)
+    draft.set(*own_path, word, to=value)
 
 
 def _trimming(draft: Draft, before: Any, after: Any) -> None:
@@ -294,15 +294,15 @@ def _routing(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
-    routes, others = those_known(device.static_routes), those_known(device.vrf_bgp)
+    routes, other_bgps = known_rows(device.static_routes), known_rows(device.vrf_bgp)
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     if bgp is not None and bgp.neighbors is UNKNOWN:
-        bgp = changed(bgp, neighbors=())
-    alone = changed(
+        bgp = replace_fields(bgp, neighbors=())
+    alone = replace_fields(
         device,
         version=draft.release,
         bgp=bgp,
-        vrf_bgp=others,
+        vrf_bgp=other_bgps,
         static_routes=routes,
         interfaces=(),
         adaptive_routing=False,
@@ -317,9 +317,9 @@ def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
             yield tuple(head.split(" ")), value if found else THERE
 
 
-def _outermost(path: Path, kept: Iterable[Path]) -> Path:
+def _outermost(path: Path, kept_paths: Iterable[Path]) -> Path:
     """Return the whole entity that goes with a path of which nothing is kept, else the path itself."""
     for length in range(2, len(path)):
-        if path[length - 1] in _ENTITIES and not any(one[: length + 1] == path[: length + 1] for one in kept):
+        if path[length - 1] in _ENTITIES and not any(paths[: length + 1] == path[: length + 1] for paths in kept_paths):
             return path[: length + 1]
     return path

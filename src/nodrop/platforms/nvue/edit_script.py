@@ -78,11 +78,11 @@ class ScriptDocument:
             if line.words is None:
                 edits.append((start, behind, ""))
                 continue
-            for now, was, span in zip(line.words, line.given.words, line.given.spans, strict=True):
-                if now != was:
+            for word, was, span in zip(line.words, line.given.words, line.given.spans, strict=True):
+                if word != was:
                     at = self._starts[span.line - 1] + span.column - 1
                     end = self._starts[span.end_line - 1] + span.end_column - 1
-                    edits.append((at, end, for_shell(now)))
+                    edits.append((at, end, for_shell(word)))
         out, at = [], 0
         for start, end, new in sorted(edits, key=lambda edit: edit[0]):
             out += [self._text[at:start], new]
@@ -109,9 +109,9 @@ class ScriptDocument:
 
     def append(self, changes: Sequence[Operation]) -> None:
         """Say changes behind all that is said."""
-        for one in changes:
-            verb = "unset" if one.value is None else "set"
-            self._lines.append(_Line(verb, _words(one.steps, one.value)))
+        for change in changes:
+            verb = "unset" if change.value is None else "set"
+            self._lines.append(_Line(verb, _words(change.steps, change.value)))
 
     def _set(self, operation: Operation) -> None:
         value = operation.value or ""
@@ -133,7 +133,7 @@ class ScriptDocument:
             line = self._lines[at]
             if not value or (line.words or [])[-1] == value:
                 continue
-            if not self._cut(line, paths, len(operation.steps)):
+            if not self._remove_paths(line, paths, len(operation.steps)):
                 line.say(-1, value)
                 continue
             self._insert(at + 1, operations((path, value) for path in paths))
@@ -147,24 +147,24 @@ class ScriptDocument:
             line = self._lines[at]
             if line.words is None or line.verb != "set" or len(line.words) < length:
                 continue
-            found = [path for path in paths if _covers(line, path)]
-            if not found:
+            found_paths = [path for path in paths if _covers(line, path)]
+            if not found_paths:
                 continue
-            if self._cut(line, found, length):
-                if all(_covers(line, path) for path in found):
-                    self._insert(at + 1, operations((path, None) for path in found))
+            if self._remove_paths(line, found_paths, length):
+                if all(_covers(line, path) for path in found_paths):
+                    self._insert(at + 1, operations((path, None) for path in found_paths))
             elif line.given is None or self._is_alone(line.given):
                 line.words = None
             else:
-                self._insert(at + 1, operations((path, None) for path in found))
+                self._insert(at + 1, operations((path, None) for path in found_paths))
 
     def _insert(self, at: int, changes: Iterable[Operation]) -> None:
         self._lines[at:at] = [
-            _Line("unset" if one.value is None else "set", _words(one.steps, one.value)) for one in changes
+            _Line("unset" if change.value is None else "set", _words(change.steps, change.value)) for change in changes
         ]
 
     @staticmethod
-    def _cut(line: _Line, paths: Sequence[Path], length: int) -> bool:
+    def _remove_paths(line: _Line, paths: Sequence[Path], length: int) -> bool:
         """Take paths out of the list or range of a command; return whether it says something beside them.
 
         Where that takes more than one word, the command stays as it is, for a later one to overrule it.

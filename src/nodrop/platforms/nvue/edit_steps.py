@@ -52,23 +52,25 @@ def first_apply(device: Device) -> Iterator[FirstApply]:
 
 def forms(operations: Sequence[Operation]) -> dict[str, str]:
     """Return operations, those that take away first, as lines of `nv` and as YAML."""
-    lines = "".join(f"{command(one)}\n" for one in operations)
+    lines = "".join(f"{command(operation)}\n" for operation in operations)
     return {COMMANDS: lines, PATCH: dump(patch(operations), yaml_key, quoted)}
 
 
 def steps(operations: Sequence[Operation], root: Node, device: Device, release: str) -> Iterator[Step]:
     """Yield operations on a switch that `root` is configured on, as steps."""
-    for one in operations:
-        words = [spelt_key(one.steps[at - 1][0] if at else "", step) for at, step in enumerate(one.steps)]
+    for operation in operations:
+        words = [spelt_key(operation.steps[at - 1][0] if at else "", step) for at, step in enumerate(operation.steps)]
         path = "".join("/" + word.replace("~", "~0").replace("/", "~1") for word in words)
-        there = all(has(root, each) for each in one.paths)
+        there = all(has(root, paths) for paths in operation.paths)
         step = Step(
-            op="remove" if one.value is None else "replace" if there else "add", path=path, value=one.value or {}
+            op="remove" if operation.value is None else "replace" if there else "add",
+            path=path,
+            value=operation.value or {},
         )
-        yield _judged(step, one, device, release)
+        yield _assess_step(step, operation, device, release)
 
 
-def _judged(step: Step, operation: Operation, device: Device, release: str) -> Step:
+def _assess_step(step: Step, operation: Operation, device: Device, release: str) -> Step:
     shut = {port.name for port in device.interfaces if port.enabled is False}
     for effect in _effects():
         if not any(_fits(path.split(" "), operation) for path in effect["paths"]):

@@ -13,7 +13,7 @@ from nodrop.hardware import asic_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.qos import Map, PriorityGroup
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 
 PRIORITIES = range(8)
 LOSSY_TH = 3
@@ -164,7 +164,7 @@ def priority_groups(
 
 def _of_quota(buffer: BufferProfile, quota_bytes: int | None) -> BufferProfile:
     """Return a buffer that takes a number of bytes, where there is one, and not a share of what is free."""
-    return buffer if quota_bytes is None else changed(buffer, dynamic_th=None, static_th_bytes=quota_bytes)
+    return buffer if quota_bytes is None else replace_fields(buffer, dynamic_th=None, static_th_bytes=quota_bytes)
 
 
 def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUAL) -> BufferProfile:
@@ -211,7 +211,7 @@ def buffer_pools(
     the other traffic on the way in. `static` are names of pools that are not dynamic.
     """
 
-    def computed(direction: Literal["ingress", "egress"], kind: str, percent: int | None) -> BufferPool:
+    def make_pool(direction: Literal["ingress", "egress"], kind: str, percent: int | None) -> BufferPool:
         name = f"{direction}_{kind}"
         return BufferPool(
             name=name,
@@ -222,10 +222,10 @@ def buffer_pools(
             computed=True,
         )
 
-    lossy = computed("egress", "lossy", lossy_percent), computed("ingress", "lossy", lossy_percent)
+    lossy = make_pool("egress", "lossy", lossy_percent), make_pool("ingress", "lossy", lossy_percent)
     if lossless_percent is None and not one_ingress:
         return lossy
     endless = BufferPool(name="egress_lossless", direction="egress", mode="dynamic", size_bytes=memory_bytes)
     if lossless_percent is None:
         return endless, *lossy
-    return endless, lossy[0], computed("ingress", "lossless", lossless_percent), lossy[1]
+    return endless, lossy[0], make_pool("ingress", "lossless", lossless_percent), lossy[1]

@@ -12,7 +12,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import HASH_FIELDS, Device, Interface
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms import bindings
 from nodrop.platforms.nvue import limits_routing
@@ -96,11 +96,11 @@ def _check_device(device: Device) -> Switch:
     if device.buffer_model != "dynamic":
         raise refuse(["buffer_model"], "NVUE works headroom out by itself: its buffer model is dynamic")
     check_without_overlays(device)
-    if known(device.routing_tables):
+    if require_fact(device.routing_tables):
         raise refuse(["routing_tables"], "NVUE has no tables of routing")
-    if known(device.shut_by_daemon):
+    if require_fact(device.shut_by_daemon):
         raise refuse(["shut_by_daemon"], "NVUE writes frr.conf by itself, and shuts ports by `link state`")
-    if known(device.qos_style) not in TRAITS.styles:
+    if require_fact(device.qos_style) not in TRAITS.styles:
         raise refuse(["qos_style"], f"NVUE has QoS in style {' or '.join(TRAITS.styles)}")
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
@@ -108,11 +108,11 @@ def _check_device(device: Device) -> Switch:
 
 
 def _check_services(device: Device) -> None:
-    if (management := known(device.management)) is not None:
+    if (management := require_fact(device.management)) is not None:
         if management.interface != "eth0":
             raise refuse(["management", "interface"], "the management port of Cumulus Linux is eth0")
         _check_addresses(device, management.addresses, "management")
-    loopbacks = known(device.loopbacks)
+    loopbacks = require_fact(device.loopbacks)
     check_rows(loopbacks, "loopbacks")
     for loopback in loopbacks:
         if loopback.name != TRAITS.loopback:
@@ -120,24 +120,26 @@ def _check_services(device: Device) -> None:
         if loopback.vrf is not None:
             raise refuse(["loopbacks", loopback.name, "vrf"], "loopbacks of VRFs are not written")
         _check_addresses(device, loopback.addresses, "loopbacks", loopback.name)
-    check_rows(known(device.ntp_servers), "ntp_servers")
-    check_rows(known(device.syslog_servers), "syslog_servers")
-    check_rows(known(device.dns_servers), "dns_servers")
-    check_addresses(known(device.dns_servers), "dns_servers")
-    fields = known(device.hash_fields)
-    if fields is not None and (not fields or list(fields) != [one for one in HASH_FIELDS if one in fields]):
+    check_rows(require_fact(device.ntp_servers), "ntp_servers")
+    check_rows(require_fact(device.syslog_servers), "syslog_servers")
+    check_rows(require_fact(device.dns_servers), "dns_servers")
+    check_addresses(require_fact(device.dns_servers), "dns_servers")
+    fields = require_fact(device.hash_fields)
+    if fields is not None and (
+        not fields or list(fields) != [hash_field for hash_field in HASH_FIELDS if hash_field in fields]
+    ):
         raise refuse(["hash_fields"], "are not fields of the hash in the order in which they would be read back")
-    lacking = [one for one in fields or () if one not in FLAGS]
+    lacking = [field for field in fields or () if field not in FLAGS]
     if lacking:
         raise refuse(["hash_fields"], f"NVUE does not hash by {lacking[0]}")
-    check_range(known(device.mac_ageing_s), *MAC_AGEING_S, "mac_ageing_s")
+    check_range(require_fact(device.mac_ageing_s), *MAC_AGEING_S, "mac_ageing_s")
     bindings.check(SWITCH, device)
     _check_telemetry(device)
     _check_trimming(device)
 
 
 def _check_threshold(interface: Interface) -> None:
-    percent, (low, high) = known(interface.utilization_threshold_percent), PERCENT
+    percent, (low, high) = require_fact(interface.utilization_threshold_percent), PERCENT
     if percent is not None and not low <= percent <= high:
         path = ("interfaces", interface.name, "utilization_threshold_percent")
         raise refuse(path, f"{percent} is not from {low} to {high}")
@@ -156,15 +158,15 @@ def _check_addresses(device: Device, addresses: tuple[str, ...], *path: str) -> 
 def _check_telemetry(device: Device) -> None:
     if not isinstance(device.high_frequency, Unknown) and device.high_frequency:
         raise refuse(["high_frequency"], "NVUE samples no ECN marks, drops or watermarks at short intervals")
-    collectors = known(device.otlp_collectors)
+    collectors = require_fact(device.otlp_collectors)
     check_rows([one.address for one in collectors], "otlp_collectors")
-    for one in collectors:
-        if not 1 <= one.port <= 65535:
-            raise refuse(["otlp_collectors"], f"{one.port} is no TCP port")
+    for collector in collectors:
+        if not 1 <= collector.port <= 65535:
+            raise refuse(["otlp_collectors"], f"{collector.port} is no TCP port")
     chip = switch(str(device.model)).asic
     if collectors and chip in TRAITS.without_otlp:
         raise refuse(["otlp_collectors"], f"Cumulus Linux sends nothing by OTLP on {chip.title()}")
-    port = known(device.gnmi_port)
+    port = require_fact(device.gnmi_port)
     if port is None:
         return
     if collectors:
@@ -174,7 +176,7 @@ def _check_telemetry(device: Device) -> None:
 
 
 def _check_trimming(device: Device) -> None:
-    trimming = known(device.trimming)
+    trimming = require_fact(device.trimming)
     if trimming is None:
         return
     size, (low, high), step = trimming.size_bytes, TRAITS.trimming.size_bytes, TRAITS.trimming.size_step_bytes
@@ -197,15 +199,15 @@ def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
     parts: dict[int, list[int]] = {}
     whole = set()
     for interface in device.interfaces:
-        named = nvue_port(interface.name)
+        named_nvue_port = nvue_port(interface.name)
         if isinstance(interface.port, Unknown):
             raise refuse(["interfaces", interface.name, "port"], UNKNOWN_FACT)
-        if named is None or named.port != interface.port:
+        if named_nvue_port is None or named_nvue_port.port != interface.port:
             raise refuse(["interfaces", interface.name, "name"], "is not what NVUE calls that port")
-        panel = named.port.panel
-        if named.part:
-            parts.setdefault(panel, []).append(named.port.split)
-            lanes.setdefault(panel, set()).add(known(interface.lanes))
+        panel = named_nvue_port.port.panel
+        if named_nvue_port.part:
+            parts.setdefault(panel, []).append(named_nvue_port.port.split)
+            lanes.setdefault(panel, set()).add(require_fact(interface.lanes))
         else:
             whole.add(panel)
     for panel, found in parts.items():
@@ -213,11 +215,11 @@ def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
         count = len(found)
         if panel in whole:
             raise refuse(("interfaces", f"swp{panel}"), "is broken out, and so no port itself")
-        way = next((one for one in breakouts(facts, panel) if one.into == count), None)
-        if sorted(found) != list(range(count)) or way is None:
+        breakout = next((one for one in breakouts(facts, panel) if one.into == count), None)
+        if sorted(found) != list(range(count)) or breakout is None:
             ways = ", ".join(str(one.into) for one in breakouts(facts, panel))
             raise refuse((*path, "port"), f"{facts.name} is broken out into {ways}, and all of the parts are there")
-        if way.blocks_next and (panel % 2 == 0 or {panel + 1} & (parts.keys() | whole)):
+        if breakout.blocks_next and (panel % 2 == 0 or {panel + 1} & (parts.keys() | whole)):
             raise refuse((*path, "port"), f"{count} parts need a port of odd number, and no port after it")
         if len(lanes[panel]) != 1:
             raise refuse((*path, "lanes"), "the parts of a port have equally many lanes")
@@ -232,40 +234,40 @@ def breakouts(facts: Switch, panel: int) -> list[Split]:
 
 def _check_port(device: Device, facts: Switch, interface: Interface, split: dict[int, int]) -> None:
     path = ("interfaces", interface.name)
-    if known(interface.macsec):
+    if require_fact(interface.macsec):
         raise refuse((*path, "macsec"), "NVUE has no setting for MACsec")
-    port = known(interface.port)
+    port = require_fact(interface.port)
     assert port is not None
     group = facts.group(port.panel)
     if group is None:
         raise refuse((*path, "port"), f"{facts.name} has no such port")
-    lanes = known(interface.lanes)
+    lanes = require_fact(interface.lanes)
     parts = split.get(port.panel, 1)
     if parts == 1 and lanes != group.lanes:
         raise refuse((*path, "lanes"), f"an unsplit port of {facts.name} has {group.lanes}; others are not written")
     if lanes not in (1, 2, 4, 8) or lanes * parts > group.lanes:
         raise refuse((*path, "lanes"), f"a port of {facts.name} has {group.lanes} for its {parts} parts")
-    speed = known(interface.speed_mbps)
+    speed = require_fact(interface.speed_mbps)
     if speed not in group.speeds and (speed is not None or interface.enabled):
         raise refuse((*path, "speed_mbps"), f"is no speed of {facts.name}, and NVUE states one")
-    if known(interface.fec) not in FECS:
+    if require_fact(interface.fec) not in FECS:
         raise refuse((*path, "fec"), "a port has one in NVUE, `auto` unless it is said")
-    if known(interface.autoneg) is None:
+    if require_fact(interface.autoneg) is None:
         raise refuse((*path, "autoneg"), "a port negotiates in NVUE, or is told not to")
     _check_link(device, interface, path)
     if not isinstance(interface.qos, QosProfile):
         raise refuse((*path, "qos"), "a port of an NVUE switch has the QoS of the switch")
     _check_threshold(interface)
-    cable = known(interface.cable_length_m)
+    cable = require_fact(interface.cable_length_m)
     if cable is not None and not _CABLE_M[0] <= cable <= _CABLE_M[1]:
         raise refuse((*path, "cable_length_m"), f"is not from {_CABLE_M[0]} to {_CABLE_M[1]}")
 
 
 def _check_link(device: Device, row: Interface | PortChannel | Vlan, path: tuple[str, str]) -> None:
     """Refuse what interfaces of all kinds have."""
-    mtu = known(row.mtu_bytes)
+    mtu = require_fact(row.mtu_bytes)
     if mtu is None or not _MTU_BYTES[0] <= mtu <= _MTU_BYTES[1]:
         raise refuse((*path, "mtu_bytes"), f"is not from {_MTU_BYTES[0]} to {_MTU_BYTES[1]}")
-    if (vrf := known(row.vrf)) is not None and (not _VRF.fullmatch(vrf) or vrf == "default"):
+    if (vrf := require_fact(row.vrf)) is not None and (not _VRF.fullmatch(vrf) or vrf == "default"):
         raise refuse((*path, "vrf"), f"{vrf} is no name of a VRF")
-    _check_addresses(device, known(row.addresses), *path)
+    _check_addresses(device, require_fact(row.addresses), *path)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue.read_bridging import MOST_MEMBERS, VLAN_IDS
 from nodrop.platforms.sayable import check_rows, refuse
@@ -22,7 +22,7 @@ CheckLink = Callable[[PortChannel | Vlan, tuple[str, str]], None]
 
 def check_bridging(device: Device, check_link: CheckLink) -> None:
     """Raise Unsupported where a bond or VLAN has no setting; `check_link` looks at what ports have too."""
-    bonds, vlans = known(device.port_channels), known(device.vlans)
+    bonds, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     if not bonds and not vlans:
         return
     check_rows(bonds, "port_channels", order=lambda row: natural(row.name))

@@ -12,9 +12,9 @@ from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import Difference, differences
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, WredProfile
-from nodrop.model.states import UNKNOWN, Unknown, known
+from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT
@@ -48,32 +48,32 @@ def _check_port(device: Device, port: Interface) -> None:
     path = ("interfaces", port.name, "qos")
     _check_maps(qos, path)
     for name in ("ingress_buffers", "egress_buffers"):
-        if known(getattr(qos, name)):
+        if require_fact(getattr(qos, name)):
             raise refuse((*path, name), "NVUE limits priority groups and queues, not ports")
     pausing = _check_pfc(port, qos, path)
     _check_headroom(qos, path)
     _check_queues(device, qos, pausing, path)
     _check_watchdog(device, qos, path)
-    if known(port.link_pause) is True and pausing:
+    if require_fact(port.link_pause) is True and pausing:
         raise refuse(("interfaces", port.name, "link_pause"), "NVUE has PFC or link pause on a port, not both")
 
 
 def _check_maps(qos: QosProfile, path: Path) -> None:
-    trust = known(qos.trust)
+    trust = require_fact(qos.trust)
     for name, size, wanted in (
         ("dscp_to_tc", 64, trust in ("dscp", "both")),
         ("pcp_to_tc", 8, trust in ("pcp", "both")),
     ):
-        values = known(getattr(qos, name))
+        values = require_fact(getattr(qos, name))
         if (values is not None) != wanted:
             raise refuse((*path, name), f"a port that trusts {trust} has {'one' if wanted else 'none'} in NVUE")
         if values is not None:
             _check_targets(values, size, 7, (*path, name))
-    queues = known(qos.tc_to_queue)
+    queues = require_fact(qos.tc_to_queue)
     if queues is None or len(queues) != 16 or queues[8:] != _UNMAPPED:
         raise refuse((*path, "tc_to_queue"), "NVUE gives each of its 8 switch priorities a queue")
     _check_targets(queues[:8], 8, 7, (*path, "tc_to_queue"))
-    rewritten = known(qos.tc_to_dscp)
+    rewritten = require_fact(qos.tc_to_dscp)
     if rewritten is not None:
         if len(rewritten) != 16 or rewritten[8:] != _UNMAPPED:
             raise refuse((*path, "tc_to_dscp"), "NVUE gives each of its 8 switch priorities a DSCP")
@@ -92,7 +92,7 @@ def _check_targets(values: tuple[int | None, ...], size: int, most: int, path: P
 
 def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
     """Return the priorities with pause."""
-    rx, tx = known(qos.pfc_rx_priorities), known(qos.pfc_tx_priorities)
+    rx, tx = require_fact(qos.pfc_rx_priorities), require_fact(qos.pfc_tx_priorities)
     for name, priorities in (("pfc_rx_priorities", rx), ("pfc_tx_priorities", tx)):
         if list(priorities) != sorted(set(priorities) & set(effects.PRIORITIES)):
             raise refuse((*path, name), "are not priorities from 0 to 7 in order")
@@ -101,10 +101,10 @@ def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
             (*path, "pfc_rx_priorities"), "a PFC profile obeys pauses of the priorities that it sends them for"
         )
     pausing = rx or tx
-    if (known(port.cable_length_m) is None) == bool(pausing):
+    if (require_fact(port.cable_length_m) is None) == bool(pausing):
         reason = "PFC has a cable length" if pausing else "a port without PFC has none in NVUE"
         raise refuse(("interfaces", port.name, "cable_length_m"), reason)
-    queues = known(qos.tc_to_queue)
+    queues = require_fact(qos.tc_to_queue)
     assert queues is not None
     follows = {
         "tc_to_priority_group": effects.tc_to_priority_group(pausing),
@@ -112,20 +112,20 @@ def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
         "pfc_to_queue": effects.pfc_to_queue(queues),
     }
     for name, value in follows.items():
-        if known(getattr(qos, name)) != value:
+        if require_fact(getattr(qos, name)) != value:
             raise refuse((*path, name), f"follows from PFC in NVUE: {value}")
     return pausing
 
 
 def _check_headroom(qos: QosProfile, path: Path) -> None:
     """Refuse headroom that is neither worked out by the switch nor the thresholds of a PFC profile."""
-    first: Headroom | None = None
-    for group in known(qos.priority_groups):
-        buffer = known(group.buffer)
-        headroom = None if buffer is None else known(buffer.headroom)
+    first_headroom: Headroom | None = None
+    for group in require_fact(qos.priority_groups):
+        buffer = require_fact(group.buffer)
+        headroom = None if buffer is None else require_fact(buffer.headroom)
         where = (*path, "priority_groups", str(group.index), "buffer")
-        first = first or headroom
-        if headroom is not None and headroom != first:
+        first_headroom = first_headroom or headroom
+        if headroom is not None and headroom != first_headroom:
             raise refuse((*where, "headroom"), "a port has one in NVUE, for each of its priorities with PFC")
         if buffer is None or headroom is None or headroom.computed:
             continue
@@ -139,8 +139,8 @@ def _check_headroom(qos: QosProfile, path: Path) -> None:
 
 
 def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], path: Path) -> None:
-    queues: tuple[Queue, ...] = known(qos.queues)
-    maps = known(qos.tc_to_queue)
+    queues: tuple[Queue, ...] = require_fact(qos.queues)
+    maps = require_fact(qos.tc_to_queue)
     assert maps is not None
     lossless = effects.lossless_queues(pausing, maps)
     indexes = [queue.index for queue in queues]
@@ -152,15 +152,15 @@ def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], pat
         if queue.scheduler is None and queue.wred is None:
             raise refuse(where, "a queue without scheduler and marking is nowhere in NVUE")
         total += _check_scheduler(queue, where)
-        _check_wred(device, known(queue.wred), (*where, "wred"))
-        _check_queue_buffer(device, known(queue.buffer), queue.index in lossless, (*where, "buffer"))
+        _check_wred(device, require_fact(queue.wred), (*where, "wred"))
+        _check_queue_buffer(device, require_fact(queue.buffer), queue.index in lossless, (*where, "buffer"))
     if total > 100:
         raise refuse((*path, "queues"), f"have {total} % of the bandwidth together; NVUE takes no more than 100")
 
 
 def _check_scheduler(queue: Queue, path: Path) -> int:
     """Return the share of the bandwidth that the queue is given, percent."""
-    scheduler = known(queue.scheduler)
+    scheduler = require_fact(queue.scheduler)
     if scheduler is None:
         return 0
     path = (*path, "scheduler")
@@ -217,26 +217,30 @@ def _check_relative(device: Device, color: WredColor, path: Path) -> None:
 
 
 def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: bool, path: Path) -> None:
-    wanted = effects.queue_buffer(lossless)
+    wanted_buffer_profile = effects.queue_buffer(lossless)
     if buffer is not None and buffer.headroom is not None:
         raise refuse((*path, "headroom"), "headroom is for what comes in, and a queue is on the way out")
-    if buffer is not None and buffer.size_bytes != wanted.size_bytes:
+    if buffer is not None and buffer.size_bytes != wanted_buffer_profile.size_bytes:
         raise refuse((*path, "size_bytes"), "a queue has nothing for itself where NVUE is not told otherwise")
-    if buffer is None or changed(buffer, discard=None) != wanted:
+    if buffer is None or replace_fields(buffer, discard=None) != wanted_buffer_profile:
         what = "lossless" if lossless else "lossy"
-        raise refuse(path, f"a {what} queue takes 2 ** {wanted.dynamic_th} times what is free of {wanted.pool} in NVUE")
+        raise refuse(
+            path,
+            f"a {what} queue takes 2 ** {wanted_buffer_profile.dynamic_th} times "
+            f"what is free of {wanted_buffer_profile.pool} in NVUE",
+        )
     if buffer.discard == "drop":
         raise refuse((*path, "discard"), "NVUE drops what it does not trim, and says so nowhere")
-    if buffer.discard == "trim" and known(device.trimming) is None:
+    if buffer.discard == "trim" and require_fact(device.trimming) is None:
         raise refuse((*path, "discard"), "packets are trimmed where the switch has trimming")
 
 
 def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
-    watchdog = known(qos.pfc_watchdog)
+    watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is None:
         return
     path = (*path, "pfc_watchdog")
-    polling, detection = known(device.watchdog_polling_ms), known(watchdog.detection_ms)
+    polling, detection = require_fact(device.watchdog_polling_ms), require_fact(watchdog.detection_ms)
     if not qos.pfc_rx_priorities or watchdog.priorities != qos.pfc_rx_priorities:
         raise refuse(
             (*path, "priorities"), "NVUE watches the priorities on which a port obeys pauses, if there are any"
@@ -247,7 +251,7 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
         raise refuse((*path, "history"), "NVUE estimates no history of pauses")
     if polling is None:
         raise refuse(["watchdog_polling_ms"], "a switch that watches polls")
-    _check_restoration(device, known(watchdog.restoration_ms), polling, (*path, "restoration_ms"))
+    _check_restoration(device, require_fact(watchdog.restoration_ms), polling, (*path, "restoration_ms"))
     if detection is None or detection % polling or not 1 <= detection // polling <= _LARGEST_ROBUSTNESS:
         reason = f"is no multiple of the polling interval, {polling} ms, up to {_LARGEST_ROBUSTNESS} times"
         raise refuse((*path, "detection_ms"), reason)
@@ -264,29 +268,32 @@ def _check_restoration(device: Device, restoration_ms: int | None, polling_ms: i
 
 def recovery(device: Device) -> int | None:
     """Return after how many pollings without pause a queue is free again; None where no port is watched so."""
-    polling, found = known(device.watchdog_polling_ms), {watchdog.restoration_ms for _, watchdog in _watchdogs(device)}
-    restoration_ms = known(found.pop()) if found else None
+    polling, found = (
+        require_fact(device.watchdog_polling_ms),
+        {watchdog.restoration_ms for _, watchdog in _watchdogs(device)},
+    )
+    restoration_ms = require_fact(found.pop()) if found else None
     return None if polling is None or restoration_ms is None else restoration_ms // polling
 
 
 def robustness(device: Device) -> int | None:
     """Return after how many pollings the watchdog acts; None where no port is watched."""
     detections = {watchdog.detection_ms for _, watchdog in _watchdogs(device)}
-    polling = known(device.watchdog_polling_ms)
+    polling = require_fact(device.watchdog_polling_ms)
     return None if polling is None or not detections else (detections.pop() or 0) // polling
 
 
 def _watchdogs(device: Device) -> list[tuple[Interface, PfcWatchdog]]:
-    found: list[tuple[Interface, PfcWatchdog]] = []
+    watchdogs: list[tuple[Interface, PfcWatchdog]] = []
     for port in device.interfaces:
         assert isinstance(port.qos, QosProfile)
-        if (watchdog := known(port.qos.pfc_watchdog)) is not None:
-            found.append((port, watchdog))
-    return found
+        if (watchdog := require_fact(port.qos.pfc_watchdog)) is not None:
+            watchdogs.append((port, watchdog))
+    return watchdogs
 
 
 def _check_switch(device: Device) -> None:
-    polling, (low, high) = known(device.watchdog_polling_ms), TRAITS.watchdog.polling_ms
+    polling, (low, high) = require_fact(device.watchdog_polling_ms), TRAITS.watchdog.polling_ms
     if polling is not None and not low <= polling <= high:
         raise refuse(["watchdog_polling_ms"], f"is not from {low} to {high}")
     watchdogs = _watchdogs(device)
@@ -295,12 +302,12 @@ def _check_switch(device: Device) -> None:
             if getattr(watchdog, name) != getattr(watchdogs[0][1], name):
                 path = ["interfaces", port.name, "qos", "pfc_watchdog", name]
                 raise refuse(path, f"a switch has one in NVUE, and {watchdogs[0][0].name} has another")
-    first = device.interfaces[0].qos
-    assert isinstance(first, QosProfile)
+    first_profile = device.interfaces[0].qos
+    assert isinstance(first_profile, QosProfile)
     for port in device.interfaces:
         qos = port.qos
         assert isinstance(qos, QosProfile)
-        if qos.tc_to_queue != first.tc_to_queue:
+        if qos.tc_to_queue != first_profile.tc_to_queue:
             path = ["interfaces", port.name, "qos", "tc_to_queue"]
             raise refuse(path, f"NVUE has one for the switch, and {device.interfaces[0].name} has another")
 
@@ -315,7 +322,7 @@ def pausing(device: Device) -> frozenset[int]:
 
 def _check_pools(device: Device) -> None:
     lossless = bool(pausing(device))
-    settings = known(device.dynamic_buffers)
+    settings = require_fact(device.dynamic_buffers)
     if (settings is None) == lossless:
         reason = "headroom is worked out from them" if lossless else "without PFC there is no headroom to work out"
         raise refuse(["dynamic_buffers"], reason)
@@ -327,9 +334,9 @@ def _check_pools(device: Device) -> None:
         small = settings.small_packet_percent if knows(device.version, what) else usual
         if small is None or not 0 <= small <= 100:
             raise refuse(["dynamic_buffers", "small_packet_percent"], "is a share, from 0 to 100 %")
-        for found in differences(settings, effects.dynamic_buffers(threshold, small)):
-            raise refuse(("dynamic_buffers", *found.path), f"NVUE works headroom out with {found.b}")
-    percents = {pool.name: pool.percentage for pool in known(device.buffer_pools)}
+        for difference in differences(settings, effects.dynamic_buffers(threshold, small)):
+            raise refuse(("dynamic_buffers", *difference.path), f"NVUE works headroom out with {difference.b}")
+    percents = {pool.name: pool.percentage for pool in require_fact(device.buffer_pools)}
     lossy = percents.get("ingress_lossy")
     of_lossless = percents.get("ingress_lossless") if lossless else None
     for name, share in (("ingress_lossy", lossy), ("ingress_lossless", of_lossless if lossless else 1)):
@@ -351,24 +358,27 @@ def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: in
         qos = port.qos
         assert isinstance(qos, QosProfile)
         if id(qos) not in bare:
-            own = known(qos.pfc_rx_priorities) or known(qos.pfc_tx_priorities)
-            key = own, effects.stated_headroom(known(qos.priority_groups))
+            own_pfc_rx_priorities = require_fact(qos.pfc_rx_priorities) or require_fact(qos.pfc_tx_priorities)
+            key = own_pfc_rx_priorities, effects.stated_headroom(require_fact(qos.priority_groups))
             if key not in groups:
-                groups[key] = effects.priority_groups(own, dynamic_th, stated=key[1])
-            bare[id(qos)] = changed(qos, priority_groups=groups[key])
-        ports.append(changed(port, qos=bare[id(qos)]))
-    made = resolve(changed(device, interfaces=tuple(ports), buffer_pools=pools))
-    for found in differences(made.buffer_pools, device.buffer_pools):
-        raise refuse(("buffer_pools", *_there(found)), f"NVUE makes {found.a} of it")
-    for mine, theirs in zip(made.interfaces, device.interfaces, strict=True):
-        if mine.qos is not theirs.qos and mine.qos != theirs.qos:
-            for found in differences(mine.qos, theirs.qos):
-                raise refuse(("interfaces", mine.name, "qos", *_there(found)), f"NVUE makes {found.a} of it")
+                groups[key] = effects.priority_groups(own_pfc_rx_priorities, dynamic_th, stated=key[1])
+            bare[id(qos)] = replace_fields(qos, priority_groups=groups[key])
+        ports.append(replace_fields(port, qos=bare[id(qos)]))
+    new_device = resolve(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))
+    for difference in differences(new_device.buffer_pools, device.buffer_pools):
+        raise refuse(("buffer_pools", *_there(difference)), f"NVUE makes {difference.a} of it")
+    for own_interface, other_interface in zip(new_device.interfaces, device.interfaces, strict=True):
+        if own_interface.qos is not other_interface.qos and own_interface.qos != other_interface.qos:
+            for found_difference in differences(own_interface.qos, other_interface.qos):
+                raise refuse(
+                    ("interfaces", own_interface.name, "qos", *_there(found_difference)),
+                    f"NVUE makes {found_difference.a} of it",
+                )
 
 
-def _there(found: Difference) -> Subject:
+def _there(difference: Difference) -> Subject:
     """Return the path of what is different, as far as the device at hand has it."""
-    return found.path[:-1] if found.b is None else found.path
+    return difference.path[:-1] if difference.b is None else difference.path
 
 
 def _memory(device: Device) -> int | Unknown:

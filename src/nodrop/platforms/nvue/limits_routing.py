@@ -11,7 +11,7 @@ from nodrop.limits import MAX_32_BITS, MAX_DISTANCE
 from nodrop.model import policy_values
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms import bindings
 from nodrop.platforms.nvue import communities as known_communities
@@ -59,10 +59,10 @@ _ORIGINS = ("egp", "igp", "incomplete")
 
 def check(device: Device) -> None:
     """Raise Unsupported where NVUE has no setting for a part of the routing."""
-    _check_routes(known(device.static_routes))
+    _check_routes(require_fact(device.static_routes))
     if isinstance(device.extra_lines, tuple) and device.extra_lines:
         raise refuse(["extra_lines"], "NVUE writes the routing daemon's configuration by itself")
-    bgp, others = known(device.bgp), known(device.vrf_bgp)
+    bgp, other_bgps = require_fact(device.bgp), require_fact(device.vrf_bgp)
     if bgp is not None:
         if bgp.vrf is not None:
             raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
@@ -72,8 +72,8 @@ def check(device: Device) -> None:
         _check_as_path_lists(bgp.as_path_lists)
         _check_route_maps(bgp.route_maps)
         _check_process(bgp, "bgp")
-    check_rows(others, "vrf_bgp", order=lambda one: natural(one.key))
-    for one in others:
+    check_rows(other_bgps, "vrf_bgp", order=lambda one: natural(one.key))
+    for one in other_bgps:
         if bgp is None:
             raise refuse(["vrf_bgp"], "are written beside the process of the default VRF, of which there is none")
         _check_other(one, bgp)
@@ -107,7 +107,13 @@ def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
         _check_name(str(vrf), "static_routes")
         if vrf == "default":
             raise refuse(["static_routes"], "the default VRF has no name")
-    check_distinct([f"{one.vrf} {one.prefix} via {one.next_hop} {one.distance}" for one in routes], "static_routes")
+    check_distinct(
+        [
+            f"{static_route.vrf} {static_route.prefix} via {static_route.next_hop} {static_route.distance}"
+            for static_route in routes
+        ],
+        "static_routes",
+    )
     _check_order(
         routes, lambda one: (one.prefix, one.next_hop, one.distance, natural(one.vrf or "default")), "static_routes"
     )
@@ -139,7 +145,7 @@ def _check_process(bgp: Bgp, *path: object) -> None:
     for row in bgp.redistributions:
         if row.policy is not None:
             _check_name(row.policy, *path, "redistributions", row.key, "policy")
-    neighbors = known(bgp.neighbors)
+    neighbors = require_fact(bgp.neighbors)
     check_rows(neighbors, *path, "neighbors", order=lambda one: natural(one.key))
     for neighbor in neighbors:
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
@@ -148,31 +154,31 @@ def _check_process(bgp: Bgp, *path: object) -> None:
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
     check_distinct([one.name for one in lists], "bgp", "prefix_lists")
     _check_order(lists, lambda one: (one.family, one.name), "bgp", "prefix_lists")
-    for one in lists:
-        path = ("bgp", "prefix_lists", one.name)
-        _check_name(one.name, *path)
-        if not one.rules:
+    for prefix_list in lists:
+        path = ("bgp", "prefix_lists", prefix_list.name)
+        _check_name(prefix_list.name, *path)
+        if not prefix_list.rules:
             raise refuse((*path, "rules"), "a list without rules is no list")
-        check_rows(one.rules, *path, "rules", order=lambda rule: rule.sequence)
-        for rule in one.rules:
+        check_rows(prefix_list.rules, *path, "rules", order=lambda rule: rule.sequence)
+        for rule in prefix_list.rules:
             where = (*path, "rules", rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
-            check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
-            check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
-            if (":" in rule.prefix) != (one.family == "ipv6"):
-                raise refuse((*where, "prefix"), f"{rule.prefix} is not {one.family}")
+            check_range(rule.ge, 0, _LENGTH[prefix_list.family], *where, "ge")
+            check_range(rule.le, 0, _LENGTH[prefix_list.family], *where, "le")
+            if (":" in rule.prefix) != (prefix_list.family == "ipv6"):
+                raise refuse((*where, "prefix"), f"{rule.prefix} is not {prefix_list.family}")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
     check_rows(lists, "bgp", "community_lists")
-    for one in lists:
-        path = ("bgp", "community_lists", one.name)
-        _check_name(one.name, *path)
-        if one.expanded:
+    for community_list in lists:
+        path = ("bgp", "community_lists", community_list.name)
+        _check_name(community_list.name, *path)
+        if community_list.expanded:
             raise refuse((*path, "expanded"), "NVUE has no expressions of communities")
-        if not one.rules or not all(communities for _, communities in one.rules):
+        if not community_list.rules or not all(communities for _, communities in community_list.rules):
             raise refuse((*path, "rules"), "a rule names a community, and a list has a rule")
-        for _, communities in one.rules:
+        for _, communities in community_list.rules:
             _check_communities(communities, *path, "rules")
 
 
@@ -199,13 +205,13 @@ def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
     check_rows(maps, "bgp", "route_maps")
-    for one in maps:
-        path = ("bgp", "route_maps", one.name)
-        _check_name(one.name, *path)
-        if not one.rules:
+    for route_map in maps:
+        path = ("bgp", "route_maps", route_map.name)
+        _check_name(route_map.name, *path)
+        if not route_map.rules:
             raise refuse((*path, "rules"), "a route map without rules is no route map")
-        check_rows(one.rules, *path, "rules", order=lambda rule: rule.sequence)
-        for rule in one.rules:
+        check_rows(route_map.rules, *path, "rules", order=lambda rule: rule.sequence)
+        for rule in route_map.rules:
             where = (*path, "rules", rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
             for field, words in (("matches", MATCHES), ("sets", SETS)):

@@ -34,22 +34,22 @@ def names(key: str) -> tuple[str, ...]:
     """
     if "," not in key and "-" not in key:
         return (key,)
-    found: list[str] = []
+    found_names: list[str] = []
     before = ""
     for part in key.split(","):
         match = _PART.fullmatch(part)
         if match is None:
-            found.append(part)
+            found_names.append(part)
             continue
         before = match[1] or before
         first, last = int(match[2]), int(match[3] or match[2])
-        if not first <= last or len(found) + last - first >= MAX_NAMES:
+        if not first <= last or len(found_names) + last - first >= MAX_NAMES:
             return (key,)
         if match[3] is None:
-            found.append(before + match[2])
+            found_names.append(before + match[2])
         else:
-            found.extend(f"{before}{number}" for number in range(first, last + 1))
-    return tuple(found)
+            found_names.extend(f"{before}{number}" for number in range(first, last + 1))
+    return tuple(found_names)
 
 
 @lru_cache(maxsize=4096)
@@ -59,14 +59,14 @@ def numbers(key: str) -> tuple[int, ...]:
         return (number,)
     if not _NUMBERS.fullmatch(key):
         return ()
-    found: list[int] = []
+    found_numbers: list[int] = []
     for part in key.split(","):
         first, _, last = part.partition("-")
         span = range(int(first), int(last or first) + 1)
-        if not span or len(found) + len(span) > MAX_NAMES:
+        if not span or len(found_numbers) + len(span) > MAX_NAMES:
             return ()
-        found += span
-    return tuple(found)
+        found_numbers += span
+    return tuple(found_numbers)
 
 
 def keys(parent: str, key: str) -> tuple[str, ...]:

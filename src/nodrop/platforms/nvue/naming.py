@@ -27,7 +27,7 @@ def port_name(_model: str, port: Port, splits: int) -> str:
 @lru_cache(maxsize=65536)
 def nvue_port(name: str) -> NvuePort | None:
     """Return the port that an NVUE name means: swp3, or swp3s1 for its second part; None for other names."""
-    found = _NAME.fullmatch(name)
-    if not found:
+    match = _NAME.fullmatch(name)
+    if not match:
         return None
-    return NvuePort(Port(int(found[1]), int(found[2] or 0)), found[2] is not None)
+    return NvuePort(Port(int(match[1]), int(match[2] or 0)), match[2] is not None)

@@ -183,7 +183,7 @@ class _Finder:
         yield ("qos", "roce", "enable")
         yield ("qos", "roce")
 
-    def _management_paths(self, key: str, rest: Path) -> Iterator[Path]:
+    def _management_paths(self, key: str, remaining_path: Path) -> Iterator[Path]:
         if key == "own_vrf":
             yield ("interface", "eth0", "vrf")
             yield ("interface", "eth0", "ip", "vrf")
@@ -192,46 +192,46 @@ class _Finder:
                 for gateway in self._top.below("interface", "eth0", family).texts("gateway"):
                     yield ("interface", "eth0", family, "gateway", gateway)
                 yield ("interface", "eth0", family, "gateway")
-        yield from self._address_paths("eth0", key, rest)
+        yield from self._address_paths("eth0", key, remaining_path)
 
-    def _address_paths(self, name: str, field: str, rest: Path) -> Iterator[Path]:
+    def _address_paths(self, name: str, field: str, remaining_path: Path) -> Iterator[Path]:
         """Yield the addresses of an interface, the one at the position first, and the interface itself."""
         view = self._ports.view(name)
-        found = [
+        rows = [
             ("interface", name, family, "address", address)
             for family in ("ip", "ipv4", "ipv6")
             for address in view.below(family).texts("address")
             if is_address(address)
         ]
         if field == "addresses":
-            yield from at("".join(rest[:1]), found)
-            yield from found
+            yield from at("".join(remaining_path[:1]), rows)
+            yield from rows
         if field == "vrf":
             yield ("interface", name, "vrf")
             yield ("interface", name, "ip", "vrf")
         yield ("interface", name)
 
     def _server_paths(self, head: str, key: str) -> Iterator[Path]:
-        found = [
+        rows = [
             (*path, "server", server)
             for path in server_nodes(self._top, _SERVERS[head])
             for server in self._top.below(*path).texts("server")
         ]
-        found.sort(key=lambda path: path[-1])
-        yield from at(key, found)
-        yield from (path[:-1] for path in found)
+        rows.sort(key=lambda path: path[-1])
+        yield from at(key, rows)
+        yield from (path[:-1] for path in rows)
 
-    def _port_paths(self, port: str, part: Path) -> Iterator[Path]:
+    def _port_paths(self, port: str, path: Path) -> Iterator[Path]:
         own: Path = ("interface", port)
-        field = part[0] if part else ""
+        field = path[0] if path else ""
         if field == "qos":
-            yield from self._qos_paths(port, part[1:])
+            yield from self._qos_paths(port, path[1:])
         elif field in _LINK:
             yield (*own, "link", _LINK[field])
         elif field in ("lanes", "lane_mbps", "port"):
             yield from self._lane_paths(port)
         elif field in ("addresses", "vrf"):
-            yield from self._address_paths(port, field, part[1:])
+            yield from self._address_paths(port, field, path[1:])
         elif field in adaptive_routing.PORT:
             yield from adaptive_routing.port_paths(port, field)
         elif field == "description":
@@ -244,9 +244,9 @@ class _Finder:
         yield own
 
     def _lane_paths(self, port: str) -> Iterator[Path]:
-        named = nvue_port(port)
-        if named is not None:
-            panel = ("interface", f"swp{named.port.panel}", "link", "breakout")
+        named_nvue_port = nvue_port(port)
+        if named_nvue_port is not None:
+            panel = ("interface", f"swp{named_nvue_port.port.panel}", "link", "breakout")
             split = self._ports.view(panel[1]).below("link").text("breakout") or ""
             yield (*panel, split, "lanes-per-port")
             yield (*panel, split)
@@ -254,24 +254,24 @@ class _Finder:
         yield ("interface", port, "link", "speed")
 
     def _cable_paths(self, port: str) -> Iterator[Path]:
-        name = self._bound(port, "pfc")
+        name = self._profile_of(port, "pfc")
         yield ("qos", "pfc", name, "cable-length")
         yield ("qos", "roce", "cable-length")
         yield ("qos", "pfc", name)
         yield from self._macro()
 
-    def _bound(self, port: str, kind: str) -> str:
+    def _profile_of(self, port: str, kind: str) -> str:
         """Return the profile that holds for a port."""
         return self._ports.view(port).below("qos", kind).text("profile") or GLOBAL
 
-    def _qos_paths(self, port: str, part: Path) -> Iterator[Path]:
-        head = part[0] if part else ""
-        rest = [*part[1:], "", "", ""]
+    def _qos_paths(self, port: str, path: Path) -> Iterator[Path]:
+        head = path[0] if path else ""
+        rest = [*path[1:], "", "", ""]
         if head == "trust":
-            yield ("qos", "mapping", self._bound(port, "mapping"), "trust")
+            yield ("qos", "mapping", self._profile_of(port, "mapping"), "trust")
         elif head in _KEYED:
             kind, key, field = _KEYED[head]
-            name = self._bound(port, kind)
+            name = self._profile_of(port, kind)
             yield ("qos", kind, name, key, rest[0], field)
             if self._top.below("qos", kind, name).text("trust") in _UNTRUSTED.get(head, ()):
                 yield ("qos", kind, name, "trust")
@@ -292,14 +292,14 @@ class _Finder:
         yield ("interface", port)
 
     def _pfc_paths(self, port: str, head: str, key: str) -> Iterator[Path]:
-        name = self._bound(port, "pfc")
+        name = self._profile_of(port, "pfc")
         node = self._top.below("qos", "pfc", name)
         way = "tx" if head == "pfc_tx_priorities" else "rx"
         if node.flag(way) is False:
             yield (*node.path, way)
         if head in ("tc_to_priority_group", "pfc_to_priority_group"):
             yield (*node.path, "switch-priority", key)
-        yield from ((*node.path, "switch-priority", one) for one in node.texts("switch-priority"))
+        yield from ((*node.path, "switch-priority", text) for text in node.texts("switch-priority"))
         yield node.path
 
     def _watchdog_paths(self, port: str, field: str) -> Iterator[Path]:
@@ -322,8 +322,8 @@ class _Finder:
             yield (*_ADVANCED, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
         for part in rest[2:]:
             if part in _HEADROOM:
-                yield ("qos", "pfc", self._bound(port, "pfc"), _HEADROOM[part])
-        yield ("qos", "pfc", self._bound(port, "pfc"), "switch-priority", *([index] if index else ()))
+                yield ("qos", "pfc", self._profile_of(port, "pfc"), _HEADROOM[part])
+        yield ("qos", "pfc", self._profile_of(port, "pfc"), "switch-priority", *([index] if index else ()))
         yield from self._cable_paths(port)
 
     def _queue_paths(self, port: str, rest: list[str]) -> Iterator[Path]:
@@ -334,8 +334,8 @@ class _Finder:
             yield (*_ADVANCED, "egress-lossy-buffer", "traffic-class", index, "shared-alpha")
             yield (*_ADVANCED, "egress-lossless-buffer", "shared-alpha")
         for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
-            own: Path = ("qos", kind, self._bound(port, kind), "traffic-class", index)
+            own: Path = ("qos", kind, self._profile_of(port, kind), "traffic-class", index)
             words = _QUEUE_FIELDS.get(wanted, ())
             yield from ((*own, word) for word in words)
         for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
-            yield ("qos", kind, self._bound(port, kind), "traffic-class", *([index] if index else ()))
+            yield ("qos", kind, self._profile_of(port, kind), "traffic-class", *([index] if index else ()))

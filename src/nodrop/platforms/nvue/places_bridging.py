@@ -20,14 +20,14 @@ _WORDS: dict[str, Path] = {
 }
 
 
-def bridged_paths(top: View, ports: Ports, part: str, rest: Path) -> Iterator[Path]:
+def bridged_paths(top: View, ports: Ports, part: str, remaining_path: Path) -> Iterator[Path]:
     """Yield the paths at which a part of a bond or VLAN may stand, the most exact first, but for addresses and VRF."""
-    key, field, member = (*rest, "", "", "")[:3]
+    key, field, member = (*remaining_path, "", "", "")[:3]
     domains = tuple(top.below("bridge", "domain").node)
     if part == "@vlans" and field == "members" and member:
         for domain in domains:
-            own = ports.view(member).below("bridge", "domain", domain)
-            word = next((word for word in ("access", "untagged") if own.text(word) == key), "vlan")
+            own_view = ports.view(member).below("bridge", "domain", domain)
+            word = next((word for word in ("access", "untagged") if own_view.text(word) == key), "vlan")
             yield ("interface", member, "bridge", "domain", domain, *(("vlan", key) if word == "vlan" else (word,)))
     elif field in _WORDS:
         yield ("interface", INTERFACES[part] + key, *_WORDS[field])

@@ -25,14 +25,14 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def routing_paths(top: View, head: str, part: Path) -> Iterator[Path]:
+def routing_paths(top: View, head: str, path: Path) -> Iterator[Path]:
     """Yield the paths that say a part of the routing, the most exact first."""
     if head == "@static_routes":
-        yield from _route_paths(top, *(*part, "", "")[:2])
+        yield from _route_paths(top, *(*path, "", "")[:2])
     elif head == "@vrf_bgp":
-        yield from _bgp_paths(top, "".join(part[:1]), part[1:])
+        yield from _bgp_paths(top, "".join(path[:1]), path[1:])
     else:
-        yield from _bgp_paths(top, DEFAULT, part if head == "@bgp" else ("neighbors", *part))
+        yield from _bgp_paths(top, DEFAULT, path if head == "@bgp" else ("neighbors", *path))
 
 
 def _route_paths(top: View, key: str, field: str) -> Iterator[Path]:
@@ -49,27 +49,31 @@ def _route_paths(top: View, key: str, field: str) -> Iterator[Path]:
 
 
 def _bgp_paths(top: View, vrf: str, part: Path) -> Iterator[Path]:
-    own = process(vrf)
+    own_processes = process(vrf)
     field, key, *rest = (*part, "", "")
-    yield from ((*own, *path) for path in places((*EITHER, *PROCESS), field))
+    yield from ((*own_processes, *path) for path in places((*EITHER, *PROCESS), field))
     yield from (("router", "bgp", *path) for path in places((*EITHER, *SHARED), field))
     if field == "networks":
-        node = top.below(*own)
-        found = [(*own, *family, "network", one) for family in FAMILIES for one in node.below(*family).texts("network")]
-        found.sort(key=lambda path: (":" in path[-1], path[-1]))
-        yield from at(key, found)
+        node = top.below(*own_processes)
+        rows = [
+            (*own_processes, *family, "network", text)
+            for family in FAMILIES
+            for text in node.below(*family).texts("network")
+        ]
+        rows.sort(key=lambda path: (":" in path[-1], path[-1]))
+        yield from at(key, rows)
     elif field == "redistributions":
         family, _, source = key.partition("-")
-        row = (*own, *FAMILIES[family == "ipv6"], "redistribute", source)
+        row = (*own_processes, *FAMILIES[family == "ipv6"], "redistribute", source)
         if rest[:1] == ["policy"]:
             yield (*row, "route-map")
         yield row
         yield row[:-1]
     elif field == "neighbors" and key:
-        yield from _neighbor_paths(top, own, key, *rest)
+        yield from _neighbor_paths(top, own_processes, key, *rest)
     elif field in _POLICIES:
         yield from _policy_paths(_POLICIES[field], key, [word for word in rest if word])
-    yield own
+    yield own_processes
     yield ("router", "bgp")
 
 
@@ -82,16 +86,16 @@ def _policy_paths(kind: str, name: str, inner: list[str]) -> Iterator[Path]:
     yield ("router", "policy", kind, name)
 
 
-def _neighbor_paths(top: View, own: Path, key: str, field: str, *inside: str) -> Iterator[Path]:
-    neighbor = (*own, "neighbor", key)
-    group = top.below(*own, "neighbor", key).text("peer-group")
-    for node in (neighbor, (*own, "peer-group", group or "")):
+def _neighbor_paths(top: View, own_path: Path, key: str, field: str, *inside: str) -> Iterator[Path]:
+    neighbor = (*own_path, "neighbor", key)
+    group = top.below(*own_path, "neighbor", key).text("peer-group")
+    for node in (neighbor, (*own_path, "peer-group", group or "")):
         if field == "ipv6":
             yield from ((*node, *FAMILIES[1], *path) for path in places(FAMILY, "".join(inside[:1])))
             yield (*node, *FAMILIES[1])
         yield from ((*node, *path) for path in places(SESSION, field))
         yield from ((*node, *FAMILIES[0], *path) for path in places(FAMILY, field))
-    yield from ((*own, *path) for path in places(OF_EVERY_SESSION, field))
+    yield from ((*own_path, *path) for path in places(OF_EVERY_SESSION, field))
     yield neighbor
 
 

@@ -90,8 +90,13 @@ def macro_leaves(defaults: Defaults, used: Collection[int], cable_length_m: int 
     """
     shares = tuple((tc, share.percent) for tc, share in defaults.shares.items() if tc in used)
     markings = tuple(
-        (tc, Marking(one.ecn, one.red, one.min_bytes, one.max_bytes, None, None, one.probability_percent))
-        for tc, one in defaults.markings.items()
+        (
+            tc,
+            Marking(
+                marking.ecn, marking.red, marking.min_bytes, marking.max_bytes, None, None, marking.probability_percent
+            ),
+        )
+        for tc, marking in defaults.markings.items()
         if tc in used
     )
     paused = defaults.pfc_priorities
@@ -107,23 +112,25 @@ def macro_leaves(defaults: Defaults, used: Collection[int], cable_length_m: int 
     }
 
 
-def without(stated: Leaves, given: Leaves) -> Leaves:
+def without(stated: Leaves, given_leaves: Leaves) -> Leaves:
     """Return the settings that are not given already.
 
     Numbers of priorities with PFC are one setting: those that are stated replace the given ones.
     """
-    kept = {path: value for path, value in stated.items() if given.get(path) != value}
-    priorities = [{path for path in own if path[0] == "switch-priority" and len(path) == 2} for own in (stated, given)]
+    kept = {path: value for path, value in stated.items() if given_leaves.get(path) != value}
+    priorities = [
+        {path for path in own if path[0] == "switch-priority" and len(path) == 2} for own in (stated, given_leaves)
+    ]
     if priorities[0] != priorities[1]:
         kept |= {path: stated[path] for path in priorities[0]}
     return kept
 
 
-def statements(kind: str, name: str, own: Leaves) -> list[str]:
+def statements(kind: str, name: str, own_leaves: Leaves) -> list[str]:
     """Return settings of a profile as statements, in the order of a file; numbers with the same settings share one."""
     rows: list[tuple[Path, str]] = []
     indexed: dict[str, dict[int, list[tuple[Path, str]]]] = {}
-    for path, value in own.items():
+    for path, value in own_leaves.items():
         if path[0] in _INDEXED:
             indexed.setdefault(path[0], {}).setdefault(int(path[1]), []).append((path[2:], value))
         else:

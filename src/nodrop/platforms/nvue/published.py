@@ -25,10 +25,10 @@ def published() -> tuple[Stated, frozenset[Release]]:
     return data["settings"], frozenset(release_of(name) for name in data["sources"])
 
 
-def filled(stated: Stated, found: Stated) -> Stated:
+def fill_words(stated: Stated, found: Stated) -> Stated:
     """Return the words of a place of schema.yaml, with those of the documents where it is open."""
     words = {word: said for key, said in stated.items() for word in (key.split(", ") if key != "-" else [key])}
-    below = {word: _filled(said, found, word) for word, said in words.items()}
+    below = {word: _fill_word(said, found, word) for word, said in words.items()}
     if "..." not in words:
         return below
     named = {_name(word) for word in words}
@@ -40,11 +40,11 @@ def _name(word: str) -> str:
     return word.partition(" ")[0] + ">" if word.startswith("<") and " " in word else word
 
 
-def _filled(said: Any, found: Stated, word: str) -> Any:
+def _fill_word(said: Any, found: Stated, word: str) -> Any:
     if word in ("", "-", "...") or (more := found.get(_name(word))) is None:
         return said
     if isinstance(said, Mapping):
-        return filled(said, more)
+        return fill_words(said, more)
     if said == "open":
         return _all(more)
     span = said.replace(" open", "")  # "since 5.15 open, was ip igmp"

@@ -47,9 +47,9 @@ def access_lists(top: View, ports: Ports) -> tuple[AccessList, ...]:
     stated = top.below("acl")
     for name in bound:
         if not stated.has(name) and not name.startswith(_OF_IMAGE):
-            first = bound[name][0]
-            where = () if first.interface is None else (first.interface,)
-            path = binding_path(name, first)
+            first_binding = bound[name][0]
+            where = () if first_binding.interface is None else (first_binding.interface,)
+            path = binding_path(name, first_binding)
             top.config.remark("dangling-reference", where, path, kind="acl", name=name, field="acl")
     return in_order(_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items())
 
@@ -68,7 +68,7 @@ def access_paths(part: Path) -> Iterator[Path]:
 
 def _stage_called(text: str) -> Stage:
     stages: tuple[Stage, ...] = ("ingress", "egress", "control-plane", "control-plane-out")
-    return next(one for one in stages if one == text)
+    return next(stage for stage in stages if stage == text)
 
 
 def binding_path(name: str, binding: Binding) -> Path:
@@ -157,7 +157,7 @@ class _Conditions:
 
     def addresses(self, word: str) -> tuple[str, ...]:
         """Return the prefixes of a side; a text that is none is another condition."""
-        found: list[str] = []
+        found_addresses: list[str] = []
         for text in self._ip.texts(word):
             if text in _ANY:
                 return ()
@@ -165,35 +165,37 @@ class _Conditions:
             if network is None:
                 self.others.append(f"{word} {text}")
             else:
-                found.append(str(network))
-        return tuple(found)
+                found_addresses.append(str(network))
+        return tuple(found_addresses)
 
     def ports(self, word: str) -> tuple[PortRange, ...]:
         """Return the ports of a side, in whatever layer they stand; a word that is not known is another condition."""
-        found: list[PortRange] = []
+        port_ranges: list[PortRange] = []
         for view in (self._ip, self._ip.below("tcp"), self._ip.below("udp")):
             for text in view.texts(word):
                 if text in _ANY:
                     return ()
-                first, _, last = text.replace(":", "-").partition("-") if text not in PORT_WORDS else (text, "", "")
-                low = _number(first, PORT_WORDS, 65_535)
+                first_text, _, last = (
+                    text.replace(":", "-").partition("-") if text not in PORT_WORDS else (text, "", "")
+                )
+                low = _number(first_text, PORT_WORDS, 65_535)
                 high = _number(last, PORT_WORDS, 65_535) if last else low
                 if low is None or high is None or low > high:
                     self.others.append(f"{word} {text}")
                 else:
-                    found.append(PortRange(low, high))
-        return tuple(found)
+                    port_ranges.append(PortRange(low, high))
+        return tuple(port_ranges)
 
     def dscps(self) -> tuple[int, ...]:
         """Return the DSCPs."""
-        found: list[int] = []
+        found_dscps: list[int] = []
         for text in self._ip.texts("dscp"):
             number = None if text in _ANY else _number(text, DSCP_WORDS, 63)
             if number is not None:
-                found.append(number)
+                found_dscps.append(number)
             elif text not in _ANY:
                 self.others.append(f"dscp {text}")
-        return tuple(found)
+        return tuple(found_dscps)
 
 
 def _number(text: str, words: Mapping[str, int], most: int) -> int | None:

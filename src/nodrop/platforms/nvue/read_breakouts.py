@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from nodrop.formats.places import on_one_line, shown
+from nodrop.formats.places import on_one_line, quote_text
 from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import switch
 from nodrop.hardware.ports import PortGroup, Split
@@ -40,27 +40,27 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
     panels = None if facts is None else _panels(facts.name)
     breakouts = _Breakouts(ports, facts, whole_state=bool(config.tree and config.tree.header))
     missing: list[_Row] = []
-    parts: list[_Row] = []
+    rows: list[_Row] = []
     for key in config.top.below("interface").node:
         if odd := next((name for name in key.split(",") if any(map(str.isspace, name.strip()))), ""):
-            found = shown(" ".join(on_one_line(odd).split()))
-            config.malformed(("interface", key), found, "names without spaces, such as swp1-4,swp6")
-        for name, port in _named(key):
+            text = quote_text(" ".join(on_one_line(odd).split()))
+            config.malformed(("interface", key), text, "names without spaces, such as swp1-4,swp6")
+        for name, port in _ports_of_key(key):
             if panels is not None and port.port.panel not in panels:
                 missing.append(_Row(key, name))
             elif port.part and (why := breakouts.missing(port)):
-                parts.append(_Row(key, name, why, f"swp{port.port.panel}"))
+                rows.append(_Row(key, name, why, f"swp{port.port.panel}"))
     for row in _by_place(config, missing):
         last = str(max(panels or (0,)))
         config.remark("port-not-on-model", (), ("interface", row.key), ports=row.name, model=str(model), last=last)
-    for row in _by_place(config, parts):
+    for row in _by_place(config, rows):
         config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
     if facts is not None:
         _check_ways(config, ports, facts)
     _check_settings(config, ports)
 
 
-def names_shown(found: list[str]) -> str:
+def abbreviate_names(found: list[str]) -> str:
     """Return the first few names, and how many more there are."""
     rest = len(found) - _MAX_SHOWN
     return ", ".join(found[:_MAX_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
@@ -79,13 +79,13 @@ def _by_place(config: Config, rows: list[_Row], *below: str) -> list[_Row]:
 
     Places are looked up for the first rows; the others count to the last of these.
     """
-    found: dict[tuple[Place | None, str], list[_Row]] = {}
+    found_rows: dict[tuple[Place | None, str], list[_Row]] = {}
     place = None
     for count, row in enumerate(_first(rows)):
         if count < _MAX_PLACES:
             place = config.place(("interface", row.key, *below))
-        found.setdefault((place, "" if row.panel else row.why), []).append(row)
-    return [_Row(same[0].key, names_shown([row.name for row in same]), _why(same)) for same in found.values()]
+        found_rows.setdefault((place, "" if row.panel else row.why), []).append(row)
+    return [_Row(same[0].key, abbreviate_names([row.name for row in same]), _why(same)) for same in found_rows.values()]
 
 
 def _why(rows: list[_Row]) -> str:
@@ -96,20 +96,20 @@ def _why(rows: list[_Row]) -> str:
     for row in rows:
         panels.setdefault(row.why, {})[row.panel] = None
     return "; ".join(
-        f"{names_shown([*names])} {'is' if len(names) == 1 else 'are'} {why}" for why, names in panels.items()
+        f"{abbreviate_names([*names])} {'is' if len(names) == 1 else 'are'} {why}" for why, names in panels.items()
     )
 
 
 def _first(rows: list[_Row]) -> list[_Row]:
     """Return the first row of each name."""
-    first: dict[str, _Row] = {}
+    first_row: dict[str, _Row] = {}
     for row in rows:
-        first.setdefault(row.name, row)
-    return list(first.values())
+        first_row.setdefault(row.name, row)
+    return list(first_row.values())
 
 
 @lru_cache(maxsize=4096)
-def _named(key: str) -> tuple[tuple[str, NvuePort], ...]:
+def _ports_of_key(key: str) -> tuple[tuple[str, NvuePort], ...]:
     """Return the switch ports that a key stands for."""
     return tuple((name, port) for name in names(key) if (port := nvue_port(name)) is not None)
 
@@ -127,20 +127,20 @@ class _Breakouts:
         self._of: dict[int, Breakout | None] = {}
         self._any: bool | None = None
 
-    def missing(self, named: NvuePort) -> str:
+    def missing(self, named_nvue_port: NvuePort) -> str:
         """Return why there is no such part; empty where there is, or where the file does not say."""
-        panel, name = named.port.panel, f"swp{named.port.panel}"
+        panel, name = named_nvue_port.port.panel, f"swp{named_nvue_port.port.panel}"
         if panel not in self._of:
             self._of[panel] = self._ports.link(self._ports.view(name)).breakout
         breakout = self._of[panel]
         if breakout is None:
-            if named.port.split < self._from_start(panel):
+            if named_nvue_port.port.split < self._from_start(panel):
                 return ""
             says = self._whole_state or (self._ports.names_port(name) and self._states_any())
             return "not broken out" if says else ""
         if breakout.splits == 0:
             return "disabled"
-        return "" if named.port.split < breakout.splits else f"broken out into {breakout.splits}"
+        return "" if named_nvue_port.port.split < breakout.splits else f"broken out into {breakout.splits}"
 
     def _from_start(self, panel: int) -> int:
         """Return into how many parts a panel port is broken out where nothing is said of it; 0 for none."""
@@ -162,16 +162,18 @@ def _check_ways(config: Config, ports: Ports, model: Switch) -> None:
     for key, node in config.top.below("interface").node.items():
         if not _has_breakout(node):
             continue
-        for name, named in _named(key):
-            group = model.group(named.port.panel)
-            breakout = None if named.part else ports.link(ports.view(name)).breakout
+        for name, named_nvue_port in _ports_of_key(key):
+            group = model.group(named_nvue_port.port.panel)
+            breakout = None if named_nvue_port.part else ports.link(ports.view(name)).breakout
             if group is None or breakout is None or breakout.splits < 2:
                 continue
             way = next((one for one in group.splits_on("nvue") if one.into == breakout.splits), None)
-            if reason := _against(group, named.port.panel, breakout, way):
+            if reason := _against(group, named_nvue_port.port.panel, breakout, way):
                 impossible.append(_Row(key, name, reason))
-            elif way is not None and way.blocks_next and (using := _used(ports, named.port.panel + 1)):
-                lost.append(_Row(using, f"swp{named.port.panel + 1}", f"{name} is broken out into {way.into}"))
+            elif way is not None and way.blocks_next and (using := _used(ports, named_nvue_port.port.panel + 1)):
+                lost.append(
+                    _Row(using, f"swp{named_nvue_port.port.panel + 1}", f"{name} is broken out into {way.into}")
+                )
     for row in _by_place(config, impossible, "link", "breakout"):
         path = ("interface", row.key, "link", "breakout")
         config.remark("breakout-not-on-model", (), path, ports=row.name, model=model.name, reason=row.why)
@@ -227,9 +229,9 @@ def _check_settings(config: Config, ports: Ports) -> None:
         stated = [word for word in node if word not in _IDLE]
         stated += [f"link {word}" for word in link if word not in _KEPT]
         says_auto = "fec" in link and config.top.below("interface", key, "link").text("fec") == "auto"
-        for name, named in _named(key) if stated or says_auto else ():
-            if stated and not named.part and named.port.panel in broken:
-                in_vain.append(_Row(key, name, names_shown(stated)))
+        for name, named_nvue_port in _ports_of_key(key) if stated or says_auto else ():
+            if stated and not named_nvue_port.part and named_nvue_port.port.panel in broken:
+                in_vain.append(_Row(key, name, abbreviate_names(stated)))
             elif says_auto:
                 automatic.append(_Row(key, name))
     for row in _by_place(config, in_vain):
@@ -243,30 +245,30 @@ def check_revisions(config: Config, ports: Ports) -> None:
     tree = config.tree
     if tree is None or tree.header:
         return
-    found: list[_Row] = []
+    rows: list[_Row] = []
     if tree.revisions:
         for commands in tree.revisions:
             said = [command.words for command in commands if command.verb == "set"]
-            broken = {port.port.panel for words in said if _breaks_out(words) for _, port in _named(words[1])}
+            broken = {port.port.panel for words in said if _breaks_out(words) for _, port in _ports_of_key(words[1])}
             keys = (words[1] for words in said if words[0] == "interface" and words[2:3] == ("qos",))
-            found += _qos_of_parts(keys, broken)
+            rows += _qos_of_parts(keys, broken)
     else:
         interfaces = config.top.below("interface").node
         keys = (key for key, node in interfaces.items() if isinstance(node, Mapping) and "qos" in node)
-        found += _qos_of_parts(keys, _broken_out(ports))
-    for row in _by_place(config, found, "qos"):
+        rows += _qos_of_parts(keys, _broken_out(ports))
+    for row in _by_place(config, rows, "qos"):
         config.remark("qos-with-breakout", (), ("interface", row.key, "qos"), ports=row.name)
 
 
 def _broken_out(ports: Ports) -> set[int]:
-    found = set()
+    broken_out = set()
     for name in ports.names():
-        named = nvue_port(name)
-        if named is not None and not named.part:
+        named_nvue_port = nvue_port(name)
+        if named_nvue_port is not None and not named_nvue_port.part:
             breakout = ports.link(ports.view(name)).breakout
             if breakout is not None and breakout.splits > 1:
-                found.add(named.port.panel)
-    return found
+                broken_out.add(named_nvue_port.port.panel)
+    return broken_out
 
 
 def _breaks_out(words: tuple[str, ...]) -> bool:
@@ -276,6 +278,6 @@ def _breaks_out(words: tuple[str, ...]) -> bool:
 def _qos_of_parts(keys: Iterator[str], broken: set[int]) -> Iterator[_Row]:
     """Yield the parts of ports broken out that have QoS."""
     for key in keys:
-        for name, named in _named(key):
-            if named.part and named.port.panel in broken:
+        for name, named_nvue_port in _ports_of_key(key):
+            if named_nvue_port.part and named_nvue_port.port.panel in broken:
                 yield _Row(key, name)

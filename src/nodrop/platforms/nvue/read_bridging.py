@@ -72,21 +72,21 @@ def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unkno
         return UNKNOWN
     domain = next(iter(domains), "")
     bridge = top.below("bridge", "domain", domain)
-    own = {number for number, _ in _numbered(bridge)}
+    own = {number for number, _ in _find_vlan_views(bridge)}
     members: dict[int, list[VlanMember]] = {number: [] for number in own}
     for name in sorted(of_port, key=natural):
         for number, tagged in _memberships(of_port[name].below(domain), bridge, own):
             members.setdefault(number, []).append(VlanMember(interface=name, tagged=tagged))
     named = {*ports.of_kind("vlan", "svi"), *(name for name in ports.names() if name.startswith("vlan"))}
-    gateways = {of: view for view in map(ports.view, named) if (of := _gateway(view)) is not None}
+    gateways = {gateway: view for view in map(ports.view, named) if (gateway := _gateway(view)) is not None}
     return tuple(
         _vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived)
         for number in sorted({*members, *gateways})
     )
 
 
-def _numbered(view: View) -> Iterator[tuple[int, View]]:
-    return (one for one in view.numbered("vlan", VLAN_IDS[1]) if one[0] >= VLAN_IDS[0])
+def _find_vlan_views(view: View) -> Iterator[tuple[int, View]]:
+    return (one for one in view.items_by_number("vlan", VLAN_IDS[1]) if one[0] >= VLAN_IDS[0])
 
 
 def _memberships(port: View, bridge: View, own: set[int]) -> Iterator[tuple[int, bool]]:
@@ -101,7 +101,7 @@ def _memberships(port: View, bridge: View, own: set[int]) -> Iterator[tuple[int,
     if stated is not None:
         native = None if stated.text("untagged") == _NONE else stated.integer("untagged", *VLAN_IDS)
     listed = port.has("vlan") and _ALL not in port.texts("vlan")
-    for number in sorted({number for number, _ in _numbered(port)} if listed else own):
+    for number in sorted({number for number, _ in _find_vlan_views(port)} if listed else own):
         if number != native:
             yield number, True
     if native is not None:

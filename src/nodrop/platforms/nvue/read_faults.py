@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nodrop.platforms.nvue.adaptive_routing import BELOW as BALANCED
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.read_breakouts import names_shown
+from nodrop.platforms.nvue.read_breakouts import abbreviate_names
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_shared import saying
@@ -20,9 +20,11 @@ def check_watchdogs(config: Config) -> None:
     """Remark watchdogs of what is no port of the switch."""
     for qos in saying(config.top.below("interface"), "pfc-watchdog"):
         if qos.below("pfc-watchdog").text("state") not in ("disable", "disabled"):
-            others = [name for name in names(qos.path[1]) if nvue_port(name) is None]
-            if others:
-                config.remark("watchdog-not-on-port", (), (*qos.path, "pfc-watchdog"), interface=names_shown(others))
+            other_names = [name for name in names(qos.path[1]) if nvue_port(name) is None]
+            if other_names:
+                config.remark(
+                    "watchdog-not-on-port", (), (*qos.path, "pfc-watchdog"), interface=abbreviate_names(other_names)
+                )
 
 
 def check_macro(config: Config) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from nodrop.formats.places import on_one_line
 from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.platforms.nvue.names import NAMED, NUMBERED, keys
-from nodrop.platforms.nvue.read_values import Config, said
+from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.tree import Node, Path
 
 MAX_OVERLAPS = 100
@@ -24,15 +24,21 @@ _ONE_OF = frozenset({"state", "breakout", "action"})
 
 def remark_overlaps(config: Config) -> None:
     """Remark each setting that two keys of one mapping give different values, at the later one."""
-    if config.tree is None or not config.tree.is_plain:
+    if config.tree is None or not config.tree.is_unmerged:
         return
     count = 0
     for above, parent, node in _lists(config.tree.root):
-        for names, first, later in _pairs(parent, node):
-            for below, other, value in _differences(node[first], node[later], ()):
+        for names, first_text, later in _pairs(parent, node):
+            for below, other, value in _differences(node[first_text], node[later], ()):
                 path = (*above, later, *below)
                 shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-                facts = {"path": said(path), "names": shown, "value": value, "other": other, "key": on_one_line(first)}
+                facts = {
+                    "path": render_path(path),
+                    "names": shown,
+                    "value": value,
+                    "other": other,
+                    "key": on_one_line(first_text),
+                }
                 config.remark("overlapping-keys", (), path, **facts)
                 count += 1
                 if count >= MAX_OVERLAPS:
@@ -42,16 +48,16 @@ def remark_overlaps(config: Config) -> None:
 def _lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
     """Yield the mappings with a key that stands for several, each with its path and what it is of."""
     yield from _with_lists(root.get("interface"), ("interface",))
-    yield from _within(root.get("qos"), ("qos",))
+    yield from _walk_lists(root.get("qos"), ("qos",))
     for vrf in mapping_at(root, "vrf"):
         path = ("vrf", vrf, "router", "bgp", "neighbor")
         yield from _with_lists(value_at(root, *path), path)
 
 
-def _within(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
+def _walk_lists(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
     yield from _with_lists(node, path)
     for key, inside in mapping(node).items():
-        yield from _within(inside, (*path, key))
+        yield from _walk_lists(inside, (*path, key))
 
 
 def _with_lists(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
@@ -78,12 +84,12 @@ def _pairs(parent: str, node: Node) -> Iterator[tuple[list[str], str, str]]:
         yield names, first, later
 
 
-def _differences(first: Any, later: Any, above: Path) -> Iterator[tuple[Path, str, str]]:
+def _differences(first_text: Any, later: Any, above: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, value, other value) of each setting that is not the same in both."""
-    if isinstance(first, dict) and isinstance(later, dict):
-        if above and above[-1] in _ONE_OF and len(first) == len(later) == 1 and first.keys() != later.keys():
-            yield above, next(iter(first)), next(iter(later))
-        for key in (key for key in later if key in first):
-            yield from _differences(first[key], later[key], (*above, key))
-    elif isinstance(first, str) and isinstance(later, str) and first != later:
-        yield above, on_one_line(first), on_one_line(later)
+    if isinstance(first_text, dict) and isinstance(later, dict):
+        if above and above[-1] in _ONE_OF and len(first_text) == len(later) == 1 and first_text.keys() != later.keys():
+            yield above, next(iter(first_text)), next(iter(later))
+        for key in (key for key in later if key in first_text):
+            yield from _differences(first_text[key], later[key], (*above, key))
+    elif isinstance(first_text, str) and isinstance(later, str) and first_text != later:
+        yield above, on_one_line(first_text), on_one_line(later)

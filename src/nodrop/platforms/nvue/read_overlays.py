@@ -58,9 +58,9 @@ def segment(bond: View, top: View) -> str | None:
     return node.text("identifier") or "/".join(part for part in parts if part) or None
 
 
-def overlay_paths(ports: Ports, head: str, part: Path) -> Iterator[Path]:
+def overlay_paths(ports: Ports, head: str, path: Path) -> Iterator[Path]:
     """Yield the paths at which a part may stand, the most exact first; `head` is one of `OVERLAYS`."""
-    field, key = (*part, "", "")[:2]
+    field, key = (*path, "", "")[:2]
     if head == "@tunnels":
         for field, way in (("dscp_mode", "encapsulation"), ("dscp_after", "decapsulation")):
             if key == field:
@@ -90,6 +90,6 @@ def _peer_links(ports: Ports) -> Iterator[str]:
 def _shared(ports: Ports) -> Iterator[str]:
     """Yield the bonds of which the other switch of a pair has the other half."""
     for name, view in _bonds(ports):
-        own = view.below("bond", "mlag")
-        if own.has("id") and is_on(own) is not False:
+        own_view = view.below("bond", "mlag")
+        if own_view.has("id") and is_on(own_view) is not False:
             yield name

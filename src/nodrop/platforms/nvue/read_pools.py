@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.hardware import switch
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, DynamicBuffers
@@ -12,7 +12,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.read_macro import Defaults
-from nodrop.platforms.nvue.read_values import View, said
+from nodrop.platforms.nvue.read_values import View, render_path
 
 _LAST_POOL = 15
 
@@ -22,7 +22,7 @@ _ALPHA = re.compile(r"alpha_(?:(0|infinity)|1_(2|4|8|16|32|64|128)|(1|2|4|8|16|3
 def limits(node: View) -> effects.Limits:
     """Return how much of the free pools may be taken, as advanced buffer settings say it."""
     usual = effects.USUAL
-    lossy = dict(node.below("egress-lossy-buffer").numbered("traffic-class", 15))
+    lossy = dict(node.below("egress-lossy-buffer").items_by_number("traffic-class", 15))
     lossless = node.below("egress-lossless-buffer")
     bulk = node.below("ingress-lossy-buffer", "priority-group", "bulk")
     static = _static_pools(node)
@@ -40,25 +40,25 @@ def limits(node: View) -> effects.Limits:
 
 def _static_pools(node: View) -> dict[str, frozenset[int]]:
     """Return the numbers of the service pools that are static, by direction; a mode without a share is remarked."""
-    found: dict[str, frozenset[int]] = {}
+    static_pools: dict[str, frozenset[int]] = {}
     for way in ("ingress", "egress"):
         numbers = set()
         for key in (f"{way}-pool", f"{way}-service-pool"):
-            for number, pool in node.numbered(key, _LAST_POOL):
+            for number, pool in node.items_by_number(key, _LAST_POOL):
                 mode = pool.word("mode", {"static": True, "dynamic": False})
                 numbers |= {number} if mode else set()
                 if mode is not None and not pool.has("memory-percent"):
                     facts = {"pool": f"{key} {number}", "mode": "static" if mode else "dynamic"}
                     node.config.remark("pool-without-memory", (), (*pool.path, "mode"), **facts)
-        found[way] = frozenset(numbers)
-    return found
+        static_pools[way] = frozenset(numbers)
+    return static_pools
 
 
 def _quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.Quotas:
     """Return what may be taken in bytes; a quota that no static pool is behind is remarked, as it is not programmed."""
     groups = node.below("ingress-lossy-buffer", "priority-group")
     lossy = {name: _quota(inside, static["ingress"], 0) for name, inside in groups.items()}
-    classes = node.below("egress-lossy-buffer").numbered("traffic-class", 15)
+    classes = node.below("egress-lossy-buffer").items_by_number("traffic-class", 15)
     queues = {tc: _quota(inside, static["egress"], 0) for tc, inside in classes}
     lossless = node.below("egress-lossless-buffer")
     return effects.Quotas(
@@ -78,14 +78,14 @@ def _quota(node: View, static: frozenset[int], usual: int | None) -> int | None:
     pool = usual if node.text("service-pool") is None else node.integer("service-pool", 0, _LAST_POOL)
     if pool in static:
         return quota
-    facts = {"setting": said((*node.path[3:], "shared-bytes")), "value": str(quota)}
+    facts = {"setting": render_path((*node.path[3:], "shared-bytes")), "value": str(quota)}
     node.config.remark("quota-not-programmed", (), (*node.path, "shared-bytes"), **facts)
     return None
 
 
 def remark_lossy_of(node: View, lossless: Collection[int]) -> None:
     """Remark limits as a lossy queue of queues that are lossless, which go by those of lossless ones."""
-    for tc, inside in node.below("egress-lossy-buffer").numbered("traffic-class", 15):
+    for tc, inside in node.below("egress-lossy-buffer").items_by_number("traffic-class", 15):
         if tc in lossless and inside:
             node.config.remark("lossy-limit-of-lossless-class", (), inside.path, tc=str(tc))
 
@@ -98,13 +98,15 @@ def _alpha(node: View, default: int) -> int:
     text = node.text("shared-alpha")
     if text is None:
         return default
-    found = _ALPHA.fullmatch(text)
-    if not found:
-        node.config.malformed((*node.path, "shared-alpha"), shown(text), "alpha_1, alpha_1_2, alpha_8 and the like")
+    match = _ALPHA.fullmatch(text)
+    if not match:
+        node.config.malformed(
+            (*node.path, "shared-alpha"), quote_text(text), "alpha_1, alpha_1_2, alpha_8 and the like"
+        )
         return default
-    if found[1]:
-        return -8 if found[1] == "0" else effects.INFINITE_TH
-    return -(int(found[2]).bit_length() - 1) if found[2] else int(found[3]).bit_length() - 1
+    if match[1]:
+        return -8 if match[1] == "0" else effects.INFINITE_TH
+    return -(int(match[2]).bit_length() - 1) if match[2] else int(match[3]).bit_length() - 1
 
 
 def pools(
@@ -123,14 +125,14 @@ def pools(
     if lossless and not of_lossless:
         derived.append("ingress_lossless")
     memory = None if isinstance(model, Unknown) else switch(model).buffer_bytes
-    found = effects.buffer_pools(
+    buffer_pools = effects.buffer_pools(
         lossy,
         lossless,
         UNKNOWN if memory is None else memory,
         one_ingress=defaults.one_ingress_pool,
         static=static,
     )
-    return found, tuple(derived)
+    return buffer_pools, tuple(derived)
 
 
 def dynamic_buffers(ports: Iterable[Interface], limits: effects.Limits, small_percent: int) -> DynamicBuffers | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.hardware import switch
 from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Interface, Port
@@ -58,14 +58,14 @@ class Ports:
         self._nodes: dict[str, list[Node]] = {}
         count = 0
         for key, node in top.node.items():
-            found = names(key)
-            count += len(found)
+            found_names = names(key)
+            count += len(found_names)
             if count > MAX_PORTS:
                 display = "this file"
                 said = f"more than {MAX_PORTS:,} interfaces, ranges written out"
                 raise InputProblems([Problem(path=display, found=said, expected="a switch's configuration")])
             own = node if isinstance(node, dict) else {}
-            for name in found:
+            for name in found_names:
                 self._nodes.setdefault(name, []).append(own)
         self._merged: dict[tuple[int, int], tuple[Node, Node, Node]] = {}
         self._links: dict[int, tuple[Node, _Link]] = {}
@@ -86,8 +86,12 @@ class Ports:
         vrfs = self.config.top.below("vrf").items() if broken else ()
         keys = (key for _, vrf in vrfs for key in vrf.below("router", "bgp", "neighbor").node)
         for name in (name for key in keys for name in names(key)):
-            named = nvue_port(name)
-            if named is not None and named.part and named.port.split < broken.get(named.port.panel, 0):
+            named_nvue_port = nvue_port(name)
+            if (
+                named_nvue_port is not None
+                and named_nvue_port.part
+                and named_nvue_port.port.split < broken.get(named_nvue_port.port.panel, 0)
+            ):
                 self._nodes.setdefault(name, [])
 
     def names(self) -> Iterator[str]:
@@ -100,8 +104,8 @@ class Ports:
 
     def key_of(self, name: str) -> str:
         """Return the last key of the file that stands for an interface, or for the port that it is a part of."""
-        if not self._nodes[name] and (named := nvue_port(name)) is not None:
-            name = f"swp{named.port.panel}"
+        if not self._nodes[name] and (named_nvue_port := nvue_port(name)) is not None:
+            name = f"swp{named_nvue_port.port.panel}"
         top = self.config.top.below("interface")
         return next(key for key in reversed(top.node) if name in names(key))
 
@@ -143,14 +147,14 @@ class Ports:
     def link(self, view: View) -> _Link:
         """Return what a port's `link` says."""
         node = view.below("link")
-        found = self._links.get(id(node.node))
-        if found is None:
+        found_link = self._links.get(id(node.node))
+        if found_link is None:
             content = repr(node.node)
             link = self._by_content.get(content)
             if link is None:
                 link = self._by_content[content] = _link(node)
-            found = self._links[id(node.node)] = node.node, link
-        return found[1]
+            found_link = self._links[id(node.node)] = node.node, link
+        return found_link[1]
 
     def balanced(self, view: View) -> tuple[bool, int | None]:
         """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
@@ -175,29 +179,29 @@ def interfaces(
     `trimmed` are the queues whose packets are trimmed where a port names none, None where the switch trims nothing.
     """
     device = ports.config.device
-    found = {name: port for name in ports.names() if (port := nvue_port(name)) is not None}
-    links = {name: ports.link(ports.view(name)) for name in found}
+    found_nvue_port = {name: port for name in ports.names() if (port := nvue_port(name)) is not None}
+    links = {name: ports.link(ports.view(name)) for name in found_nvue_port}
     breakouts = {
-        found[name].port.panel: link.breakout
+        found_nvue_port[name].port.panel: link.breakout
         for name, link in links.items()
-        if link.breakout is not None and not found[name].part
+        if link.breakout is not None and not found_nvue_port[name].part
     }
-    for name in sorted(found, key=natural):
-        named, link = found[name], links[name]
-        breakout = breakouts.get(named.port.panel)
-        if not named.part and breakout is not None and breakout.splits != 1:
+    for name in sorted(found_nvue_port, key=natural):
+        named_nvue_port, link = found_nvue_port[name], links[name]
+        breakout = breakouts.get(named_nvue_port.port.panel)
+        if not named_nvue_port.part and breakout is not None and breakout.splits != 1:
             continue
         view = ports.view(name)
-        lanes = _lanes(model, named.port, breakout, named.part)
-        what = qos.port(name, view.below("qos"), _trimmed(view, trimmed))
+        lanes = _lanes(model, named_nvue_port.port, breakout, named_nvue_port.part)
+        port_qos = qos.port(name, view.below("qos"), _trimmed(view, trimmed))
         for part, reason in link.derived:
             derived[device, name, part] = reason
-        for subject, reason in what.derived:
+        for subject, reason in port_qos.derived:
             derived[(device, name, *subject)] = reason
         balanced, threshold = ports.balanced(view)
         yield Interface(
             name=name,
-            port=named.port,
+            port=named_nvue_port.port,
             enabled=link.enabled,
             speed_mbps=link.speed_mbps,
             lanes=lanes,
@@ -210,11 +214,11 @@ def interfaces(
             addresses=addresses(view),
             vrf=vrf(view),
             description=view.text("description"),
-            link_pause=what.link_pause,
-            cable_length_m=what.cable_length_m,
+            link_pause=port_qos.link_pause,
+            cable_length_m=port_qos.cable_length_m,
             adaptive_routing=balanced,
             utilization_threshold_percent=threshold,
-            qos=what.profile,
+            qos=port_qos.profile,
         )
 
 
@@ -228,21 +232,21 @@ def _trimmed(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...]:
     if usual is None or "packet-trim" not in view.node:
         return usual or ()
     eligible = view.below("packet-trim", "egress-eligibility")
-    return tuple(sorted({tc for tc, _ in eligible.numbered("traffic-class", 7)})) or usual
+    return tuple(sorted({tc for tc, _ in eligible.items_by_number("traffic-class", 7)})) or usual
 
 
 def addresses(view: View) -> tuple[str, ...]:
     """Return the addresses of an interface, in the words of either dialect."""
     node = view.node
-    found: list[str] = []
+    found_addresses: list[str] = []
     for family in ("ip", "ipv4", "ipv6"):
         for address in view.below(family).texts("address") if family in node else ():
             if is_address(address):
-                found.append(address)
+                found_addresses.append(address)
             elif address not in _BY_DHCP:
                 path = (*view.path, family, "address", address)
-                view.config.malformed(path, shown(address), "an address and its length, such as 10.1.0.0/31")
-    return tuple(found)
+                view.config.malformed(path, quote_text(address), "an address and its length, such as 10.1.0.0/31")
+    return tuple(found_addresses)
 
 
 def is_address(text: str) -> bool:
@@ -289,7 +293,7 @@ def _speed(node: View) -> Any:
     try:
         return speed_mbps(text)
     except Misread as error:
-        node.config.malformed((*node.path, "speed"), shown(text), error.expected)
+        node.config.malformed((*node.path, "speed"), quote_text(text), error.expected)
         return UNKNOWN
 
 

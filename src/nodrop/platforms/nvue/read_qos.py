@@ -7,7 +7,7 @@ from typing import Any
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.read_macro import (
     IDENTITY,
@@ -78,7 +78,7 @@ class QosReader:
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
         self.recovery = timers.integer("recovery-interval", *RECOVERY)
-        self.conditions, self.conditions_stated = conditions.read(timers, release)
+        self.conditions, self.conditions_stated = conditions.read_conditions(timers, release)
         self._profiles: dict[tuple[str, str], tuple[Any, dict[Subject, str]]] = {}
         self._by_node: dict[tuple[int, tuple[int, ...]], tuple[Any, PortQos]] = {}
         self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}
@@ -88,7 +88,7 @@ class QosReader:
         self._usual_small = effects.usual_small_percent(model)
         self.queue_of, self._queues_derived = self._classes_of_priorities()
         self.shared = SharedHeadroom(self.top)
-        self.small_percent: int = self._made("pfc", GLOBAL)[0].small_percent
+        self.small_percent: int = self._read_profile("pfc", GLOBAL)[0].small_percent
 
     def read_unbound(self) -> None:
         """Read the profiles that no port is bound to, for what there is to remark about them, and that none is.
@@ -108,8 +108,8 @@ class QosReader:
                 facts = {"kind": f"{kind} profile", "name": name, "reason": "no port is bound to it"}
                 self.config.remark("unused-profile", (), ("qos", kind, name), **facts)
         for kind, name in unread:
-            self._made(kind, name)
-        priorities: tuple[int, ...] = self._made("pfc", GLOBAL)[0].priorities
+            self._read_profile(kind, name)
+        priorities: tuple[int, ...] = self._read_profile("pfc", GLOBAL)[0].priorities
         lossless = effects.lossless_queues(priorities, (*self.queue_of, *(None,) * 8))
         remark_lossy_of(self.top.below("advance-buffer-config", GLOBAL), lossless)
 
@@ -137,7 +137,7 @@ class QosReader:
             found = self._by_node[key] = (bound.node, qos)
         return found[1]
 
-    def _bound(self, port: str, bound: View, kind: str) -> str:
+    def _resolve_profile(self, port: str, bound: View, kind: str) -> str:
         """Return the name of the profile that holds for a port: the global one, unless it is bound to another."""
         name = bound.below(kind).text("profile")
         if name is None or name == GLOBAL:
@@ -149,7 +149,7 @@ class QosReader:
             return GLOBAL
         return name
 
-    def _made(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
+    def _read_profile(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
         """Return what a profile says, and what of it is its default, once."""
         key = kind, name
         if key not in self._profiles:
@@ -160,7 +160,7 @@ class QosReader:
         return self._profiles[key]
 
     def _port(self, port: str, bound: View, trimmed: tuple[int, ...]) -> PortQos:
-        made = {kind: self._made(kind, self._bound(port, bound, kind)) for kind in BINDINGS}
+        made = {kind: self._read_profile(kind, self._resolve_profile(port, bound, kind)) for kind in BINDINGS}
         derived = {subject: reason for _, own in made.values() for subject, reason in own.items()}
         derived |= self._queues_derived
         trust, dscp, pcp = made["mapping"][0]
@@ -216,13 +216,13 @@ class QosReader:
         """Return switch priority to traffic class; the only profile there is holds for every port."""
         classes = list(self.defaults.traffic_classes)
         stated = set()
-        for priority, node in self.top.below("egress-queue-mapping", GLOBAL).numbered("switch-priority", 7):
+        for priority, node in self.top.below("egress-queue-mapping", GLOBAL).items_by_number("switch-priority", 7):
             target = node.integer("traffic-class", 0, 7)
             if target is not None:
                 classes[priority] = target
                 stated.add(priority)
         parts = ("tc_to_queue", "pfc_to_queue")
-        derived = _derived(parts, range(8), stated, self.defaults.reason)
+        derived = _list_default_entries(parts, range(8), stated, self.defaults.reason)
         return tuple(classes), derived
 
     def _mapping(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> tuple[str, Any, Any]:
@@ -233,12 +233,12 @@ class QosReader:
         maps = []
         for key, part, usual in (("dscp", "dscp_to_tc", defaults.dscp), ("pcp", "pcp_to_tc", IDENTITY)):
             targets, stated = list(usual), set()
-            for index, inside in node.numbered(key, len(usual) - 1):
+            for index, inside in node.items_by_number(key, len(usual) - 1):
                 priority = inside.integer("switch-priority", 0, 7)
                 if priority is not None:
                     targets[index] = priority
                     stated.add(index)
-            derived |= _derived((part,), range(len(usual)), stated, defaults.reason)
+            derived |= _list_default_entries((part,), range(len(usual)), stated, defaults.reason)
             maps.append(tuple(targets))
         return trust, maps[0], maps[1]
 
@@ -246,17 +246,19 @@ class QosReader:
         """Return switch priority to DSCP where DSCP is rewritten, else None."""
         rewrite = node.word("rewrite", _REWRITES)
         stated = {}
-        for priority, inside in node.numbered("switch-priority", 7):
+        for priority, inside in node.items_by_number("switch-priority", 7):
             dscp = inside.integer("dscp", 0, 63)
             if dscp is not None:
                 stated[priority] = dscp
         if not rewrite:
             return None
-        derived |= _derived(("tc_to_dscp",), range(8), set(stated), "the rewriting that the chip begins with")
+        derived |= _list_default_entries(
+            ("tc_to_dscp",), range(8), set(stated), "the rewriting that the chip begins with"
+        )
         return (*(stated.get(priority, 8 * priority) for priority in range(8)), *(None,) * 8)
 
     def _pfc(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Pfc:
-        priorities = tuple(sorted({priority for priority, _ in node.numbered("switch-priority", 7)}))
+        priorities = tuple(sorted({priority for priority, _ in node.items_by_number("switch-priority", 7)}))
         if not node.has("switch-priority"):
             priorities = defaults.pfc_priorities
             derived["qos", "pfc_rx_priorities"] = derived["qos", "pfc_tx_priorities"] = defaults.reason
@@ -293,7 +295,7 @@ class QosReader:
     def _congestion_control(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Marking]:
         found = self._in_use(defaults.markings)
         stated = set()
-        for tc, inside in node.numbered("traffic-class", 7):
+        for tc, inside in node.items_by_number("traffic-class", 7):
             found[tc], whole = marking(inside, found.get(tc, defaults.markings.get(tc, Marking())))
             stated |= {tc} if whole else set()
         for tc in found.keys() - stated:
@@ -303,7 +305,7 @@ class QosReader:
     def _egress_scheduler(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Share]:
         found = self._in_use(defaults.shares)
         stated = set()
-        for tc, inside in node.numbered("traffic-class", 7):
+        for tc, inside in node.items_by_number("traffic-class", 7):
             old = found.get(tc, defaults.shares.get(tc, Share()))
             mode = inside.word("mode", {"dwrr": "dwrr", "strict": "strict"}) or old.mode
             percent = inside.integer("bw-percent", 0, 100, "percent")
@@ -321,9 +323,9 @@ class QosReader:
     def _egress_shaper(self, node: View, _defaults: Defaults, _derived: dict[Subject, str]) -> Mapping[int, Any]:
         node.integer("port-max-rate", 0, MAX_KBPS, "kb/s")
         rates = {}
-        for tc, inside in node.numbered("traffic-class", 7):
-            both = [inside.integer(key, 0, MAX_KBPS, "kb/s") for key in ("min-rate", "max-rate")]
-            rates[tc] = tuple(rate and rate * BYTES_PER_KBIT for rate in both)
+        for tc, inside in node.items_by_number("traffic-class", 7):
+            integers = [inside.integer(key, 0, MAX_KBPS, "kb/s") for key in ("min-rate", "max-rate")]
+            rates[tc] = tuple(rate and rate * BYTES_PER_KBIT for rate in integers)
         return rates
 
     def _queues(
@@ -332,13 +334,13 @@ class QosReader:
         """Return a row for every traffic class that has a place in the scheduler, a rate, marking or trimming."""
         shares, rates = made["egress-scheduler"][0], made["egress-shaper"][0]
         markings = {tc: wred(one) for tc, one in made["congestion-control"][0].items()}
-        marked = {tc for tc, one in markings.items() if one is not None}
+        marked = {tc for tc, wred_profile in markings.items() if wred_profile is not None}
         return tuple(
             Queue(
                 index=tc,
                 scheduler=_scheduler(shares.get(tc), rates.get(tc)),
                 wred=markings.get(tc),
-                buffer=changed(
+                buffer=replace_fields(
                     effects.queue_buffer(tc in lossless, tc, self.limits), discard="trim" if tc in trimmed else None
                 ),
             )
@@ -366,7 +368,7 @@ class QosReader:
         )
 
 
-def _derived(parts: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:
+def _list_default_entries(parts: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:
     """Return the entries of maps that were not stated: each, or the whole map where none was."""
     if not stated:
         return {("qos", part): reason for part in parts}

@@ -21,8 +21,8 @@ from nodrop.model.routing import (
 )
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
-from nodrop.model.values import changed
-from nodrop.platforms.bindings import bound, decoded
+from nodrop.model.values import replace_fields
+from nodrop.platforms.bindings import bound_fields, decoded
 from nodrop.platforms.nvue import communities, read_unread
 from nodrop.platforms.nvue.bindings import dangling
 from nodrop.platforms.nvue.bindings_bgp import (
@@ -49,7 +49,7 @@ _MAX_SESSIONS = 4096
 _ACTIONS: Mapping[str, Action] = {"permit": "permit", "deny": "deny"}
 _FOLLOWED = OF_ONE | {"peer-group"}
 """What is stated of one session, or has been followed already."""
-_UNNUMBERED = {field: getattr(BgpNeighbor(), field) for field in bound(NUMBERED)}
+_UNNUMBERED = {field: getattr(BgpNeighbor(), field) for field in bound_fields(NUMBERED)}
 """What a session over an interface has of what only those to an address can have."""
 _MATCHES = {
     "ip-nexthop-list": "ip next-hop prefix-list",
@@ -100,13 +100,13 @@ class RoutingReader:
     def vrf_bgp(self) -> tuple[Bgp, ...] | Unknown:
         """Return those of other VRFs; UNKNOWN where an AS number is not a plain one."""
         vrfs = [vrf for vrf, inside in self._top.below("vrf").items() if inside.below("router").has("bgp")]
-        made = []
+        bgps = []
         for vrf in sorted(vrfs, key=natural):
             bgp = None if vrf == DEFAULT else self._process(vrf)
             if isinstance(bgp, Unknown):
                 return UNKNOWN
-            made += [bgp] if bgp is not None else []
-        return tuple(made)
+            bgps += [bgp] if bgp is not None else []
+        return tuple(bgps)
 
     def _process(self, vrf: str) -> Bgp | None | Unknown:
         node, shared = self._top.below(*process(vrf)), self._top.below("router", "bgp")
@@ -138,14 +138,14 @@ class RoutingReader:
 
     def static_routes(self) -> tuple[StaticRoute, ...]:
         """Return the static routes of every VRF, sorted by prefix, next hop and distance."""
-        found = [
+        found_static_routes = [
             StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == DEFAULT else vrf, distance=distance)
             for vrf, inside in self._top.below("vrf").items()
             for prefix, route in inside.below("router", "static").items()
             if checked_prefix(route, _prefix(prefix))
             for distance, hop, _ in ways(route)
         ]
-        return tuple(sorted(found, key=lambda route: (route.prefix, route.next_hop, route.distance)))
+        return tuple(sorted(found_static_routes, key=lambda route: (route.prefix, route.next_hop, route.distance)))
 
     def _neighbors(self, bgp: View) -> Iterator[BgpNeighbor]:
         rows: dict[str, list[View]] = {}
@@ -164,7 +164,7 @@ class RoutingReader:
                     dangling(nodes[0], "peer-group", group, "peer-group")
             session = self._neighbor(key, nodes)
             inherited = {field: value for field, value in timers.items() if getattr(session, field) is None}
-            yield changed(session, **inherited) if inherited else session
+            yield replace_fields(session, **inherited) if inherited else session
 
     def _neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
         """Return a session from its own settings and those of its peer group, the first that says something.
@@ -176,7 +176,7 @@ class RoutingReader:
         if shared is None:
             shared = self._shared[content] = self._settings(nodes)
         named = {"address": key} if _is_address(key) else {"interface": key, **_UNNUMBERED}
-        return changed(shared, **named, **decoded(OWN, nodes))
+        return replace_fields(shared, **named, **decoded(OWN, nodes))
 
     def _settings(self, nodes: list[View]) -> BgpNeighbor:
         """Return what sessions may have in common."""
@@ -187,16 +187,16 @@ class RoutingReader:
 
     def _rules(self, kind: str, name: str) -> list[tuple[int, View]]:
         """Return the rules of a policy by number."""
-        found = []
+        rules = []
         for spelt, node in self._policy.below(kind, name, "rule").items():
             if sequence := whole_number(spelt, _MAX_SEQUENCE):
-                found.append((sequence, node))
+                rules.append((sequence, node))
             else:
                 self._config.malformed(node.path, f"'{spelt[:40]}'", f"a rule's number, 1 to {_MAX_SEQUENCE}")
-        return sorted(found, key=lambda rule: rule[0])
+        return sorted(rules, key=lambda rule: rule[0])
 
     def _prefix_lists(self) -> Iterator[PrefixList]:
-        found = []
+        prefix_lists = []
         for name, node in self._policy.below("prefix-list").items():
             family: Literal["ipv4", "ipv6"] = "ipv6" if node.text("type") == "ipv6" else "ipv4"
             rules = [
@@ -210,8 +210,8 @@ class RoutingReader:
                 for sequence, rule in self._rules("prefix-list", name)
                 for prefix, inside in rule.below("match").items()
             ]
-            found.append(PrefixList(name=name, family=family, rules=tuple(rules)))
-        yield from sorted(found, key=lambda one: (one.family, one.name))
+            prefix_lists.append(PrefixList(name=name, family=family, rules=tuple(rules)))
+        yield from sorted(prefix_lists, key=lambda prefix_list: (prefix_list.family, prefix_list.name))
 
     def _community_lists(self) -> Iterator[CommunityList]:
         for name in sorted(self._policy.below("community-list").node):

@@ -36,13 +36,13 @@ _SESSIONS = ("neighbor", "peer-group")
 
 def remark_secrets(config: Config) -> None:
     """Remark every secret of a file."""
-    for path, what, text in _found(config):
+    for path, what, text in _find_secrets(config):
         if (how := exposure(text)) is not None:
             place = config.place(path)
             config.remarks.append(remark(config.device, place, what, how))
 
 
-def _found(config: Config) -> Iterator[tuple[Path, str, str]]:
+def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
     """Yield the path, what it is, and the text of each secret."""
     root = config.tree.root if config.tree else {}
     for top in ("system", "service"):
@@ -53,7 +53,7 @@ def _found(config: Config) -> Iterator[tuple[Path, str, str]]:
         for kind in _SESSIONS:
             path = ("vrf", vrf, "router", "bgp", kind)
             for session, inside in mapping_at(root, *path).items():
-                yield from _told(
+                yield from _find_texts(
                     value_at(inside, "password"), (*path, session, "password"), "the password of a BGP session"
                 )
 
@@ -61,11 +61,11 @@ def _found(config: Config) -> Iterator[tuple[Path, str, str]]:
 def _below(node: object, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
     for key, inside in mapping(node).items():
         if key in words:
-            yield from _told(inside, (*path, key), words[key])
+            yield from _find_texts(inside, (*path, key), words[key])
         yield from _below(inside, (*path, key), words)
 
 
-def _told(value: object, path: Path, what: str) -> Iterator[tuple[Path, str, str]]:
+def _find_texts(value: object, path: Path, what: str) -> Iterator[tuple[Path, str, str]]:
     """Yield the value of a setting, or each of the words below it, which may stand on lines of their own."""
     if isinstance(value, str):
         yield path, what, value

@@ -24,18 +24,18 @@ TRIM_CLASSES = (1, 2, 3)
 
 def loopbacks(top: View, ports: Ports) -> tuple[Loopback, ...]:
     """Return the loopback interface, and the addresses that VRFs have of their own, sorted by name."""
-    found: dict[str, Loopback] = {}
-    own = ports.view(LOOPBACK)
+    found_loopbacks: dict[str, Loopback] = {}
+    own_view = ports.view(LOOPBACK)
     if LOOPBACK in ports.names():
-        found[LOOPBACK] = Loopback(name=LOOPBACK, addresses=addresses(own), vrf=vrf(own))
+        found_loopbacks[LOOPBACK] = Loopback(name=LOOPBACK, addresses=addresses(own_view), vrf=vrf(own_view))
     for name, inside in top.below("vrf").items():
         extra = inside.below("loopback", "ip").texts("address")
         if extra and name == "default":
-            first = found[LOOPBACK].addresses if LOOPBACK in found else ()
-            found[LOOPBACK] = Loopback(name=LOOPBACK, addresses=(*first, *extra))
+            first_addresses = found_loopbacks[LOOPBACK].addresses if LOOPBACK in found_loopbacks else ()
+            found_loopbacks[LOOPBACK] = Loopback(name=LOOPBACK, addresses=(*first_addresses, *extra))
         elif extra:
-            found[name] = Loopback(name=name, addresses=extra, vrf=name)
-    return tuple(found[name] for name in sorted(found))
+            found_loopbacks[name] = Loopback(name=name, addresses=extra, vrf=name)
+    return tuple(found_loopbacks[name] for name in sorted(found_loopbacks))
 
 
 def management(ports: Ports) -> Management | None:
@@ -43,7 +43,7 @@ def management(ports: Ports) -> Management | None:
     if MANAGEMENT not in ports.names():
         return None
     view = ports.view(MANAGEMENT)
-    gateways = tuple(one for family in ("ip", "ipv4", "ipv6") for one in view.below(family).texts("gateway"))
+    gateways = tuple(text for family in ("ip", "ipv4", "ipv6") for text in view.below(family).texts("gateway"))
     return Management(
         interface=MANAGEMENT,
         addresses=addresses(view),
@@ -61,7 +61,7 @@ def server_nodes(top: View, kind: str) -> tuple[Path, ...]:
 
 def servers(top: View, kind: str) -> tuple[str, ...]:
     """Return the servers of a kind, sorted."""
-    return tuple(sorted({one for path in server_nodes(top, kind) for one in top.below(*path).texts("server")}))
+    return tuple(sorted({text for path in server_nodes(top, kind) for text in top.below(*path).texts("server")}))
 
 
 def snmp(top: View, key: str) -> str | None:
@@ -76,11 +76,11 @@ def collectors(top: View) -> tuple[Collector, ...]:
         return ()
     grpc = otlp.below("grpc")
     usual = grpc.integer("port", 1, 65535) or OTLP_PORT
-    found = [
+    found_collectors = [
         Collector(address=address, port=inside.integer("port", 1, 65535) or usual)
         for address, inside in grpc.below("destination").items()
     ]
-    return tuple(sorted(found, key=lambda one: one.address))
+    return tuple(sorted(found_collectors, key=lambda collector: collector.address))
 
 
 def gnmi_port(top: View) -> int | None:

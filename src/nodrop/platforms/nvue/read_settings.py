@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.model.reading import Note
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_unread import generalized, is_off
-from nodrop.platforms.nvue.read_values import Config, said
+from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.platforms.unknown_lines import command, unknown_line
 
@@ -152,20 +152,22 @@ def _notes(
     wrong: set[Path],
 ) -> Iterator[Note]:
     reported = wrong | {
-        generalized((*one.facts["path"].removeprefix("NVUE").split(), one.facts["word"]))
-        for one in config.remarks
-        if one.kind == "unknown-setting"
+        generalized((*remark.facts["path"].removeprefix("NVUE").split(), remark.facts["word"]))
+        for remark in config.remarks
+        if remark.kind == "unknown-setting"
     }
     for path, pattern in islice(unknown, _MAX_NOTES):
         if generalized(path) not in reported:
             place = config.place(path)
-            yield unknown_line(said(path), said(pattern), device, display, place.span.line if place else None)
+            yield unknown_line(
+                render_path(path), render_path(pattern), device, display, place.span.line if place else None
+            )
     ports = root.get("interface")
     for name, node in ports.items() if isinstance(ports, dict) else ():
         if isinstance(node, dict) and "qos" in node and not any(map(nvue_port, names(name))):
             place = config.place(("interface", name, "qos"))
             line = place.span.line if place else None
-            message = f"QoS of {shown(name)} was not looked at: only that of switch ports is"
+            message = f"QoS of {quote_text(name)} was not looked at: only that of switch ports is"
             yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
     for line, text in config.tree.others[:_MAX_NOTES] if config.tree else ():
         yield unknown_line(text, command(text), device, display, line)

@@ -7,7 +7,7 @@ RDMA over Converged Ethernet (which pool is the lossless one).
 from collections.abc import Iterable, Iterator
 
 from nodrop.platforms.nvue.read_qos import GLOBAL
-from nodrop.platforms.nvue.read_values import Config, View, said
+from nodrop.platforms.nvue.read_values import Config, View, render_path
 from nodrop.platforms.nvue.tree import Path
 
 _WHOLE = 100
@@ -29,7 +29,9 @@ def check_shares(config: Config, macro: str | None) -> None:
         total = sum(percent for _, percent, _ in shares)
         if total > _WHOLE:
             parts = ", ".join(f"{name} {percent}" for name, percent, _ in shares)
-            config.remark("shares-exceed-whole", (), shares[-1][2], what=said(path), total=str(total), parts=parts)
+            config.remark(
+                "shares-exceed-whole", (), shares[-1][2], what=render_path(path), total=str(total), parts=parts
+            )
     if macro is None:
         _check_halves(config, qos)
 
@@ -45,7 +47,7 @@ def _wholes(qos: View) -> Iterator[tuple[Path, list[Share]]]:
     for name in qos.below("egress-scheduler").node:
         profile = qos.below("egress-scheduler", name)
         shares = []
-        for tc, node in profile.numbered("traffic-class", 7):
+        for tc, node in profile.items_by_number("traffic-class", 7):
             percent = node.integer("bw-percent", 0, _WHOLE, "percent")
             if percent and node.text("mode") != "strict":
                 shares.append((f"traffic class {tc}", percent, (*node.path, "bw-percent")))
@@ -77,19 +79,21 @@ def _check_halves(config: Config, qos: View) -> None:
         return  # A part of a configuration may leave the pools to what the switch has.
     if paused and not shared and not qos.has("advance-buffer-config"):
         lacks = f"{_LOSSLESS} in qos traffic-pool with a share of the memory"
-        _half(config, next(iter(paused.values())), f"priority {_listed(paused)}", "PFC", lacks)
+        _half(config, next(iter(paused.values())), f"priority {_render_priorities(paused)}", "PFC", lacks)
     for name in shared:
-        pooled = {priority for priority, _ in pools.below(name).numbered("switch-priority", 7)}
+        pooled = {priority for priority, _ in pools.below(name).items_by_number("switch-priority", 7)}
         missing, unpaused = paused.keys() - pooled, pooled - paused.keys()
         if pooled and missing:
-            lacks = f"place in {name}, which is for priority {_listed(pooled)}"
-            _half(config, (*pools.path, name, "switch-priority"), f"priority {_listed(missing)}", "PFC", lacks)
+            lacks = f"place in {name}, which is for priority {_render_priorities(pooled)}"
+            _half(
+                config, (*pools.path, name, "switch-priority"), f"priority {_render_priorities(missing)}", "PFC", lacks
+            )
         elif not qos.has("link-pause") and (unpaused or (whole and not paused)):
-            who = f"priority {_listed(unpaused)}" if unpaused else "the switch"
+            who = f"priority {_render_priorities(unpaused)}" if unpaused else "the switch"
             _half(config, (*pools.path, name), who, f"the lossless pool {name}", "PFC")
 
 
-def _listed(priorities: Iterable[int]) -> str:
+def _render_priorities(priorities: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(priorities)))
 
 
@@ -102,5 +106,5 @@ def _paused(qos: View) -> Iterator[tuple[int, Path]]:
     for name in qos.below("pfc").node:
         profile = qos.below("pfc", name)
         if any(profile.text(way) not in ("disable", "disabled", "off") for way in ("tx", "rx")):
-            for priority, node in profile.numbered("switch-priority", 7):
+            for priority, node in profile.items_by_number("switch-priority", 7):
                 yield priority, node.path

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.formats.places import on_one_line, shown
+from nodrop.formats.places import on_one_line, quote_text
 from nodrop.formats.shapes import value_at
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Place, Remark
@@ -52,7 +52,7 @@ class Config:
 
     def malformed(self, path: Path, found: str, expected: str) -> None:
         """Remark that a value is not what its setting takes."""
-        self.remark("malformed-value", (), path, path=said(path), found=found, expected=expected)
+        self.remark("malformed-value", (), path, path=render_path(path), found=found, expected=expected)
 
     @property
     def is_full(self) -> bool:
@@ -75,7 +75,7 @@ class Config:
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(path, key=kind in _OF_WORDS, unset=unset)
-            there = (kind, place, *(said for key, said in facts.items() if key != "path"))
+            there = (kind, place, *(fact for key, fact in facts.items() if key != "path"))
             if place is not None and there in self._remarked and "path" in facts:
                 return
             self._remarked.add(there)
@@ -132,7 +132,7 @@ class View:
         if text not in known:
             hint = meant(text, known)
             expected = " or ".join(known) if known is not FLAGS else "on, enabled or enable, off, disabled or disable"
-            self.config.malformed((*self.path, key), shown(text), f"{expected} ({hint})" if hint else expected)
+            self.config.malformed((*self.path, key), quote_text(text), f"{expected} ({hint})" if hint else expected)
             return None
         return known[text]
 
@@ -148,7 +148,7 @@ class View:
         if type(value) is dict and value and (more := next(reversed(value.values()))) and type(more) is dict:
             words = next(iter(more))
             self.config.malformed(
-                (*self.path, key), shown(f"{next(reversed(value))} {words} …"), "one value, and no more"
+                (*self.path, key), quote_text(f"{next(reversed(value))} {words} …"), "one value, and no more"
             )
 
     def integer(self, key: str, low: int, high: int, unit: str = "") -> int | None:
@@ -164,30 +164,30 @@ class View:
             return number
         path = (*self.path, key)
         if _SUFFIXED.fullmatch(text):
-            facts = {"path": said(path), "found": text, "unit": unit or "none"}
+            facts = {"path": render_path(path), "found": text, "unit": unit or "none"}
             self.config.remark("unit-suffix", (), path, **facts)
         else:
             of_unit = f" of {unit}" if unit else ""
-            self.config.malformed(path, shown(text), f"a whole number{of_unit} from {low} to {high}")
+            self.config.malformed(path, quote_text(text), f"a whole number{of_unit} from {low} to {high}")
         return None
 
-    def numbered(self, key: str, limit: int) -> "Iterator[tuple[int, View]]":
+    def items_by_number(self, key: str, limit: int) -> "Iterator[tuple[int, View]]":
         """Yield (number, node) for the keys below a key, lists written out.
 
         What is no number up to `limit` is left out, with a remark.
         """
         inside = self.below(key)
         for spelt, node in inside.items():
-            found = numbers(spelt)
-            if not found or found[-1] > limit or max(found) > limit:
-                self.config.malformed(node.path, shown(spelt), f"numbers from 0 to {limit}, such as 0-2,4")
-            for number in found:
+            found_numbers = numbers(spelt)
+            if not found_numbers or found_numbers[-1] > limit or max(found_numbers) > limit:
+                self.config.malformed(node.path, quote_text(spelt), f"numbers from 0 to {limit}, such as 0-2,4")
+            for number in found_numbers:
                 if number <= limit:
                     yield number, node
 
 
-def said(path: Path) -> str:
-    """A path as one types it after `nv set`."""
+def render_path(path: Path) -> str:
+    """Return a path as one types it after `nv set`."""
     return " ".join(map(on_one_line, path))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats import nvset
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.hardware import model_called
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import DynamicBuffers
@@ -14,7 +14,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import NOT_LISTED, DeviceReading, Note, Place, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.bindings import decoded
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.adaptive_routing import of_switch
@@ -23,7 +23,7 @@ from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.hashing import hash_fields
 from nodrop.platforms.nvue.other_systems import other_system
 from nodrop.platforms.nvue.read_access import access_lists
-from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
+from nodrop.platforms.nvue.read_beside import BESIDE, check_other_files
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
 from nodrop.platforms.nvue.read_faults import check_balanced, check_macro, check_watchdogs
@@ -49,7 +49,7 @@ from nodrop.platforms.nvue.read_services import (
 from nodrop.platforms.nvue.read_settings import check
 from nodrop.platforms.nvue.read_shared import check_shared
 from nodrop.platforms.nvue.read_shares import check_shares
-from nodrop.platforms.nvue.read_values import FILE, Config, said
+from nodrop.platforms.nvue.read_values import FILE, Config, render_path
 from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Path, Tree
 
@@ -81,7 +81,7 @@ def detect(name: str, head: bytes) -> bool:
     return bool(_ENTRY.search(head)) or nvset.detect(head)
 
 
-def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading."""
     problems: list[Problem] = []
     sources = []
@@ -100,11 +100,13 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
         except InputProblems as error:
             problems.extend(error.problems)
     try:
-        return _Device(name, tuple(sources), tree, problems, beside).read()
+        return _Device(name, tuple(sources), tree, problems, beside).build_reading()
     except InputProblems as error:
         display = sources[0].display if sources else FILE
-        problems += [Problem(path=display, found=each.found, expected=each.expected) for each in error.problems]
-        return _Device(name, tuple(sources), None, problems, {}).read()
+        problems += [
+            Problem(path=display, found=problem.found, expected=problem.expected) for problem in error.problems
+        ]
+        return _Device(name, tuple(sources), None, problems, {}).build_reading()
 
 
 class _Device:
@@ -124,7 +126,7 @@ class _Device:
         self._called: str | None = None
         self.name = self._config.device = self._hostname(name)
 
-    def read(self) -> DeviceReading:
+    def build_reading(self) -> DeviceReading:
         device = self._device()
         self._check(device)
         return DeviceReading(
@@ -144,14 +146,14 @@ class _Device:
             return
         for double in tree.doubles:
             path, span = tree.double(double)
-            facts = {"path": said(path), "first_line": str(double.first_line)}
+            facts = {"path": render_path(path), "first_line": str(double.first_line)}
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
         if unlisted := check_schema(config, device.version, device.model):
             message = f"{len(unlisted):,} more settings that do not fit the schema of NVUE are not listed"
             self._notes.append(Note(kind=NOT_LISTED, message=message, device=self.name))
         check_macro(config)
-        check_beside(config, self._beside, device.version)
+        check_other_files(config, self._beside, device.version)
         check_watchdogs(config)
         remark_overlaps(config)
         remark_secrets(config)
@@ -166,7 +168,7 @@ class _Device:
         if stated is None or stated == name:
             return name
         if not _NAME.fullmatch(stated):
-            self._config.remark("odd-name", (), ("system", "hostname"), name=shown(stated))
+            self._config.remark("odd-name", (), ("system", "hostname"), name=quote_text(stated))
             return name
         return stated
 
@@ -179,7 +181,7 @@ class _Device:
         routing = RoutingReader(config)
         top = config.top
         trimmed = trimmed_classes(top, qos.defaults.trims)
-        found = tuple(interfaces(ports, qos, model, trimmed, self._derived))
+        found_interfaces = tuple(interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
         check_shared(config, qos.shared, lossless_macro=(qos.roce or "").startswith("lossless"))
         check_shares(config, qos.roce)
@@ -187,14 +189,14 @@ class _Device:
         check_revisions(config, ports)
         check_balanced(config, ports)
         trims: dict[Subject, str] = {}
-        balanced, weighs = of_switch(top, version, found, self._derived)
+        balanced, weighs = of_switch(top, version, found_interfaces, self._derived)
         device = Device(
             name=self.name,
             platform="nvue",
             version=version,
             model=model,
             mac=UNKNOWN,
-            interfaces=found,
+            interfaces=found_interfaces,
             loopbacks=loopbacks(top, ports),
             port_channels=port_channels(top, ports, self._derived),
             vlans=vlans(top, ports, self._derived),
@@ -233,7 +235,7 @@ class _Device:
         settings = dynamic_buffers(device.interfaces, qos.limits, qos.small_percent)
         if isinstance(settings, DynamicBuffers):
             self._derived[self.name, "@dynamic_buffers"] = _DYNAMIC
-        found, unsaid = pools(qos.top, qos.defaults, device.model, qos.limits.static_pools)
+        buffer_pools, unsaid = pools(qos.top, qos.defaults, device.model, qos.limits.static_pools)
         for pool in unsaid:
             self._derived[self.name, "@buffer_pools", pool] = qos.defaults.reason
         polling = qos.polling_ms
@@ -242,10 +244,10 @@ class _Device:
             self._derived[self.name, "@watchdog_polling_ms"] = f"the watchdog polls every {POLLING_MS} ms unless told"
         if qos.conditions is not None and not qos.conditions_stated:
             self._derived[self.name, "@watchdog_conditions"] = conditions.REASON
-        return changed(
+        return replace_fields(
             device,
             dynamic_buffers=settings,
-            buffer_pools=found,
+            buffer_pools=buffer_pools,
             watchdog_polling_ms=polling,
             watchdog_conditions=qos.conditions,
         )
@@ -259,5 +261,5 @@ class _Device:
     def _version(self) -> Any:
         """Return major.minor of the release that the header names."""
         stated = self._tree.header.get("version") if self._tree else None
-        found = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
-        return f"{found[1]}.{found[2]}" if found else UNKNOWN
+        match = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
+        return f"{match[1]}.{match[2]}" if match else UNKNOWN

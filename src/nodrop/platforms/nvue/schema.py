@@ -10,7 +10,7 @@ from typing import Any
 
 from nodrop.formats.yaml import parse
 from nodrop.model.types import meant, nearest
-from nodrop.platforms.nvue.published import COMPLETE, filled, published
+from nodrop.platforms.nvue.published import COMPLETE, fill_words, published
 from nodrop.platforms.nvue.schema_types import ALWAYS, Leaf, Release, Span, leaf_of, span_of
 from nodrop.platforms.nvue.tree import Path
 
@@ -63,7 +63,7 @@ class Words:
     """What was found below the place before, with the value of which it was found; of a place that is not fixed, the
     last value alone, and all that is found in its file."""
 
-    def known(self, release: Release | None) -> list[str]:
+    def available_words(self, release: Release | None) -> list[str]:
         """Return the words that a release has here."""
         return [word for word, node in self.words.items() if node.span.has(release)]
 
@@ -75,7 +75,7 @@ Node = Words | Leaf
 def schema() -> Words:
     """Return the first place of every path."""
     found, releases = published()
-    return _words((), filled(_typed(), found), releases)
+    return _words((), fill_words(_typed(), found), releases)
 
 
 @cache
@@ -102,10 +102,10 @@ def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release
         for word in key.split(", "):
             if word == "...":
                 rest = True
-            elif found := _CHOSEN.fullmatch(key):
-                below = _node((*pattern, f"<{found['name']}>"), said, releases)
-                ends = (int(found["low"]), int(found["high"])) if found["high"] else ()
-                chosen = Chosen(found["name"], below, *ends)
+            elif match := _CHOSEN.fullmatch(key):
+                below = _node((*pattern, f"<{match['name']}>"), said, releases)
+                ends = (int(match["low"]), int(match["high"])) if match["high"] else ()
+                chosen = Chosen(match["name"], below, *ends)
             elif word:
                 words[word] = _node((*pattern, word), said, releases)
     complete = releases if stated.get("...") == COMPLETE else frozenset()
@@ -115,8 +115,10 @@ def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release
 def _node(pattern: Path, said: Any, releases: frozenset[Release]) -> Node:
     if isinstance(said, Mapping):
         return _words(pattern, said, releases)
-    span, rest = span_of(said) if isinstance(said, str) else (ALWAYS, "")
-    return Words(pattern, span, {}, None, True, _is_fixed(pattern)) if rest == "open" else leaf_of(pattern[-1], said)
+    span, remainder = span_of(said) if isinstance(said, str) else (ALWAYS, "")
+    return (
+        Words(pattern, span, {}, None, True, _is_fixed(pattern)) if remainder == "open" else leaf_of(pattern[-1], said)
+    )
 
 
 def _is_fixed(pattern: Path) -> bool:
@@ -126,24 +128,24 @@ def _is_fixed(pattern: Path) -> bool:
 def hint(place: Words, path: Path, release: Release | None) -> str:
     """Return which path was meant by one whose last word `place` does not have."""
     *_, before, word = ("", *path)
-    known = place.known(release)
-    if told := place.instead.get(word) or " ".join(_taken_apart(place, word)):
+    known_releases = place.available_words(release)
+    if told := place.instead.get(word) or " ".join(_split_word(place, word)):
         return f"there is `{told}`"
-    if begun := [f"`{each}`" for each in known if each.startswith(f"{word}-")]:
-        return f"did you mean {' or '.join(begun)}?" if len(begun) <= _MANY else nearest(word, known, _HARDLY)
-    if begins := [each for each in known if word.startswith(f"{each}-")]:
+    if begun := [f"`{each}`" for each in known_releases if each.startswith(f"{word}-")]:
+        return f"did you mean {' or '.join(begun)}?" if len(begun) <= _MANY else nearest(word, known_releases, _HARDLY)
+    if begins := [each for each in known_releases if word.startswith(f"{each}-")]:
         elsewhere = _elsewhere(word, place.pattern) if word in _index() else None
         return f"there is `{' '.join(elsewhere or (*place.pattern, max(begins, key=len)))}`"
-    if near := meant(word, known, _ALIKE):
+    if near := meant(word, known_releases, _ALIKE):
         return near
-    if place.pattern and place.pattern[-1].startswith("<") and (near := meant(before, known)):
+    if place.pattern and place.pattern[-1].startswith("<") and (near := meant(before, known_releases)):
         return f"`{before}` stands where {place.pattern[-1]} does; {near}"
     if elsewhere := _elsewhere(word, place.pattern):
         return f"there is `{' '.join(elsewhere)}`"
-    return nearest(word, known, _HARDLY)
+    return nearest(word, known_releases, _HARDLY)
 
 
-def _taken_apart(place: Words, word: str) -> Path:
+def _split_word(place: Words, word: str) -> Path:
     """Return the path that is written as one word, such as `ntp-server`."""
     for dash in (at for at, letter in enumerate(word) if letter == "-"):
         below = place.words.get(word[:dash])
@@ -194,8 +196,10 @@ def _elsewhere(word: str, beside: Path) -> Path | None:
     return min(paths, key=lambda path: (-_common(path, beside), len(path)), default=None)
 
 
-def _common(one: Path, other: Path) -> int:
-    return next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(other))
+def _common(path: Path, other_path: Path) -> int:
+    return next(
+        (at for at, pair in enumerate(zip(path, other_path, strict=False)) if pair[0] != pair[1]), len(other_path)
+    )
 
 
 @cache

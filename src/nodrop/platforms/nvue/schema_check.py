@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nodrop.formats.places import on_one_line, shown
+from nodrop.formats.places import on_one_line, quote_text
 from nodrop.hardware import switch
 from nodrop.limits import MAX_DETAILED, MAX_SETTING_FAULTS
 from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.names import RESERVED, numbers
-from nodrop.platforms.nvue.read_values import Config, said
+from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema
 from nodrop.platforms.nvue.schema_types import ALWAYS, NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span, release_of
 from nodrop.platforms.nvue.tree import Node, Path
@@ -53,17 +53,21 @@ def check_schema(config: Config, version: str | None | Unknown, model: str | Unk
     if config.tree is None:
         return ()
     release = _release(version)
-    found = _remembered(schema(), config.tree.root, ())
-    _tell_releases(config, release, found.values())
-    _tell_chips(config, model, found.values())
+    found_faults = _remembered(schema(), config.tree.root, ())
+    _tell_releases(config, release, found_faults.values())
+    _tell_chips(config, model, found_faults.values())
     _check_unset(config, release)
-    told = {one.place.span for one in config.remarks if one.place and one.kind in ("malformed-value", "unit-suffix")}
-    faults = [fault for fault in found.values() if fault.kind != "span" and not _may_be(fault, release)]
+    spans = {
+        remark.place.span
+        for remark in config.remarks
+        if remark.place and remark.kind in ("malformed-value", "unit-suffix")
+    }
+    faults = [fault for fault in found_faults.values() if fault.kind != "span" and not _may_be(fault, release)]
     for fault in faults[:MAX_SETTING_FAULTS]:
         if config.is_full:
             break
-        place = config.place(fault.path) if told else None
-        if place is None or place.span not in told:
+        place = config.place(fault.path) if spans else None
+        if place is None or place.span not in spans:
             _tell(config, release, fault)
     return tuple(faults[MAX_SETTING_FAULTS:])
 
@@ -73,16 +77,16 @@ def _may_be(fault: Fault, release: Release | None) -> bool:
     return fault.kind == "undocumented" and isinstance(fault.place, Words) and release not in fault.place.complete
 
 
-def spoken(root: Node, version: str | None | Unknown) -> Dialect:
+def find_dialect(root: Node, version: str | None | Unknown) -> Dialect:
     """Return the dialect of what a file sets, whose header names a release or none."""
-    return _spoken(_release(version), _bound(_remembered(schema(), root, ()).values()))
+    return _choose_dialect(_release(version), _filter_span_faults(_remembered(schema(), root, ()).values()))
 
 
-def _bound(found: Iterable[Fault]) -> list[Fault]:
-    return [fault for fault in found if fault.kind == "span"]
+def _filter_span_faults(faults: Iterable[Fault]) -> list[Fault]:
+    return [fault for fault in faults if fault.kind == "span"]
 
 
-def _spoken(release: Release | None, bound: Iterable[Fault]) -> Dialect:
+def _choose_dialect(release: Release | None, bound: Iterable[Fault]) -> Dialect:
     if release is not None:
         return "new" if release >= NEW else "old"
     counts = Counter(fault.spans[0].dialect for fault in bound)
@@ -98,14 +102,14 @@ def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool 
     place, path = fault.place, fault.path
     if isinstance(place, Words):
         if fault.kind == "name":
-            config.malformed(path, shown(fault.text), f"another name than {', '.join(sorted(RESERVED))}")
+            config.malformed(path, quote_text(fault.text), f"another name than {', '.join(sorted(RESERVED))}")
         elif fault.kind == "number":
             assert place.chosen is not None
             expected = f"numbers from {place.chosen.low} to {place.chosen.high}, such as 0-2,4"
-            config.malformed(path, shown(fault.text), expected)
+            config.malformed(path, quote_text(fault.text), expected)
         else:
             facts = {
-                "path": said(path[:-1]) or "NVUE",
+                "path": render_path(path[:-1]) or "NVUE",
                 "word": on_one_line(path[-1]),
                 "hint": hint(place, path, release),
             }
@@ -114,41 +118,44 @@ def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool 
             else:
                 config.remark("unknown-setting", (), path, **facts)
     elif fault.kind == "unit":
-        config.remark("unit-suffix", (), path, path=said(path), found=fault.text, unit=place.unit)
+        config.remark("unit-suffix", (), path, path=render_path(path), found=fault.text, unit=place.unit)
     else:
-        found = "a list" if fault.kind == "list" else shown(fault.text)
+        found = "a list" if fault.kind == "list" else quote_text(fault.text)
         config.malformed(path, found, place.expected(release))
 
 
-def _tell_releases(config: Config, release: Release | None, found: Iterable[Fault]) -> None:
+def _tell_releases(config: Config, release: Release | None, faults: Iterable[Fault]) -> None:
     """Remark what the file's release does not have; what only the other dialect has, as a mixture of both.
 
     A file that does not say its release is of the dialect that most kinds of its settings are in.
     """
-    bound = _bound(found)
-    dialect = _spoken(release, bound)
+    bound = _filter_span_faults(faults)
+    dialect = _choose_dialect(release, bound)
     stated = release and ".".join(map(str, release))
     because = f"the file is of {stated}" if stated else f"the rest of the file speaks as {_RELEASES[dialect]} do"
     for fault in bound:
-        first = fault.spans[0]
-        if first.dialect is not None:
-            if first.dialect != dialect:
-                facts = {"releases": _RELEASES[first.dialect], "because": because, "instead": first.instead}
-                config.remark("mixed-dialect", (), fault.path, path=said(fault.path), **facts)
+        first_span = fault.spans[0]
+        if first_span.dialect is not None:
+            if first_span.dialect != dialect:
+                facts = {"releases": _RELEASES[first_span.dialect], "because": because, "instead": first_span.instead}
+                config.remark("mixed-dialect", (), fault.path, path=render_path(fault.path), **facts)
         elif not any(span.has(release) for span in fault.spans):
-            facts = {"path": f"{said(fault.path)} {fault.text}".strip(), "releases": _named(fault.spans)}
-            instead = f", which says {first.instead}" if first.instead else ""
+            facts = {"path": f"{render_path(fault.path)} {fault.text}".strip(), "releases": _render_spans(fault.spans)}
+            instead = f", which says {first_span.instead}" if first_span.instead else ""
             config.remark("setting-of-another-release", (), fault.path, **facts, because=because + instead)
 
 
-def _tell_chips(config: Config, model: str | Unknown, found: Iterable[Fault]) -> None:
+def _tell_chips(config: Config, model: str | Unknown, faults: Iterable[Fault]) -> None:
     """Remark what the chip of the model does not have."""
     if isinstance(model, Unknown) or (chip := _generation(switch(model).asic)) is None:
         return
-    for fault in _bound(found):
+    for fault in _filter_span_faults(faults):
         lacking = [span.chips for span in fault.spans if span.chips and not span.on(chip)]
         if len(lacking) == len(fault.spans):
-            facts = {"path": f"{said(fault.path)} {fault.text}".strip(), "chips": " or ".join(map(_chips, lacking))}
+            facts = {
+                "path": f"{render_path(fault.path)} {fault.text}".strip(),
+                "chips": " or ".join(map(_chips, lacking)),
+            }
             config.remark("setting-of-another-chip", (), fault.path, **facts, model=model, chip=f"Spectrum-{chip}")
 
 
@@ -169,14 +176,14 @@ def _check_unset(config: Config, release: Release | None) -> None:
     tree = config.tree
     if tree is None or not tree.unset:
         return
-    found: _Found = {}
-    _look(schema(), tree.unset, (), found)
-    for fault in found.values():
+    faults: _Found = {}
+    _look(schema(), tree.unset, (), faults)
+    for fault in faults.values():
         if fault.is_of_a_word and not _may_be(fault, release):
             _tell(config, release, fault, unset=True)
 
 
-def _named(spans: Iterable[Span]) -> str:
+def _render_spans(spans: Iterable[Span]) -> str:
     return " or ".join(filter(None, map(_ends, spans)))
 
 
@@ -199,7 +206,7 @@ def _remembered(place: Words, value: object, path: Path) -> _Found:
     return dict(fresh)
 
 
-def _look(place: Words, value: object, path: Path, found: _Found) -> None:
+def _look(place: Words, value: object, path: Path, faults: _Found) -> None:
     if type(value) is not dict:
         if not isinstance(value, str) or not value:
             return
@@ -210,51 +217,51 @@ def _look(place: Words, value: object, path: Path, found: _Found) -> None:
         if node is None:
             if chosen is None:
                 if "," not in key and (not place.open or key in objects() or slip(key, place.words)):
-                    _add(found, Fault("word", (*path, key), place, key))
+                    _add(faults, Fault("word", (*path, key), place, key))
                 elif "," not in key and place.complete:
-                    _add(found, Fault("undocumented", (*path, key), place, key))
+                    _add(faults, Fault("undocumented", (*path, key), place, key))
                 continue
             if chosen.high is not None and not _between(key, chosen.low, chosen.high):
-                _add(found, Fault("number", (*path, key), place, key))
+                _add(faults, Fault("number", (*path, key), place, key))
                 continue
             if key in RESERVED and chosen.name in _OWN_NAMES:
-                _add(found, Fault("name", (*path, key), place, key))
+                _add(faults, Fault("name", (*path, key), place, key))
             node = chosen.below
-        if node.span is not ALWAYS and node.span.bounded:
-            _add(found, Fault("span", (*path, key), node, "", (node.span,)))
+        if node.span is not ALWAYS and node.span.has_limits:
+            _add(faults, Fault("span", (*path, key), node, "", (node.span,)))
         if isinstance(node, Leaf):
-            _value(node, below, (*path, key), found)
+            _value(node, below, (*path, key), faults)
         elif not (node.open and not node.words and node.chosen is None):
             if node.fixed:
                 for one, fault in _remembered(node, below, (*path, key)).items():
-                    found.setdefault(one, fault)
-            elif not node.seen or node.seen[0][1] is not found or node.seen[0][0] != below:
-                node.seen[:] = [(below, found)]  # what is the same as before on many ports has the same faults
-                _look(node, below, (*path, key), found)
+                    faults.setdefault(one, fault)
+            elif not node.seen or node.seen[0][1] is not faults or node.seen[0][0] != below:
+                node.seen[:] = [(below, faults)]  # what is the same as before on many ports has the same faults
+                _look(node, below, (*path, key), faults)
 
 
-def _value(leaf: Leaf, value: object, path: Path, found: _Found) -> None:
+def _value(leaf: Leaf, value: object, path: Path, faults: _Found) -> None:
     if type(value) is dict:
         value = next(reversed(value), None)
     elif isinstance(value, list):
-        _add(found, Fault("list", path, leaf, ""))
+        _add(faults, Fault("list", path, leaf, ""))
         return
     if value is None:
         return
     text = value if type(value) is str else "true" if value is True else "false" if value is False else str(value)
     verdict = leaf.verdict(text)
     if isinstance(verdict, str):
-        _add(found, Fault(verdict, path, leaf, text))
+        _add(faults, Fault(verdict, path, leaf, text))
     elif verdict is not None:
-        _add(found, Fault("span", path, leaf, "" if verdict[0].instead else text, verdict))
+        _add(faults, Fault("span", path, leaf, "" if verdict[0].instead else text, verdict))
 
 
-def _add(found: _Found, fault: Fault) -> None:
-    if len(found) < MAX_DETAILED:
+def _add(faults: _Found, fault: Fault) -> None:
+    if len(faults) < MAX_DETAILED:
         word = fault.text if not fault.spans else str(fault.spans)
-        found.setdefault((id(fault.place), fault.kind, word), fault)
+        faults.setdefault((id(fault.place), fault.kind, word), fault)
 
 
 def _between(key: str, low: int, high: int) -> bool:
-    found = numbers(key)
-    return bool(found) and min(found) >= low and max(found) <= high
+    found_numbers = numbers(key)
+    return bool(found_numbers) and min(found_numbers) >= low and max(found_numbers) <= high

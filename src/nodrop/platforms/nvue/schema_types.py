@@ -67,7 +67,7 @@ class Span:
         return "old" if self.until == OLD else "new" if self.since == NEW else None
 
     @property
-    def bounded(self) -> bool:
+    def has_limits(self) -> bool:
         """Whether there is a release or a chip that is not in it."""
         return self.since is not None or self.until is not None or self.chips is not None
 
@@ -100,12 +100,12 @@ class Leaf:
             return self._seen[text]
         if len(self._seen) >= _MAX_SEEN:
             self._seen.clear()
-        found = self._seen[text] = self._verdict(text)
-        return found
+        found_verdict = self._seen[text] = self._verdict(text)
+        return found_verdict
 
     def _verdict(self, text: str) -> Verdict:
         spans = tuple(choice.span for choice in self.choices if choice.takes(text))
-        if any(not span.bounded for span in spans):
+        if any(not span.has_limits for span in spans):
             return None
         if spans:
             return spans
@@ -125,10 +125,10 @@ class Leaf:
 def leaf_of(key: str, said: str | list[str]) -> Leaf:
     """Return the setting `key` that a text, or a list of them, describes."""
     if isinstance(said, str):
-        span, rest = span_of(said)
-        if rest == "switch":
+        span, remainder = span_of(said)
+        if remainder == "switch":
             span = Span(until=OLD, instead="state enabled") if key == "enable" else Span(NEW, instead="enable on")
-        return Leaf(span, _choices_of(key, rest), {})
+        return Leaf(span, _choices_of(key, remainder), {})
     rows = map(span_of, said)
     choices = [replace(choice, span=span) for span, rest in rows for choice in _choices_of(key, rest)]
     return Leaf(ALWAYS, tuple(choices), {})
@@ -138,12 +138,12 @@ def leaf_of(key: str, said: str | list[str]) -> Leaf:
 def span_of(said: str) -> tuple[Span, str]:
     """Return since when, until when and on which chips, and the rest of a text."""
     instead = _ELSE.fullmatch(said)
-    found = _SPAN.fullmatch(instead["rest"] if instead else said)
-    assert found is not None
-    chips = (int(found["oldest"]), int(found["newest"] or NEWEST_CHIP)) if found["oldest"] else None
-    since, until = (release_of(text) if (text := found[end]) else None for end in ("since", "until"))
+    match = _SPAN.fullmatch(instead["rest"] if instead else said)
+    assert match is not None
+    chips = (int(match["oldest"]), int(match["newest"] or NEWEST_CHIP)) if match["oldest"] else None
+    since, until = (release_of(text) if (text := match[end]) else None for end in ("since", "until"))
     span = Span(since, until, instead["instead"] if instead else "", chips)
-    return ALWAYS if span == ALWAYS else span, found["rest"]
+    return ALWAYS if span == ALWAYS else span, match["rest"]
 
 
 def release_of(text: str) -> Release:
@@ -191,8 +191,8 @@ def _word(word: str, span: Span = ALWAYS, said: str | None = None) -> Choice:
     return Choice(span, word.__eq__, word if said is None else said, None)
 
 
-def _number(found: re.Match[str]) -> Choice:
-    low, high, unit = int(found["low"]), int(found["high"]), found["unit"]
+def _number(match: re.Match[str]) -> Choice:
+    low, high, unit = int(match["low"]), int(match["high"]), match["unit"]
 
     def takes(text: str) -> bool:
         number = whole_number(text, high)

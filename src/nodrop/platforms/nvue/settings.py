@@ -20,7 +20,7 @@ def settings(name: str, raw: bytes) -> Tree | None:
     return single(File(raw, name).root, "")
 
 
-def spelt(raw: bytes, tree: Tree) -> bytes:
+def render_file(raw: bytes, tree: Tree) -> bytes:
     """Return a file with other settings, as `nv config show -o json` prints them."""
     return json.dumps([{"header": File(raw, "").header}, {"set": tree}]).encode()
 
@@ -38,23 +38,25 @@ def masked(path: Path) -> bool:
     return any(secret(path, at) for at in range(1, len(path) + 1))
 
 
-def laid(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
     """Return a device's files, and what is set as `nv config show` prints it, commands too.
 
     Raises InputProblems where it cannot be read.
     """
     file = file_of("nvue", bundle)
     root = settings(file, bundle[file]) if file in bundle else None
-    return dict(bundle), {file: {key: _shown(one, below(schema(), key)) for key, one in root.items()}} if root else {}
+    return dict(bundle), {
+        file: {key: _collapse_values(one, below(schema(), key)) for key, one in root.items()}
+    } if root else {}
 
 
-def _shown(value: object, place: Node | None) -> object:
+def _collapse_values(value: object, place: Node | None) -> object:
     """Return a setting whose value is the only word below it, as commands say it, with that as its value."""
     if not isinstance(value, dict):
         return value
     if isinstance(place, Leaf) and list(value.values()) == [{}]:
         return next(iter(value))
-    return {key: _shown(one, below(place, key)) for key, one in value.items()}
+    return {key: _collapse_values(one, below(place, key)) for key, one in value.items()}
 
 
 def covers(_tree: Tree, _path: Path) -> bool:

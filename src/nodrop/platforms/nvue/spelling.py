@@ -12,7 +12,7 @@ from typing import Any
 
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Queue
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue.effects import StatedHeadroom, stated_headroom
 from nodrop.platforms.nvue.naming import nvue_port
@@ -64,7 +64,7 @@ def numbers(indexes: Iterable[int]) -> str:
 
 def port_key(names: Iterable[str]) -> str:
     """Spell ports as one key: `swp1-4,9` for whole ports, `swp17s0-1,swp18s0-1` for parts."""
-    whole: list[int] = []
+    whole_indexes: list[int] = []
     parts: dict[int, list[int]] = {}
     for name in names:
         port = nvue_port(name)
@@ -72,9 +72,9 @@ def port_key(names: Iterable[str]) -> str:
         if port.part:
             parts.setdefault(port.port.panel, []).append(port.port.split)
         else:
-            whole.append(port.port.panel)
-    spans = [f"swp{numbers(whole)}"] if whole else []
-    return ",".join([*spans, *(f"swp{panel}s{numbers(found)}" for panel, found in sorted(parts.items()))])
+            whole_indexes.append(port.port.panel)
+    spans = [f"swp{numbers(whole_indexes)}"] if whole_indexes else []
+    return ",".join([*spans, *(f"swp{panel}s{numbers(indexes)}" for panel, indexes in sorted(parts.items()))])
 
 
 def by_value(rows: Iterable[tuple[int, Hashable]]) -> list[tuple[str, Any]]:
@@ -140,42 +140,46 @@ class PortQos:
         return self.profiles[KINDS.index(kind)]
 
 
-def taken_apart(port: Interface) -> PortQos:
+def split_port_qos(port: Interface) -> PortQos:
     """Take a port's QoS apart; `limits` has found that NVUE has a word for each part."""
     qos = port.qos
     assert isinstance(qos, QosProfile)
-    queues: tuple[Queue, ...] = known(qos.queues)
-    schedulers = [(queue.index, known(queue.scheduler)) for queue in queues]
-    placed = [(index, one) for index, one in schedulers if one is not None]
-    weights = tuple((index, one.weight) for index, one in placed if one.type == "strict" or one.weight is not None)
-    rates = [(index, (one.guaranteed_bytes_per_s, one.peak_bytes_per_s)) for index, one in placed]
+    queues: tuple[Queue, ...] = require_fact(qos.queues)
+    schedulers = [(queue.index, require_fact(queue.scheduler)) for queue in queues]
+    placed = [(index, scheduler) for index, scheduler in schedulers if scheduler is not None]
+    weights = tuple(
+        (index, scheduler.weight)
+        for index, scheduler in placed
+        if scheduler.type == "strict" or scheduler.weight is not None
+    )
+    rates = [(index, (scheduler.guaranteed_bytes_per_s, scheduler.peak_bytes_per_s)) for index, scheduler in placed]
     shaper = tuple((index, tuple(map(_kbps, both))) for index, both in rates if both != (None, None))
-    wreds = [(queue.index, known(queue.wred)) for queue in queues]
+    wreds = [(queue.index, require_fact(queue.wred)) for queue in queues]
     marked = tuple((index, _marking(wred)) for index, wred in wreds if wred is not None)
-    rewritten, buffers = known(qos.tc_to_dscp), [(queue.index, known(queue.buffer)) for queue in queues]
+    rewritten, buffers = require_fact(qos.tc_to_dscp), [(queue.index, require_fact(queue.buffer)) for queue in queues]
     profiles = {
         "congestion-control": marked,
         "egress-scheduler": weights,
         "egress-shaper": shaper or None,
-        "link-pause": known(port.link_pause),
-        "mapping": Mapping(_TRUSTS[known(qos.trust)], _numbers(qos.dscp_to_tc), _numbers(qos.pcp_to_tc)),
+        "link-pause": require_fact(port.link_pause),
+        "mapping": Mapping(_TRUSTS[require_fact(qos.trust)], _numbers(qos.dscp_to_tc), _numbers(qos.pcp_to_tc)),
         "pfc": Pfc(
-            known(qos.pfc_rx_priorities),
-            known(qos.pfc_tx_priorities),
-            known(port.cable_length_m),
-            stated_headroom(known(qos.priority_groups)),
+            require_fact(qos.pfc_rx_priorities),
+            require_fact(qos.pfc_tx_priorities),
+            require_fact(port.cable_length_m),
+            stated_headroom(require_fact(qos.priority_groups)),
         ),
         "remark": None if rewritten is None else rewritten[:8],
     }
     return PortQos(
         profiles=tuple(profiles[kind] for kind in KINDS),
-        watched=known(qos.pfc_watchdog) is not None,
+        watched=require_fact(qos.pfc_watchdog) is not None,
         trimmed=tuple(index for index, buffer in buffers if buffer is not None and buffer.discard == "trim"),
     )
 
 
 def _numbers(values: Any) -> Any:
-    return known(values)
+    return require_fact(values)
 
 
 def _kbps(bytes_per_s: int | None) -> int | None:
@@ -202,13 +206,13 @@ class Spelling:
         of_design: dict[tuple[int, int | None, bool | None], PortQos] = {}
         self.of_port: dict[str, PortQos] = {}
         for port in device.interfaces:
-            key = id(port.qos), known(port.cable_length_m), known(port.link_pause)
+            key = id(port.qos), require_fact(port.cable_length_m), require_fact(port.link_pause)
             if key not in of_design:
-                of_design[key] = taken_apart(port)
+                of_design[key] = split_port_qos(port)
             self.of_port[port.name] = of_design[key]
         shut = {self.of_port[port.name] for port in device.interfaces if port.enabled is False}
         self.usual = _usual(self.of_port.values(), shut)
-        pausing = {priority for one in of_design.values() for priority in one["pfc"].priorities}
+        pausing = {priority for port_qos in of_design.values() for priority in port_qos["pfc"].priorities}
         self.macro = device.qos_style == "macro"
         self.mode = "lossless" if pausing else "lossy"
         self.defaults = MACRO[self.mode] if self.macro else UNTOUCHED
@@ -225,10 +229,10 @@ class Spelling:
             value = qos[kind]
             if value is None or value in names:
                 continue
-            wanted = name = self._wanted(kind, value)
+            wanted_profile_name = name = self._propose_profile_name(kind, value)
             number = 2
             while name in taken:
-                name, number = f"{wanted}_{number}", number + 1
+                name, number = f"{wanted_profile_name}_{number}", number + 1
             taken.add(name)
             names[value] = name
 
@@ -254,7 +258,7 @@ class Spelling:
         stated = {index for index, _ in rows}
         return [index for index in self.defaults.markings if index not in stated]
 
-    def _wanted(self, kind: str, value: Any) -> str:
+    def _propose_profile_name(self, kind: str, value: Any) -> str:
         if kind == "mapping":
             return f"trust-{value.trust}"
         if kind == "link-pause":
@@ -293,7 +297,7 @@ def _usual(ports: Iterable[PortQos], shut: Collection[PortQos]) -> PortQos:
         total[of_id[key]] = total.get(of_id[key], 0) + count
     pausing = [qos for qos in total if qos["pfc"].priorities]
     able = pausing or [*total]
-    return max([one for one in able if one in shut] or able, key=total.__getitem__)
+    return max([port_qos for port_qos in able if port_qos in shut] or able, key=total.__getitem__)
 
 
 def _scheduler_name(rows: Rows) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.platforms.nvue.read_values import FILE
-from nodrop.platforms.nvue.settings import laid
+from nodrop.platforms.nvue.settings import merge_files
 
 FORMS = (".nv", ".yaml")
 """How the names of stages end; each form has all stages."""
@@ -26,7 +26,7 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
         own = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
         if own and not _is_same_text(state, own.values(), form):
             try:
-                found = _difference(laid({FILE: state})[1], laid({FILE: b"\n".join(own.values())})[1])
+                found = _difference(merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(own.values())})[1])
             except InputProblems as error:
                 found = error.problems[0].found
             if found:
@@ -44,10 +44,10 @@ def _is_same_text(state: bytes, stages: Iterable[bytes], form: str) -> bool:
 def _of_commands(text: str) -> Iterator[_Statement]:
     for line in text.splitlines():
         words = line.removeprefix("nv set ")
-        yield tuple(words.split(" ") if _PLAIN.fullmatch(words) else _split(words))
+        yield tuple(words.split(" ") if _PLAIN.fullmatch(words) else _split_words(words))
 
 
-def _split(words: str) -> list[str]:
+def _split_words(words: str) -> list[str]:
     try:
         return shlex.split(words)
     except ValueError:
@@ -59,11 +59,11 @@ def _of_yaml(text: str) -> Iterator[_Statement]:
     path: list[str] = []
     _, _, body = text.partition("- set:\n")
     for line in body.splitlines():
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             yield ("", line)
             continue
-        depth, (key, value) = len(found[1]) // 2 - 2, (_bare(found[2]), found[3])
+        depth, (key, value) = len(match[1]) // 2 - 2, (_bare(match[2]), match[3])
         path[depth:] = [key]
         if value:
             yield (*path, *(() if value == "{}" else (_bare(value),)))
@@ -88,7 +88,7 @@ def _difference(state: object, stages: object, path: _Statement = ()) -> str:
             below = path if key == FILE and not path else (*path, str(key))
             if key not in stages or key not in state:
                 return f"`{' '.join(below)}` {'is not set' if key in state else 'is set'}"
-            if found := _difference(state[key], stages[key], below):
-                return found
+            if difference := _difference(state[key], stages[key], below):
+                return difference
         return ""
     return "" if state == stages else f"`{' '.join(path)} {stages}`, and not {state}"

@@ -182,10 +182,12 @@ class Tree:
             return ()
         commands = self._script.commands
         ends = (*self._script.applied, len(commands))
-        return tuple(commands[first:last] for first, last in zip((0, *ends), ends, strict=False) if first < last)
+        return tuple(
+            commands[first_end:last] for first_end, last in zip((0, *ends), ends, strict=False) if first_end < last
+        )
 
     @property
-    def is_plain(self) -> bool:
+    def is_unmerged(self) -> bool:
         """Whether `root` is the document's own data: one state, with lists and ranges in its keys as they are spelt."""
         return len(self._sets) == 1 and self.root is _at(self._document and self._document.data, self._sets[0])
 
@@ -205,11 +207,11 @@ class Tree:
         line, column = self._document.place(raw, of="value" if is_leaf else "key")
         if self._lines is None:
             self._lines = split_lines(self._text)
-        rest = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""
-        said = value if isinstance(value, str) else rest.split(" ")[0].rstrip(",}]")
+        remainder = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""
+        said = value if isinstance(value, str) else remainder.split(" ")[0].rstrip(",}]")
         text = said if is_leaf else str(raw[-1])
-        quoted = _QUOTED.match(rest)
-        length = quoted.end() if quoted else len(text) if rest.startswith(text) else len(rest.rstrip())
+        quoted = _QUOTED.match(remainder)
+        length = quoted.end() if quoted else len(text) if remainder.startswith(text) else len(remainder.rstrip())
         return Span(line, column, line, column + length)
 
     def double(self, double: Double) -> tuple[Path, Span]:
@@ -217,8 +219,8 @@ class Tree:
         if self._lines is None:
             self._lines = split_lines(self._text)
         line, column = double.line, double.column
-        rest = self._lines[line - 1][column - 1 :]
-        quoted = _QUOTED.match(rest)
+        remainder = self._lines[line - 1][column - 1 :]
+        quoted = _QUOTED.match(remainder)
         length = quoted.end() if quoted else len(double.keys[-1])
         keys_of = double.keys[2:] if isinstance(self._document and self._document.data, list) else double.keys[1:]
         return keys_of, Span(line, column, line, column + length)
@@ -229,9 +231,9 @@ def without_prompts(text: str) -> str:
     return _SESSION.sub(_as_comment, text) if "@" in text else text
 
 
-def _as_comment(found: re.Match[str]) -> str:
+def _as_comment(match: re.Match[str]) -> str:
     """Return a line as a comment of the same length."""
-    return "#" + found[0][1:]
+    return "#" + match[0][1:]
 
 
 def _below(node: Node, key: str) -> Node:

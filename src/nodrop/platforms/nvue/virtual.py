@@ -61,17 +61,17 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
 def _settings(device: Device, bundle: Mapping[str, bytes], told: list[str]) -> str:
     name = file_of("nvue", bundle)
     raw = bundle[name]
-    held = device.management
-    if isinstance(held, Management) and held.interface == "eth0":
-        change = Change(subject=(device.name, "@management"), old=held, new=None)
+    management = device.management
+    if isinstance(management, Management) and management.interface == "eth0":
+        change = Change(subject=(device.name, "@management"), old=management, new=None)
         try:
-            made = edit({name: raw}, [change], name=device.name)
+            new_edit = edit({name: raw}, [change], name=device.name)
         except NodropError:
-            made = None
-        if made is None or made.by_hand or name not in made.files:
+            new_edit = None
+        if new_edit is None or new_edit.by_hand or name not in new_edit.files:
             told.append("what is said of eth0 stays, and may take containerlab's address away")
         else:
-            raw = made.files[name]
+            raw = new_edit.files[name]
             told.append("nothing is said of eth0, whose address containerlab gives")
     root = Tree(raw, name).root
     if value_at(root, "system", "aaa", "user"):
@@ -86,9 +86,9 @@ def _widths(names: Iterable[str]) -> dict[int, int]:
     """Return into how many parts ports are broken out, 1 for none; every panel port up to the last has a line."""
     parts: dict[int, int] = {}
     for name in names:
-        if found := _PORT.fullmatch(name):
-            panel, part = int(found[1]), int(found[2]) + 1 if found[2] else 1
-            least = next(width for width in _WIDTHS if part <= width) if found[2] else 1
+        if match := _PORT.fullmatch(name):
+            panel, part = int(match[1]), int(match[2]) + 1 if match[2] else 1
+            least = next(width for width in _WIDTHS if part <= width) if match[2] else 1
             parts[panel] = max(parts.get(panel, 1), least)
     return {panel: parts.get(panel, 1) for panel in range(1, max(parts, default=0) + 1)}
 

@@ -5,21 +5,21 @@ from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.address_families import carries_ipv6, stated_families
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.bindings import READS, Line, lines_of, switched
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
-from nodrop.platforms.nvue.communities import spelt
+from nodrop.platforms.nvue.communities import render_community
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import Dialect, dialect
 from nodrop.platforms.rendering import Quoted, template
 from nodrop.platforms.sayable import refuse
-from nodrop.platforms.session_groups import ALONE, FarEnds, grouped, of_session
+from nodrop.platforms.session_groups import ALONE, FarEnds, group_sessions, of_session
 
 
-def rendered(file: str, **names: Any) -> Quoted:
+def render_statements(file: str, **names: Any) -> Quoted:
     """Return the statements that a template makes of what it is given."""
     return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
 
@@ -30,7 +30,7 @@ def inserted(text: str, lines: Iterable[Line]) -> str:
     for line in sorted(lines):
         path = list(line.path)
         place = next((at for at, other in enumerate(said) if other.split(" ") > path), len(said))
-        said.insert(place, rendered("lines", path=path[0], lines=[line._replace(path=line.path[1:])]))
+        said.insert(place, render_statements("lines", path=path[0], lines=[line._replace(path=line.path[1:])]))
     return "".join(said)
 
 
@@ -41,8 +41,8 @@ _Prefixes = list[tuple[str, list[tuple[str, str, int]]]]
 def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
     """Return (VRF, its static routes) in the order of a file: the default one in any case, and those with BGP."""
     found: dict[str, dict[str, list[tuple[str, str, int]]]] = {"default": {}}
-    found |= {bgp.key: {} for bgp in known(device.vrf_bgp)}
-    for route in known(device.static_routes):
+    found |= {bgp.key: {} for bgp in require_fact(device.vrf_bgp)}
+    for route in require_fact(device.static_routes):
         prefixes = found.setdefault(route.vrf or "default", {})
         prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop), route.distance))
     for prefixes in found.values():
@@ -70,7 +70,7 @@ class _Routes:
 
     def community(self, community: str) -> str:
         """Return a community as NVUE spells it."""
-        return spelt(community, self._release)
+        return render_community(community, self._release)
 
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
@@ -101,37 +101,40 @@ def routing(device: Device, ends: FarEnds | None = None) -> Iterator[str]:
 
     `ends` names the peer groups of sessions; without it, each session states all its settings.
     """
-    bgp, say, spoken = known(device.bgp), _Routes(device), dialect(device.version)
-    running = () if bgp is None else (bgp, *known(device.vrf_bgp))
+    bgp, say, spoken = require_fact(device.bgp), _Routes(device), dialect(device.version)
+    running = () if bgp is None else (bgp, *require_fact(device.vrf_bgp))
     processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, spoken, ends) for one in running}
-    bfd = any(session.bfd for one in running for session in known(one.neighbors))
-    yield rendered("router", bgp=bgp, say=say, bfd=bfd, shared=_shared(bgp, spoken) if bgp is not None else "")
-    yield rendered("vrf", say=say, processes=processes)
+    bfd = any(session.bfd for one in running for session in require_fact(one.neighbors))
+    yield render_statements("router", bgp=bgp, say=say, bfd=bfd, shared=_shared(bgp, spoken) if bgp is not None else "")
+    yield render_statements("vrf", say=say, processes=processes)
 
 
 def _shared(bgp: Bgp, spoken: Dialect) -> Quoted:
     """Return the statements about the processes of all VRFs."""
-    said = lines_of((*EITHER, *SHARED), bgp, spoken)
-    return _spelt("router bgp", [switched((), spoken), *said])
+    lines = lines_of((*EITHER, *SHARED), bgp, spoken)
+    return _render_lines("router bgp", [switched((), spoken), *lines])
 
 
 def _process(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quoted:
     """Return the statements of a process: its own in the order of their paths, sessions and groups among them."""
     path = f"vrf {bgp.key} router bgp"
-    neighbors = known(bgp.neighbors)
-    found = ALONE if ends is None else grouped(bgp, ends)
-    said = [switched((), spoken), *lines_of((*EITHER, *PROCESS) if bgp.vrf else PROCESS, bgp, spoken)]
+    neighbors = require_fact(bgp.neighbors)
+    alone = ALONE if ends is None else group_sessions(bgp, ends)
+    lines = [switched((), spoken), *lines_of((*EITHER, *PROCESS) if bgp.vrf else PROCESS, bgp, spoken)]
     used = stated_families(bgp, neighbors)
-    said += [switched(FAMILIES[name == "ipv6"], spoken) for name in used]
-    groups = sorted(found.groups.items(), key=lambda group: natural(group[0]))
+    lines += [switched(FAMILIES[name == "ipv6"], spoken) for name in used]
+    groups = sorted(alone.groups.items(), key=lambda group: natural(group[0]))
     return Quoted(
         "".join(
             (
-                _spelt(path, [line for line in said if line.path < _SESSIONS]),
-                *(_session(one, spoken, path, found.group_of.get(one.key)) for one in neighbors),
-                _spelt(path, [line for line in said if _SESSIONS < line.path < _GROUPS]),
-                *(_stated(one, spoken, f"{path} peer-group {name}") for name, one in groups),
-                _spelt(path, [line for line in said if line.path > _GROUPS]),
+                _render_lines(path, [line for line in lines if line.path < _SESSIONS]),
+                *(_session(neighbor, spoken, path, alone.group_of.get(neighbor.key)) for neighbor in neighbors),
+                _render_lines(path, [line for line in lines if _SESSIONS < line.path < _GROUPS]),
+                *(
+                    _render_session_statements(neighbor, spoken, f"{path} peer-group {name}")
+                    for name, neighbor in groups
+                ),
+                _render_lines(path, [line for line in lines if line.path > _GROUPS]),
             )
         )
     )
@@ -144,18 +147,18 @@ def _session(neighbor: BgpNeighbor, spoken: Dialect, process: str, group: str | 
     """Return the statements of a session; of one in a group, those that it does not take from its group."""
     path = f"{process} neighbor {neighbor.key}"
     if group is None:
-        return _stated(neighbor, spoken, path)
-    return _spelt(path, [*lines_of(SESSION, of_session(neighbor), spoken), Line(_GROUPS, READS, group)])
+        return _render_session_statements(neighbor, spoken, path)
+    return _render_lines(path, [*lines_of(SESSION, of_session(neighbor), spoken), Line(_GROUPS, READS, group)])
 
 
-def _stated(said: BgpNeighbor, spoken: Dialect, path: str) -> Quoted:
+def _render_session_statements(neighbor: BgpNeighbor, spoken: Dialect, path: str) -> Quoted:
     """Return all statements of a session or group, with those of IPv6 where it does anything with it."""
-    carried = [*lines_of(FAMILY, said, spoken, FAMILIES[0])]
-    if carries_ipv6(said):
-        carried += lines_of(FAMILY, said.ipv6, spoken, FAMILIES[1])
-    return _spelt(path, [*lines_of(SESSION, said, spoken), *carried])
+    carried = [*lines_of(FAMILY, neighbor, spoken, FAMILIES[0])]
+    if carries_ipv6(neighbor):
+        carried += lines_of(FAMILY, neighbor.ipv6, spoken, FAMILIES[1])
+    return _render_lines(path, [*lines_of(SESSION, neighbor, spoken), *carried])
 
 
-def _spelt(path: str, lines: list[Line]) -> Quoted:
+def _render_lines(path: str, lines: list[Line]) -> Quoted:
     """Return statements below a path, in the order of an export."""
-    return rendered("lines", path=path, lines=sorted(lines))
+    return render_statements("lines", path=path, lines=sorted(lines))

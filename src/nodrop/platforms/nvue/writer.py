@@ -13,15 +13,15 @@ from nodrop.hardware import switch
 from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
-from nodrop.platforms.nvue.additions import merged
+from nodrop.platforms.nvue.additions import merge_statements
 from nodrop.platforms.nvue.bindings import lines_of
 from nodrop.platforms.nvue.bindings_switch import SWITCH
-from nodrop.platforms.nvue.bridging import bridged
+from nodrop.platforms.nvue.bridging import render_bridge_ports
 from nodrop.platforms.nvue.delivery import apply_script, of_image
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.hashing import FLAGS
@@ -40,7 +40,7 @@ from nodrop.platforms.nvue.spelling import (
 )
 from nodrop.platforms.nvue.stages import Forms, forms
 from nodrop.platforms.nvue.traits import TRAITS
-from nodrop.platforms.nvue.write_routing import inserted, rendered, routing
+from nodrop.platforms.nvue.write_routing import inserted, render_statements, routing
 from nodrop.platforms.rendering import Quoted, template
 from nodrop.platforms.session_groups import far_ends
 from nodrop.units import show_speed
@@ -57,19 +57,19 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
     extra = device.extra
     if isinstance(extra, tuple) and extra:
-        texts = [merged("".join(texts), extra)]
+        texts = [merge_statements("".join(texts), extra)]
     stages = {_PORTS: _both(texts, design)}
-    whole = stages[_PORTS]
-    first, second = _apart(texts[0]) if design.broken_out else (texts[0], "")
-    if second:
-        stages = {_PORTS: _both([first, *texts[1:]], design), _QOS: forms(second)}
-    return tuple(_artifacts(device, whole, stages))
+    whole_forms = stages[_PORTS]
+    first, second_text = _split_part_qos(texts[0]) if design.broken_out else (texts[0], "")
+    if second_text:
+        stages = {_PORTS: _both([first, *texts[1:]], design), _QOS: forms(second_text)}
+    return tuple(_artifacts(device, whole_forms, stages))
 
 
 def _both(texts: Iterable[str], design: "_Design") -> Forms:
     """Return statements in both forms, those about QoS as they were worked out for all devices of the design."""
-    made = [design.forms if text is design.qos else forms(text) for text in texts]
-    return Forms("".join(one.yaml for one in made), "".join(one.commands for one in made))
+    new_forms = [design.forms if text is design.qos else forms(text) for text in texts]
+    return Forms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
 
 
 class _Row(NamedTuple):
@@ -116,44 +116,48 @@ def _design(device: Device) -> _Design:
         device.watchdog_polling_ms,
         device.watchdog_conditions, device.trimming,
     )  # fmt: skip
-    found = _DESIGNS.get(key)
-    if found is None:
-        found = _DESIGNS[key] = _made(device)
+    design = _DESIGNS.get(key)
+    if design is None:
+        design = _DESIGNS[key] = _build_design(device)
         if len(_DESIGNS) > _CACHED_DESIGNS:
             _DESIGNS.popitem(last=False)
-    return found
+    return design
 
 
-def _made(device: Device) -> _Design:
+def _build_design(device: Device) -> _Design:
     limits_qos.check(device)
     say = _Say(device)
     alike: dict[tuple[object, ...], list[Interface]] = {}
     for port in device.interfaces:
-        named = nvue_port(port.name)
+        named_nvue_port = nvue_port(port.name)
         link = (
             port.enabled, port.speed_mbps, port.fec, port.autoneg, port.mtu_bytes, port.adaptive_routing,
             port.utilization_threshold_percent,
         )  # fmt: skip
-        alike.setdefault((named is not None and named.part, *link, say.of_port[port.name]), []).append(port)
-    shared = {key: rendered("port", name=key, port=port, qos=qos, say=say) for key, port, qos in _keys(alike, say)}
+        alike.setdefault(
+            (named_nvue_port is not None and named_nvue_port.part, *link, say.of_port[port.name]), []
+        ).append(port)
+    shared = {
+        key: render_statements("port", name=key, port=port, qos=qos, say=say) for key, port, qos in _keys(alike, say)
+    }
     broken = _breakouts(device)
     shared |= {key: Quoted(_BREAKOUT.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken}
     shared |= {key: Quoted(_NO_PORT.format(key=key)) for key in _lost(device)}
-    pools = {pool.name: pool.percentage for pool in known(device.buffer_pools)}
-    qos = rendered(
+    pools = {pool.name: pool.percentage for pool in require_fact(device.buffer_pools)}
+    qos = render_statements(
         "qos",
         say=say,
         alpha=alpha(device),
         polling_ms=device.watchdog_polling_ms,
         robustness=limits_qos.robustness(device),
         recovery=limits_qos.recovery(device),
-        conditions=conditions.statements(known(device.watchdog_conditions)),
+        conditions=conditions.statements(require_fact(device.watchdog_conditions)),
         cable_length_m=say.usual["pfc"].cable_length_m,
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),
     )
-    kept = tuple(port.qos for port in device.interfaces)
-    return _Design(kept, say, shared, qos, forms(qos), broken_out=any(map(_is_of_parts, shared)))
+    kept_profiles = tuple(port.qos for port in device.interfaces)
+    return _Design(kept_profiles, say, shared, qos, forms(qos), broken_out=any(map(_is_of_parts, shared)))
 
 
 _BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
@@ -166,7 +170,11 @@ def _lost(device: Device) -> list[str]:
     """Return the key of the panel ports that are lost to the ones before them, which are broken out so far."""
     facts = switch(str(device.model))
     parts = Counter(port.port.panel for port in device.interfaces if isinstance(port.port, Port))
-    lost = [f"swp{panel + 1}" for panel, count in parts.items() if (way := facts.split(count)) and way.blocks_next]
+    lost = [
+        f"swp{panel + 1}"
+        for panel, count in parts.items()
+        if (breakout := facts.find_breakout(count)) and breakout.blocks_next
+    ]
     return [port_key(lost)] if lost else []
 
 
@@ -182,20 +190,20 @@ def _keys(alike: dict[tuple[object, ...], list[Interface]], say: "_Say") -> Iter
 
 def _breakouts(device: Device) -> list[tuple[str, int, int | None]]:
     """Return (key of panel ports, number of parts, lanes of each) of what is broken out."""
-    found: dict[int, list[Interface]] = {}
+    interfaces: dict[int, list[Interface]] = {}
     for port in device.interfaces:
-        named = nvue_port(port.name)
-        if named is not None and named.part:
-            found.setdefault(named.port.panel, []).append(port)
+        named_nvue_port = nvue_port(port.name)
+        if named_nvue_port is not None and named_nvue_port.part:
+            interfaces.setdefault(named_nvue_port.port.panel, []).append(port)
     alike: dict[tuple[int, int | None], list[str]] = {}
-    for panel, ports in found.items():
-        alike.setdefault((len(ports), known(ports[0].lanes)), []).append(f"swp{panel}")
+    for panel, ports in interfaces.items():
+        alike.setdefault((len(ports), require_fact(ports[0].lanes)), []).append(f"swp{panel}")
     return [(port_key(names), splits, lanes) for (splits, lanes), names in alike.items()]
 
 
 def alpha(device: Device) -> str | None:
     """Spell how much of the pool lossless traffic may take on the way in; None where it is what NVUE begins with."""
-    settings = known(device.dynamic_buffers)
+    settings = require_fact(device.dynamic_buffers)
     exponent = 0 if settings is None else settings.dynamic_th
     if exponent == 0:
         return None
@@ -206,42 +214,42 @@ def alpha(device: Device) -> str | None:
 
 def small_percent(device: Device) -> int | None:
     """Return the share of small packets that headroom is worked out with; None where it is what NVUE begins with."""
-    settings = known(device.dynamic_buffers)
+    settings = require_fact(device.dynamic_buffers)
     percent = None if settings is None else settings.small_packet_percent
     return None if percent == effects.usual_small_percent(device.model) else percent
 
 
 def _interfaces(device: Device, design: _Design) -> str:
     say = design.say
-    found = bridged(device)
-    single = {port.name: port for port in device.interfaces if _says_for_itself(port) or port.name in found}
+    bridge_ports = render_bridge_ports(device)
+    single = {port.name: port for port in device.interfaces if _says_for_itself(port) or port.name in bridge_ports}
     keys = sorted({*single, *design.shared}, key=natural)
     none = Quoted()
-    rows = [_Row(key, single.get(key), design.shared.get(key, none), found.get(key, none)) for key in keys]
-    vlans, bonds = known(device.vlans), known(device.port_channels)
+    rows = [_Row(key, single.get(key), design.shared.get(key, none), bridge_ports.get(key, none)) for key in keys]
+    vlans, bonds = require_fact(device.vlans), require_fact(device.port_channels)
     links = {
-        "bonds": [(bond.name, bond, port_key(bond.members), found.get(bond.name, none)) for bond in bonds],
+        "bonds": [(bond.name, bond, port_key(bond.members), bridge_ports.get(bond.name, none)) for bond in bonds],
         "gateways": [(f"vlan{vlan.id}", vlan) for vlan in vlans if vlan.mtu_bytes is not None],
         "vlans": numbers(vlan.id for vlan in vlans),
     }
-    return rendered("interfaces", device=device, rows=rows, say=say, **links)
+    return render_statements("interfaces", device=device, rows=rows, say=say, **links)
 
 
 def _says_for_itself(port: Interface) -> bool:
     return bool(port.addresses) or port.description is not None or port.vrf is not None
 
 
-def _artifacts(device: Device, whole: Forms, stages: Mapping[str, Forms]) -> Iterator[Artifact]:
+def _artifacts(device: Device, whole_forms: Forms, stages: Mapping[str, Forms]) -> Iterator[Artifact]:
     header = template("nvue/header.yaml.j2").render(device=device, of_image=of_image())
-    yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{whole.yaml}")
-    for name, own in stages.items():
-        yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own.commands)
-        yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{own.yaml}")
+    yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{whole_forms.yaml}")
+    for name, own_stage in stages.items():
+        yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own_stage.commands)
+        yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{own_stage.yaml}")
     text = apply_script(str(device.version), str(device.model))
     yield Artifact(device=device.name, path="apply/apply.sh", text=text)
 
 
-def _apart(statements: str) -> tuple[str, str]:
+def _split_part_qos(statements: str) -> tuple[str, str]:
     """Return the statements without, and those that are, the QoS of parts of ports."""
     first: list[str] = []
     second: list[str] = []
@@ -282,20 +290,20 @@ class _Say(Spelling):
         """Return addresses by the words that they stand under: one before 5.15, one for each family since."""
         if self.old:
             return [_Family("ip", addresses, gateway)] if addresses or gateway else []
-        found = []
+        found_families = []
         for word in ("ipv4", "ipv6"):
-            own = tuple(one for one in addresses if (":" in one) == (word == "ipv6"))
+            own_addresses = tuple(address for address in addresses if (":" in address) == (word == "ipv6"))
             via = gateway if gateway and (":" in gateway) == (word == "ipv6") else None
-            if own or via:
-                found.append(_Family(word, own, via))
-        return found
+            if own_addresses or via:
+                found_families.append(_Family(word, own_addresses, via))
+        return found_families
 
     def link(self, port: Interface) -> list[tuple[str, object]]:
         """Return (key, value) of a port's link except its state: of a port that is shut, without defaults.
 
         NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC), which no line says too.
         """
-        speed = known(port.speed_mbps)
+        speed = require_fact(port.speed_mbps)
         rows = [
             ("autoneg", "auto-negotiate", self.on if port.autoneg else self.dialect.off),
             *([] if port.fec == "auto" else [("fec", "fec", FECS[str(port.fec)])]),
@@ -308,7 +316,7 @@ class _Say(Spelling):
         """Return (key, value) of what a port has of adaptive routing."""
         word, _, value = self.dialect.enabled.split(" ")
         on: list[tuple[str, str | int]] = [(word, value)] if port.adaptive_routing else []
-        threshold = known(port.utilization_threshold_percent)
+        threshold = require_fact(port.utilization_threshold_percent)
         return sorted(on if threshold is None else [*on, (THRESHOLD, threshold)])
 
     def bound(self, qos: PortQos) -> list[tuple[str, str, str]]:
@@ -320,39 +328,39 @@ class _Say(Spelling):
         """Return the statements of all profiles of a kind, without what the macro sets."""
         if kind == "pfc" and not self.pausing:
             return []
-        found = []
+        found_statements = []
         for name, value in [(GLOBAL, None)] if kind == "egress-queue-mapping" else self.profiles(kind):
-            own = self._leaves(kind, value)
-            stated = without(own, self._given.get(kind, {})) if name == GLOBAL else own
-            found += statements(kind, name, stated) or ([] if own else [f"qos {kind} {name}"])
-        return found
+            own_leaves = self._leaves(kind, value)
+            stated = without(own_leaves, self._given.get(kind, {})) if name == GLOBAL else own_leaves
+            found_statements += statements(kind, name, stated) or ([] if own_leaves else [f"qos {kind} {name}"])
+        return found_statements
 
     def _leaves(self, kind: str, value: Any) -> Leaves:
         """Return the settings of a profile, and those that undo what `default-global` or another profile does."""
         if kind == "egress-queue-mapping":
             return dict(queue_leaves(self._queues))
-        own = dict(leaves(kind, value))
+        own_leaves = dict(leaves(kind, value))
         if kind == "congestion-control":
-            own |= {("traffic-class", str(queue), "ecn"): "disable" for queue in self.unmarked(value)}
+            own_leaves |= {("traffic-class", str(queue), "ecn"): "disable" for queue in self.unmarked(value)}
         elif kind == "pfc":
             if not value.priorities:
-                own |= {("switch-priority", str(priority)): THERE for priority in self.pausing}
+                own_leaves |= {("switch-priority", str(priority)): THERE for priority in self.pausing}
             if self._small_percent is not None:
-                own[_SMALL,] = str(self._small_percent)
-        return own
+                own_leaves[_SMALL,] = str(self._small_percent)
+        return own_leaves
 
 
 def _maps(port: Interface) -> tuple[int | None, ...]:
     assert isinstance(port.qos, QosProfile)
-    queues = known(port.qos.tc_to_queue)
+    queues = require_fact(port.qos.tc_to_queue)
     assert queues is not None
     return queues[:8]
 
 
 def _services(device: Device, design: _Design) -> str:
-    management = known(device.management)
+    management = require_fact(device.management)
     vrf = "mgmt" if management is not None and management.own_vrf else "default"
     addresses = management.addresses if management is not None else ()
     listening = tuple(address.partition("/")[0] for address in addresses)
-    text = rendered("services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=FLAGS)
+    text = render_statements("services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=FLAGS)
     return inserted(text, lines_of(SWITCH, device, dialect(device.version)))

@@ -71,8 +71,8 @@ def parse(text: str) -> Script:
         line = row.rstrip()
         body = line.lstrip()
         if body.startswith(("#", "!")):
-            if found := _HEADER.match(body):
-                header.setdefault(found[1], found[2])
+            if match := _HEADER.match(body):
+                header.setdefault(match[1], match[2])
             continue
         prompt = _PROMPT.match(body)
         if prompt:
@@ -120,9 +120,9 @@ def _depth(rows: list[str], number: int, indent: int) -> int:
 def _commands(words: list[str], span: Span, opened: tuple[str, tuple[str, ...]] | None) -> Iterator[Command]:
     negated = words[0] == "no" and len(words) > 1
     words = words[1:] if negated else words
-    if words[0] in ("interface", "int") and (found := _interface(words[1:])) is not None:
-        words = words[2:] if found[0] == "mgmt" else words[3:]
-        opened = found
+    if words[0] in ("interface", "int") and (interface := _interface(words[1:])) is not None:
+        words = words[2:] if interface[0] == "mgmt" else words[3:]
+        opened = interface
     elif words[0] in ("show", "configuration", "write", "enable", "configure"):
         return
     if words[:1] == ["no"] and not negated:

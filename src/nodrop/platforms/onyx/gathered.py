@@ -111,7 +111,7 @@ class Settings:
             or self.pfc_priorities
             or self.traffic_pools
             or self.pools
-            or any(replace(one, pause={}, pfc=None) != Qos() for one in self.qos.values())
+            or any(replace(qos, pause={}, pfc=None) != Qos() for qos in self.qos.values())
         )
 
     def link(self, name: str) -> Link:

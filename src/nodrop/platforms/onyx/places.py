@@ -92,30 +92,35 @@ def _spans(commands: Sequence[Command], subject: Subject) -> Iterator[Span]:
         yield from _of_device(commands, head, rest)
     elif head:
         yield from _of_port(commands, head, rest)
-    yield from (one.span for one in commands if one.starts("hostname"))
-    yield from (one.span for one in commands)
+    yield from (command.span for command in commands if command.starts("hostname"))
+    yield from (command.span for command in commands)
 
 
 def _of_device(commands: Sequence[Command], head: str, rest: Sequence[str]) -> Iterator[Span]:
-    found = [one for words in _DEVICE.get(head, ()) for one in commands if not one.kind and one.starts(*words)]
+    found_commands = [
+        command
+        for words in _DEVICE.get(head, ())
+        for command in commands
+        if not command.kind and command.starts(*words)
+    ]
     if head == "@access_lists":
         name, _, number = (*rest, "", "", "")[:3]
         entry = entry_commands(commands).get((name, number))
         yield from () if entry is None else (entry.span,)
-        yield from (one.span for one in commands if name in one.words)
+        yield from (command.span for command in commands if name in command.words)
     if head in ("@port_channels", "@loopbacks", "@vlans", "@management") and (rest or head == "@management"):
         name = {"@vlans": f"Vlan{rest[0]}" if rest else "", "@management": "mgmt0"}.get(head, rest[0] if rest else "")
-        found = [one for one in commands if name in one.names] + found
+        found_commands = [command for command in commands if name in command.names] + found_commands
     if head in ("@bgp", "@neighbors", "@vrf_bgp"):
         vrf = "".join(rest[:1]) if head == "@vrf_bgp" else "default"
-        found = [one for one in found if _vrf(one) == vrf] or found
+        found_commands = [command for command in found_commands if _vrf(command) == vrf] or found_commands
         rest = rest[1:] if head == "@vrf_bgp" else rest
         rest = rest[1:] if rest[:1] == ["neighbors"] else rest
     key = rest[0] if rest else ""
     last = _BGP_WORDS.get(rest[-1], "") if rest else ""
-    exact = [one for one in found if key in one.words or _BGP_WORDS.get(key, key) in one.words]
-    yield from (one.span for one in exact if last in one.words)
-    yield from (one.span for one in (*exact, *found))
+    exact = [command for command in found_commands if key in command.words or _BGP_WORDS.get(key, key) in command.words]
+    yield from (command.span for command in exact if last in command.words)
+    yield from (command.span for command in (*exact, *found_commands))
 
 
 def _vrf(command: Command) -> str:
@@ -124,39 +129,52 @@ def _vrf(command: Command) -> str:
 
 
 def _of_port(commands: Sequence[Command], name: str, rest: Sequence[str]) -> Iterator[Span]:
-    own = [one for one in commands if name in one.names]
-    channels = {f"{'Mpo' if one.words[0][0] == 'm' else 'Po'}{one.words[1]}" for one in own if _joins(one)}
-    own += [one for one in commands if channels & set(one.names)]
+    own_commands = [command for command in commands if name in command.names]
+    channels = {
+        f"{'Mpo' if command.words[0][0] == 'm' else 'Po'}{command.words[1]}"
+        for command in own_commands
+        if _joins(command)
+    }
+    own_commands += [command for command in commands if channels & set(command.names)]
     field, *inner = rest or ("",)
     if field == "qos":
-        yield from (one.span for one in _in_qos(own, commands, inner))
+        yield from (command.span for command in _in_qos(own_commands, commands, inner))
     else:
-        yield from (one.span for words in _PORT.get(field, ()) for one in reversed(own) if one.starts(*words))
-    yield from (one.span for one in own if one.words)
-    yield from (one.span for one in own)
+        yield from (
+            command.span
+            for words in _PORT.get(field, ())
+            for command in reversed(own_commands)
+            if command.starts(*words)
+        )
+    yield from (command.span for command in own_commands if command.words)
+    yield from (command.span for command in own_commands)
 
 
 def _joins(command: Command) -> bool:
     return command.words[:1] in (("channel-group",), ("mlag-channel-group",)) and len(command.words) > 1
 
 
-def _in_qos(own: Sequence[Command], every: Sequence[Command], inner: Sequence[str]) -> Iterator[Command]:
+def _in_qos(own_commands: Sequence[Command], every: Sequence[Command], inner: Sequence[str]) -> Iterator[Command]:
     part = inner[0] if inner else ""
-    switch = [one for one in every if not one.kind]
+    switch = [command for command in every if not command.kind]
     if part == "queues":
         index, what = (*inner[1:], "", "")[:2]
         of_class = [
-            one for one in own if one.words[:1] == ("traffic-class",) and (not index or index in one.words[1:2])
+            command
+            for command in own_commands
+            if command.words[:1] == ("traffic-class",) and (not index or index in command.words[1:2])
         ]
-        of_buffer = [one for one in own if one.starts("egress-buffer", f"ePort.tc{index}")]
+        of_buffer = [command for command in own_commands if command.starts("egress-buffer", f"ePort.tc{index}")]
         yield from of_buffer if what == "buffer" else ()
-        yield from (one for one in of_class if _QUEUE.get(what, "") in one.words)
+        yield from (command for command in of_class if _QUEUE.get(what, "") in command.words)
         yield from of_class
         yield from of_buffer
     elif part == "priority_groups" and len(inner) > 1:
-        yield from (one for one in own if one.starts("ingress-buffer", f"iPort.pg{inner[1]}", "map"))
-        yield from (one for one in switch if one.starts("traffic", "pool") and inner[1] in one.words)
-    yield from (one for words in _QOS.get(part, ()) for one in reversed(own) if one.starts(*words))
-    yield from (one for words in _SWITCH.get(part, ()) for one in switch if one.starts(*words))
-    yield from (one for one in switch if one.starts("roce"))
-    yield from (one for one in own if one.words[:1] in (("qos",), ("dcb",), ("traffic-class",)))
+        yield from (
+            command for command in own_commands if command.starts("ingress-buffer", f"iPort.pg{inner[1]}", "map")
+        )
+        yield from (command for command in switch if command.starts("traffic", "pool") and inner[1] in command.words)
+    yield from (command for words in _QOS.get(part, ()) for command in reversed(own_commands) if command.starts(*words))
+    yield from (command for words in _SWITCH.get(part, ()) for command in switch if command.starts(*words))
+    yield from (command for command in switch if command.starts("roce"))
+    yield from (command for command in own_commands if command.words[:1] in (("qos",), ("dcb",), ("traffic-class",)))

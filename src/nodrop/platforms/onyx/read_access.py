@@ -90,20 +90,20 @@ def _interface(kind: str, name: str) -> str:
 
 
 def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
-    action, protocol, rest = words[0], "".join(words[1:2]), list(words[2:])
+    action, protocol, remaining_words = words[0], "".join(words[1:2]), list(words[2:])
     others: list[str] = []
     numbered = None
     if family == "mac":
-        others, rest = [" ".join(words[1:])], []
+        others, remaining_words = [" ".join(words[1:])], []
     elif protocol not in ("ip", "ipv6", "any"):
         numbered = whole_number(protocol, 255)
         numbered = PROTOCOL_WORDS.get(protocol) if numbered is None else numbered
         if numbered is None:
             others.append(protocol)
-    sources, rest = _address(rest, others)
-    destinations, rest = _address(rest, others)
-    if rest:
-        others.append(" ".join(rest))
+    sources, remaining_words = _address(remaining_words, others)
+    destinations, remaining_words = _address(remaining_words, others)
+    if remaining_words:
+        others.append(" ".join(remaining_words))
     return AccessEntry(
         name=number,
         action="deny" if action == "deny" else "permit",
@@ -121,8 +121,8 @@ def _address(words: list[str], others: list[str]) -> tuple[tuple[str, ...], list
         return (), words[1:]
     masked = len(words) > 2 and words[1] == "mask"
     network = network_of(f"{words[0]}/{words[2]}" if masked and address_of(words[2]) is not None else words[0])
-    rest = words[3:] if masked else words[1:]
+    remaining_words = words[3:] if masked else words[1:]
     if network is None:
         others.append(words[0])
-        return (), rest
-    return (str(network),), rest
+        return (), remaining_words
+    return (str(network),), remaining_words

@@ -36,14 +36,14 @@ _PORT_IGNORED = frozenset({
 })  # fmt: skip
 
 
-def read(commands: tuple[Command, ...], values: Values) -> tuple[Settings, list[Command]]:
+def parse_settings(commands: tuple[Command, ...], values: Values) -> tuple[Settings, list[Command]]:
     """Return what the commands set, and those that were not understood."""
     settings = Settings()
-    others: list[Command] = []
+    other_commands: list[Command] = []
     reader = _Reader(settings, values)
     for command in commands:
-        understood(command, reader.take, others)
-    return settings, others
+        understood(command, reader.take, other_commands)
+    return settings, other_commands
 
 
 class _Reader:
@@ -122,8 +122,8 @@ class _Reader:
         pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
         match rest:
             case ["type", kind]:
-                known = self._values.word(command, kind, {"lossless": "lossless", "lossy": "lossy"})
-                pool.lossless = known == "lossless"
+                known_word = self._values.word(command, kind, {"lossless": "lossless", "lossy": "lossy"})
+                pool.lossless = known_word == "lossless"
             case ["memory", "percent", percent]:
                 if percent.replace(".", "", 1).isdecimal() and percent.isascii() and 0 < float(percent) <= 100:
                     pool.percent = float(percent)
@@ -202,8 +202,12 @@ class _Reader:
         words = command.words
         if words[1:2] != ("address",) or len(words) < 3:
             return
-        rest = list(words[2:])
-        address = rest[0] + rest[1] if len(rest) > 1 and rest[1].startswith("/") else rest[0]
+        remaining_words = list(words[2:])
+        address = (
+            remaining_words[0] + remaining_words[1]
+            if len(remaining_words) > 1 and remaining_words[1].startswith("/")
+            else remaining_words[0]
+        )
         link = self._settings.link(name)
         if command.negated:
             link.addresses = [one for one in link.addresses if one != address]
@@ -233,10 +237,10 @@ class _Reader:
 
     def _vlan_numbers(self, command: Command, text: str) -> set[int]:
         """Return the VLANs that a list such as 10,20-29 names, with a remark for what is no VLAN."""
-        found = {number for word in numbers(text) if (number := whole_number(word, MAX_VLAN))}
-        if len(found) < max(len(numbers(text)), 1):
+        vlan_numbers = {number for word in numbers(text) if (number := whole_number(word, MAX_VLAN))}
+        if len(vlan_numbers) < max(len(numbers(text)), 1):
             self._values.malformed(command, text, f"VLANs from 1 to {MAX_VLAN}")
-        return found
+        return vlan_numbers
 
     def _switchport_vlan(self, command: Command, link: Link, words: tuple[str, ...]) -> None:
         words = words or command.words[2:]
@@ -249,8 +253,10 @@ class _Reader:
             if words[-1] in ("none", "all") or command.negated:
                 link.tagged_vlans = set(self._settings.vlans) if words[-1] == "all" else set()
                 return
-            found = self._vlan_numbers(command, words[-1])
-            link.tagged_vlans = link.tagged_vlans - found if "remove" in words else link.tagged_vlans | found
+            vlan_numbers = self._vlan_numbers(command, words[-1])
+            link.tagged_vlans = (
+                link.tagged_vlans - vlan_numbers if "remove" in words else link.tagged_vlans | vlan_numbers
+            )
 
     def _port_pfc(self, command: Command, name: str) -> None:
         match command.words:

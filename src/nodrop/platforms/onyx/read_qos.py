@@ -46,10 +46,10 @@ class QosReader:
     def port(self, qos: Qos) -> PortQos:
         """Return what a port does of which this is said."""
         content = repr(qos)
-        found = self._made.get(content)
-        if found is None:
-            found = self._made[content] = self._port(qos)
-        return found
+        port_qos = self._made.get(content)
+        if port_qos is None:
+            port_qos = self._made[content] = self._port(qos)
+        return port_qos
 
     def pools(self) -> tuple[BufferPool, ...] | Unknown:
         """Return the pools that are said, by name; UNKNOWN where the switch has pools of its own making."""
@@ -126,17 +126,19 @@ class QosReader:
             indexes = sorted({0, *qos.groups})
             groups = tuple(PriorityGroup(index=index, buffer=qos.groups.get(index, UNKNOWN)) for index in indexes)
             return groups, tuple(qos.group_of.get(priority, 0) for priority in PRIORITIES)
-        held: dict[int, BufferProfile | Unknown] = {0: _LOSSY}
+        buffer_profiles: dict[int, BufferProfile | Unknown] = {0: _LOSSY}
         if not isinstance(tx, Unknown):
-            held |= dict.fromkeys({*rx, *tx}, UNKNOWN)
+            buffer_profiles |= dict.fromkeys({*rx, *tx}, UNKNOWN)
         if self._roce == "lossless":
-            held[3] = BufferProfile(pool=None, size_bytes=UNKNOWN, headroom=_COMPUTED)
+            buffer_profiles[3] = BufferProfile(pool=None, size_bytes=UNKNOWN, headroom=_COMPUTED)
         for name, pool in self._settings.traffic_pools.items():
             if pool.lossless:
                 lossless = BufferProfile(pool=name, size_bytes=UNKNOWN, headroom=_COMPUTED)
-                held |= dict.fromkeys(pool.priorities, lossless)
-        group_of = tuple(priority if priority in held else 0 for priority in PRIORITIES)
-        return tuple(PriorityGroup(index=index, buffer=held[index]) for index in sorted(held)), group_of
+                buffer_profiles |= dict.fromkeys(pool.priorities, lossless)
+        group_of = tuple(priority if priority in buffer_profiles else 0 for priority in PRIORITIES)
+        return tuple(
+            PriorityGroup(index=index, buffer=buffer_profiles[index]) for index in sorted(buffer_profiles)
+        ), group_of
 
     def _watchdog(self, qos: Qos, rx: Any) -> PfcWatchdog | None:
         """Return the port's watchdog: a running-config says that there is one, and none of its times."""
@@ -145,7 +147,7 @@ class QosReader:
         return PfcWatchdog(priorities=rx, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)
 
     def _queue(self, qos: Qos, tc: int, derived: dict[Subject, str]) -> Queue:
-        usual = _ROCE_ETS if self._roce else {each: ("wrr", 12 + each % 2) for each in PRIORITIES}
+        usual = _ROCE_ETS if self._roce else {priority: ("wrr", 12 + priority % 2) for priority in PRIORITIES}
         share = qos.ets.get(tc, usual.get(tc))
         if tc not in qos.ets:
             derived["qos", "queues", str(tc), "scheduler"] = _ROCE if self._roce else _USUAL

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from nodrop.model.routing import StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.frr_reader import DATACENTER, Routing
-from nodrop.platforms.frr_reader import read as read_frr
+from nodrop.platforms.frr_reader import read_frr as read_frr
 from nodrop.platforms.onyx.commands import Command
 
 _DROPPED = frozenset({"force", "bulk-mode", "commit"})
@@ -17,29 +17,29 @@ _OF_NEIGHBOR = frozenset(
 )
 
 
-def read(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
+def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
     """Return what the commands say, and those that were not understood."""
     lines: list[str] = []
     sources: list[Command | None] = []
-    others: list[Command] = []
+    other_commands: list[Command] = []
     inside: dict[str, list[tuple[str, Command]]] = {}
     routes: list[StaticRoute] = []
     for command in commands:
-        words = _joined(command)
+        words = _normalize_words(command)
         if words[:2] == ["router", "bgp"]:
             if len(words) < 3:
                 continue
             of_vrf = words[3:4] == ["vrf"] and len(words) > 4
-            vrf, rest = (words[4], words[5:]) if of_vrf else ("default", words[3:])
-            spelt = _in_bgp(rest, command.negated)
+            vrf, remaining_words = (words[4], words[5:]) if of_vrf else ("default", words[3:])
+            spelt = _in_bgp(remaining_words, command.negated)
             if spelt is None:
-                others.append(command)
+                other_commands.append(command)
             else:
                 inside.setdefault(f"router bgp {words[2]} vrf {vrf}", []).append((spelt, command))
         elif words[:2] == ["ip", "route"] and not command.negated:
             route = _route(words[2:])
             routes += [route] if route else []
-            others += [] if route else [command]
+            other_commands += [] if route else [command]
         elif words[0] == "route-map" and len(words) > 4 and words[3].isdecimal():
             lines += [" ".join(words[:4]), f" {_of_route_map(words[4:])}"]
             sources += [command, command]
@@ -49,19 +49,19 @@ def read(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
     for head, told in inside.items():
         groups = sorted({one for one, _ in told if one.endswith(" peer-group")})
         own = [(one, source) for one, source in told if one and one not in groups]
-        lines += [head, *(f" {one}" for one in groups), *(f" {one}" for one, _ in own)]
+        lines += [head, *(f" {group}" for group in groups), *(f" {one}" for one, _ in own)]
         sources += [None] * (1 + len(groups)) + [source for _, source in own]
-    found = read_frr("\n".join(lines), DATACENTER)
-    found.bgp = None if found.bgp is None else changed(found.bgp, import_check=UNKNOWN)
-    found.vrf_bgp = tuple(changed(bgp, import_check=UNKNOWN) for bgp in found.vrf_bgp)
-    for statement in found.not_understood:
+    routing = read_frr("\n".join(lines), DATACENTER)
+    routing.bgp = None if routing.bgp is None else replace_fields(routing.bgp, import_check=UNKNOWN)
+    routing.vrf_bgp = tuple(replace_fields(bgp, import_check=UNKNOWN) for bgp in routing.vrf_bgp)
+    for statement in routing.not_understood:
         source = sources[statement.line - 1]
-        others += [source] if source is not None and source not in others else []
-    found.static_routes = tuple(routes)
-    return found, others
+        other_commands += [source] if source is not None and source not in other_commands else []
+    routing.static_routes = tuple(routes)
+    return routing, other_commands
 
 
-def _joined(command: Command) -> list[str]:
+def _normalize_words(command: Command) -> list[str]:
     """Return a command's words with `10.0.0.0 /24` as one, and without what only speaks to the prompt."""
     words: list[str] = []
     for word in command.words:

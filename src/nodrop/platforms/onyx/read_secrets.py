@@ -17,36 +17,36 @@ _SCRAMBLED = "7"
 def secrets(device: str, commands: Iterable[Command], file: str) -> Iterator[Remark]:
     """Yield a remark for every secret of a switch's commands."""
     for command in commands:
-        if (found := _secret(command.words)) is not None:
-            yield remark(device, Place(file, command.span), *found)
+        if (secret := _secret(command.words)) is not None:
+            yield remark(device, Place(file, command.span), *secret)
 
 
 def _secret(words: tuple[str, ...]) -> tuple[str, Exposure] | None:
-    """What the secret of a command is, and how it is exposed; None where there is none."""
+    """Return the secret of a command, and how it is exposed; None where there is none."""
     match words:
         case ("snmp-server", "community", name, *_):
-            return _told("a community of SNMP", [name])
+            return _find_exposure("a community of SNMP", [name])
         case ("tacacs-server" | "radius-server" as server, *rest) if "key" in rest:
-            return _told(_SERVERS[server], rest[rest.index("key") + 1 :])
+            return _find_exposure(_SERVERS[server], rest[rest.index("key") + 1 :])
         case ("ldap", "bind-password", *rest):
-            return _told("the password for LDAP", rest)
+            return _find_exposure("the password for LDAP", rest)
         case ("username", _, "password", *rest):
-            return _told("the password of a user", rest)
+            return _find_exposure("the password of a user", rest)
         case ("ntp", "authentication-key", _, _, *rest):
-            return _told("a key of NTP", rest)
+            return _find_exposure("a key of NTP", rest)
         case ("snmp-server", "user", _, *rest) if "auth" in rest or "priv" in rest:
             word = "auth" if "auth" in rest else "priv"
-            return _told("a password of SNMP", rest[rest.index(word) + 2 :])
+            return _find_exposure("a password of SNMP", rest[rest.index(word) + 2 :])
         case (*before, "authentication-key", secret) if before:
-            return _told("a key of OSPF", [secret])
+            return _find_exposure("a key of OSPF", [secret])
         case (_, *rest) if "message-digest-key" in rest:
-            return _told("a key of OSPF", rest[rest.index("message-digest-key") + 3 :])
+            return _find_exposure("a key of OSPF", rest[rest.index("message-digest-key") + 3 :])
         case ("router", "bgp", *rest) if "neighbor" in rest and "password" in rest:
-            return _told("the password of a BGP session", rest[rest.index("password") + 1 :])
+            return _find_exposure("the password of a BGP session", rest[rest.index("password") + 1 :])
     return None
 
 
-def _told(what: str, rest: list[str]) -> tuple[str, Exposure] | None:
+def _find_exposure(what: str, rest: list[str]) -> tuple[str, Exposure] | None:
     kind, *secret = rest if rest[:1] in (["0"], [_SCRAMBLED]) else ["0", *rest]
     how = exposure(secret[0]) if secret else None
     return None if how is None else (what, "scrambled" if kind == _SCRAMBLED else how)

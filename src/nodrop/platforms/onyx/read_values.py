@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Place, Remark
 from nodrop.platforms.onyx.commands import Command
@@ -30,7 +30,7 @@ class Values:
         if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
             self._remarked.add(fault)
             subject = (self.device, *command.names[:1]) if command.kind == "ethernet" else (self.device,)
-            facts = {"path": " ".join(command.words[:4]), "found": shown(found), "expected": expected}
+            facts = {"path": " ".join(command.words[:4]), "found": quote_text(found), "expected": expected}
             place = Place(FILE, command.span)
             self.remarks.append(Remark(kind="malformed-value", subject=subject, place=place, facts=facts))
 
@@ -44,27 +44,27 @@ class Values:
 
     def indexes(self, command: Command, words: tuple[str, ...], limit: int) -> tuple[int, ...]:
         """Return the numbers of a list such as `3`, `0-2,4` or `0 1 2`, up to `limit`; a remark for what is none."""
-        found: list[int] = []
+        found_indexes: list[int] = []
         for part in ",".join(words).split(","):
-            first, _, last = part.partition("-")
-            low = self.integer(command, first, 0, limit)
+            first_word, _, last = part.partition("-")
+            low = self.integer(command, first_word, 0, limit)
             high = low if not last else self.integer(command, last, 0, limit)
             if low is not None and high is not None:
-                found += range(low, high + 1)
-        return tuple(found)
+                found_indexes += range(low, high + 1)
+        return tuple(found_indexes)
 
     def size_bytes(self, command: Command, word: str) -> int | None:
         """Return a size: plain bytes, or with K or M for KiB or MiB."""
-        found = _SIZE.fullmatch(word)
-        if not found:
+        match = _SIZE.fullmatch(word)
+        if not match:
             self.malformed(command, word, "a size such as 67538, 70K or 5M")
             return None
-        return int(found[1]) * _UNITS[found[2].lower()]
+        return int(match[1]) * _UNITS[match[2].lower()]
 
     def threshold_bytes(self, command: Command, word: str) -> int | None:
         """Return a depth of a queue, which Onyx takes in kilobytes of 1024 bytes, as bytes."""
-        found = self.integer(command, word, 0, 100_000, "kilobytes of queue depth (not bytes)")
-        return None if found is None else found * KIBIBYTE
+        integer = self.integer(command, word, 0, 100_000, "kilobytes of queue depth (not bytes)")
+        return None if integer is None else integer * KIBIBYTE
 
     def word(self, command: Command, word: str, known: Mapping[str, str]) -> str | None:
         """Return what a word stands for; None, with a remark, where it is none of those known."""

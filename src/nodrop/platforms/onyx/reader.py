@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import decode, shown
+from nodrop.formats.places import decode, quote_text
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, Interface, Loopback, Management
 from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
@@ -58,7 +58,7 @@ def detect(name: str, head: bytes) -> bool:
     return may_be and bool(_CERTAIN.search(head))
 
 
-def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading."""
     problems: list[Problem] = []
     sources = []
@@ -69,19 +69,19 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
             script = parse(decode(raw, source.display))
         except InputProblems as error:
             problems.extend(error.problems)
-    return _Device(name, tuple(sources), script, problems).read()
+    return _Device(name, tuple(sources), script, problems).build_reading()
 
 
 class _Device:
     def __init__(self, name: str, sources: tuple[Source, ...], script: Script, problems: list[Problem]) -> None:
         self._sources, self._script, self._problems = sources, script, problems
         self._values = Values(name)
-        self._settings, self._others = read_commands.read(script.commands, self._values)
+        self._settings, self._others = read_commands.parse_settings(script.commands, self._values)
         self.name = self._values.device = self._hostname(name)
         self._values.remarks = [_renamed(remark, self.name) for remark in self._values.remarks]
         self._derived: dict[Subject, str] = {}
 
-    def read(self) -> DeviceReading:
+    def build_reading(self) -> DeviceReading:
         device = self._device()
         return DeviceReading(
             device=device,
@@ -98,8 +98,8 @@ class _Device:
 
     def _device(self) -> Device:
         settings = self._settings
-        routing, others = read_routing.read(settings.routing)
-        self._others += others
+        routing, other_commands = read_routing.parse_routing(settings.routing)
+        self._others += other_commands
         self._remark_references(routing.undefined)
         self._remark_unknown()
         self._remark_halves()
@@ -164,7 +164,7 @@ class _Device:
                 noted.append(command)
             elif (kind := (command.kind, *command.words[:3])) not in seen and len(seen) < _MAX_NOTES:
                 seen.add(kind)
-                facts = {"command": _said(command)[:80], "system": "Onyx", "hint": instead}
+                facts = {"command": _command_text(command)[:80], "system": "Onyx", "hint": instead}
                 place = Place(FILE, command.span)
                 remark = Remark(kind="unknown-command", subject=(self.name,), place=place, facts=facts)
                 self._values.remarks.append(remark)
@@ -176,7 +176,9 @@ class _Device:
         if (total := sum(shares.values())) > 100:
             commands = self._script.commands
             last = [
-                one for one in commands if one.starts("traffic", "pool") and one.words[3:5] == ("memory", "percent")
+                command
+                for command in commands
+                if command.starts("traffic", "pool") and command.words[3:5] == ("memory", "percent")
             ]
             parts = ", ".join(f"{name} {percent:g}" for name, percent in shares.items())
             facts = {"what": "memory percent of traffic pool", "total": f"{total:g}", "parts": parts}
@@ -190,10 +192,10 @@ class _Device:
         if settings.roce is not None:
             return
         paused = {one for one, on in settings.pfc_priorities.items() if on and settings.pfc}
-        pooled = {one for pool in settings.traffic_pools.values() if pool.lossless for one in pool.priorities}
-        for one in settings.qos.values():
-            lossless = {index for index, buffer in one.groups.items() if buffer.headroom is not None}
-            pooled |= {priority for priority, group in one.group_of.items() if group in lossless}
+        pooled = {priority for pool in settings.traffic_pools.values() if pool.lossless for priority in pool.priorities}
+        for qos in settings.qos.values():
+            lossless = {index for index, buffer in qos.groups.items() if buffer.headroom is not None}
+            pooled |= {priority for priority, group in qos.group_of.items() if group in lossless}
         pausing = [name for name, one in settings.qos.items() if one.pfc is True] if settings.pfc else []
         if {*pausing} <= self._peer_links():
             pausing = []
@@ -218,9 +220,9 @@ class _Device:
     def _peer_links(self) -> set[str]:
         """Return the ports of the link between two switches of an MLAG: guides always turn PFC on there."""
         peer: set[str] = set()
-        for one in self._script.commands:
-            if one.starts("ipl"):
-                peer = peer - {*one.names} if one.negated else peer | {*one.names}
+        for command in self._script.commands:
+            if command.starts("ipl"):
+                peer = peer - {*command.names} if command.negated else peer | {*command.names}
         return peer | {name for name, link in self._settings.links.items() if link.channel in peer}
 
     def _interfaces(self, qos: QosReader) -> Iterator[Interface]:
@@ -234,10 +236,10 @@ class _Device:
                 continue
             link = settings.links[name]
             channel = settings.links.get(link.channel or "", Link())
-            own = settings.qos.get(name, Qos())
+            own_qos = settings.qos.get(name, Qos())
             if link.channel is not None and link.channel in settings.qos:
-                own = own.over(settings.qos[link.channel])
-            what = qos.port(own)
+                own_qos = own_qos.over(settings.qos[link.channel])
+            port_qos = qos.port(own_qos)
             mtu = link.mtu_bytes or channel.mtu_bytes
             for part, absent, reason in (
                 ("enabled", link.enabled is None, "a port is up unless it is shut down"),
@@ -245,7 +247,7 @@ class _Device:
             ):
                 if absent:
                     self._derived[self.name, name, part] = reason
-            for subject, reason in what.derived.items() if classifies else ():
+            for subject, reason in port_qos.derived.items() if classifies else ():
                 self._derived[(self.name, name, *subject)] = reason
             yield Interface(
                 name=name,
@@ -262,11 +264,11 @@ class _Device:
                 addresses=tuple(link.addresses),
                 vrf=link.vrf,
                 description=link.description,
-                link_pause=what.link_pause,
+                link_pause=port_qos.link_pause,
                 cable_length_m=UNKNOWN,
                 adaptive_routing=UNKNOWN,
                 utilization_threshold_percent=UNKNOWN,
-                qos=what.profile if classifies else None,
+                qos=port_qos.profile if classifies else None,
             )
 
     def _notes(self) -> Iterator[Note]:
@@ -276,7 +278,7 @@ class _Device:
             kind = (command.kind, *command.words[:2])
             if kind not in seen and len(seen) < _MAX_NOTES:
                 seen.add(kind)
-                message = f"command {shown(_said(command))} is not understood and was not looked at"
+                message = f"command {quote_text(_command_text(command))} is not understood and was not looked at"
                 line = command.span.line
                 yield Note(kind="not-understood", message=message, device=self.name, file=display, line=line)
 
@@ -293,7 +295,7 @@ def _ports(names: Sequence[str]) -> str:
     return f"{noun} {', '.join(named[:_MAX_NAMES] + more)}" if named else ""
 
 
-def _said(command: Command) -> str:
+def _command_text(command: Command) -> str:
     if not command.kind:
         return command.text
     number = "".join(command.names[:1]).lstrip("EthPoMpVlanLbck")

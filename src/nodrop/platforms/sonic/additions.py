@@ -9,7 +9,7 @@ from nodrop.errors import InputProblems
 from nodrop.formats.json import parse
 from nodrop.model.fabric import Device, Extra
 from nodrop.model.reading import Source
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import extras, frr
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import reader
@@ -24,31 +24,33 @@ def config(text: str, device: Device) -> str:
     """Return config_db.json with what the device's owner adds; Unsupported where that changes what the model says."""
     if device.bgp is None and isinstance(device.extra_lines, tuple) and device.extra_lines:
         raise refuse(["extra_lines"], "are written into frr.conf, which a device without BGP does not have")
-    for one in extras.additions(device):
-        path = ("extra", one.key)
-        if not _TABLE.fullmatch(one.path[0]):
-            raise refuse(path, f"{one.path[0]} is no table: those have names in capitals")
-        if len(one.path) != (_ROW if one.value is None else _FIELD):
+    for addition in extras.additions(device):
+        path = ("extra", addition.key)
+        if not _TABLE.fullmatch(addition.path[0]):
+            raise refuse(path, f"{addition.path[0]} is no table: those have names in capitals")
+        if len(addition.path) != (_ROW if addition.value is None else _FIELD):
             raise refuse(path, "is not table, row and field, or table and a row without fields")
     if not extras.additions(device):
         return text
-    return extras.merged(device, json.loads(text), _spell, lambda written: _read(device, written))
+    return extras.merge_extras(device, json.loads(text), _spell, lambda written: _read_config(device, written))
 
 
 def routing(text: str, device: Device) -> str:
     """Return frr.conf with the lines that the device's owner adds; Unsupported where one changes the routing."""
 
-    def read(written: str) -> tuple[object, ...]:
-        found = frr.read(written)
-        vrfs = tuple(map(extras.decided, found.vrf_bgp))
-        return extras.decided(found.bgp), vrfs, found.static_routes, found.hostname
+    def read_frr_lines(written: str) -> tuple[object, ...]:
+        found_routing = frr.read_frr(written)
+        vrfs = tuple(map(extras.decided, found_routing.vrf_bgp))
+        return extras.decided(found_routing.bgp), vrfs, found_routing.static_routes, found_routing.hostname
 
-    return extras.merged_lines(device, text, read)
+    return extras.merged_lines(device, text, read_frr_lines)
 
 
-def _read(device: Device, text: str) -> Device:
+def _read_config(device: Device, text: str) -> Device:
     source = Source(name=FILE, display=FILE)
-    return changed(reader.read(device.name, [(source, text.encode())]).device, extra=(), extra_lines=(), **extras.OPEN)
+    return replace_fields(
+        reader.read_device(device.name, [(source, text.encode())]).device, extra=(), extra_lines=(), **extras.OPEN
+    )
 
 
 def _spell(tables: extras.Tree) -> str:

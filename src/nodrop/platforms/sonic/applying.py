@@ -41,7 +41,7 @@ def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mappi
 
 def _groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
     """Yield the steps that are made together, in order, with what they are called."""
-    found: dict[tuple[int, str], list[Step]] = {}
+    found_steps: dict[tuple[int, str], list[Step]] = {}
     for step in steps:
         table, *below = parts(step.path)
         if step.command:
@@ -50,9 +50,9 @@ def _groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
             key = len(_ORDER), "what ports are shut for"
         else:
             key = _ORDER.get((step.op, len(below) < _ROW), _ORDER["replace", False]), f"{table} ({step.op})"
-        found.setdefault(key, []).append(step)
-    for key in sorted(found, key=lambda key: key[0]):
-        yield key[1], found[key]
+        found_steps.setdefault(key, []).append(step)
+    for key in sorted(found_steps, key=lambda key: key[0]):
+        yield key[1], found_steps[key]
 
 
 def _apply(tables: dict[str, object], step: Step) -> None:

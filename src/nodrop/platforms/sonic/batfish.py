@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.model.fabric import Device
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.platforms.artifact import BatfishTables
 from nodrop.platforms.sonic.batfish_access import access_tables
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.document import FILE
-from nodrop.platforms.sonic.frr_text import given
+from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 
 _FOLDER = "sonic_configs"
 _VLAN = "Vlan"
@@ -37,9 +37,9 @@ _MTU = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
 
 def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
     """Return the tables; None where the device has VRFs, port channels or whatever else is beyond that reader."""
-    documents, _ = given(bundle)
+    documents, _ = read_tables_and_frr(bundle)
     config = Config(device.name, documents)
-    if _beyond(device, config) or _BEYOND.search(frr_conf):
+    if _has_unread_parts(device, config) or _BEYOND.search(frr_conf):
         return None
     ports = {port.name: port for port in device.interfaces}
     found: dict[str, dict[str, Any]] = {"DEVICE_METADATA": {"localhost": {"hostname": hostname}}}
@@ -60,19 +60,19 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
     for table in _HOLDERS:
         rows, there = config.rows(table), known[table]
         names = {key.partition("|")[0] for key in rows}
-        kept = {name for name in names if there is None or name in there}
-        found[table] = {name: {} for name in sorted(kept)}
-        found[table] |= {key: _secondary(row) for key, row in rows.items() if _held(key, kept)}
+        kept_names = {name for name in names if there is None or name in there}
+        found[table] = {name: {} for name in sorted(kept_names)}
+        found[table] |= {key: _secondary(row) for key, row in rows.items() if _is_read_address(key, kept_names)}
     filters, unseen = access_tables(device, ports)
     found |= filters
-    for vlan in those_known(device.vlans):
+    for vlan in known_rows(device.vlans):
         if vlan.addresses:
             unseen[device.name, "@vlans", vlan.key, "mtu_bytes"] = _MTU
     text = json.dumps({table: rows for table, rows in found.items() if rows}, indent=1) + "\n"
     return BatfishTables(_FOLDER, FILE, text, _VLAN, unseen)
 
 
-def _beyond(device: Device, config: Config) -> bool:
+def _has_unread_parts(device: Device, config: Config) -> bool:
     """Whether the tables say more than is read: other routing tables, bundles, a port in several VLANs."""
     if not config.rows("PORT") or any(config.rows(table) for table in _UNREAD):
         return True
@@ -80,7 +80,7 @@ def _beyond(device: Device, config: Config) -> bool:
         return True
     if isinstance(device.vlans, Unknown) or any(surely_off(vlan.enabled) for vlan in device.vlans):
         return bool(config.rows("VLAN"))
-    carried = [member.interface for vlan in those_known(device.vlans) for member in vlan.members]
+    carried = [member.interface for vlan in known_rows(device.vlans) for member in vlan.members]
     return len(carried) != len(set(carried))
 
 
@@ -93,7 +93,7 @@ def _members(config: Config, ports: Mapping[str, object]) -> Iterator[tuple[str,
             yield key, {"tagging_mode": mode}
 
 
-def _held(key: str, kept: set[str]) -> bool:
+def _is_read_address(key: str, kept: set[str]) -> bool:
     """Whether a row is an address that is read."""
     name, bar, address = key.partition("|")
     return bool(bar) and name in kept and _ADDRESS.fullmatch(address) is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.read_access import RULE, TABLE, entry_key
 
@@ -29,20 +29,24 @@ def access_tables(device: Device, ports: Mapping[str, object]) -> tuple[dict[str
     """Return the tables of the lists that Batfish can have, and of each other list why it does not see it."""
     tables: dict[str, dict[str, Any]] = {TABLE: {}, RULE: {}}
     unseen: dict[Subject, str] = {}
-    for rules in those_known(device.access_lists):
-        bound = [one for one in rules.bindings if one.stage != "services"]
+    for rules in known_rows(device.access_lists):
+        bound = [binding for binding in rules.bindings if binding.stage != "services"]
         if not bound or rules.family == "ipv6" or _is_of_ipv6(rules):
             continue
         try:
             rows = list(_rows(rules))
-            if any(one.stage != "ingress" for one in bound):
+            if any(binding.stage != "ingress" for binding in bound):
                 raise _Lacking(_EGRESS)
-            if any(one.interface not in ports for one in bound):
+            if any(binding.interface not in ports for binding in bound):
                 raise _Lacking(_KIND)
         except _Lacking as error:
             unseen[device.name, "@access_lists", rules.name] = str(error)
             continue
-        tables[TABLE][rules.name] = {"type": "L3", "stage": "INGRESS", "ports": [one.interface for one in bound]}
+        tables[TABLE][rules.name] = {
+            "type": "L3",
+            "stage": "INGRESS",
+            "ports": [binding.interface for binding in bound],
+        }
         for number, (name, row) in enumerate(rows):
             tables[RULE][entry_key(rules.name, name)] = {"PRIORITY": str(_HIGHEST - number), **row}
         tables[RULE][entry_key(rules.name, _LAST)] = {"PRIORITY": "1", "PACKET_ACTION": "FORWARD"}
@@ -50,8 +54,8 @@ def access_tables(device: Device, ports: Mapping[str, object]) -> tuple[dict[str
 
 
 def _is_of_ipv6(rules: AccessList) -> bool:
-    entries = those_known(rules.entries)
-    return bool(entries) and all(one.family == "ipv6" for one in entries)
+    entries = known_rows(rules.entries)
+    return bool(entries) and all(access_entry.family == "ipv6" for access_entry in entries)
 
 
 def _rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
@@ -85,8 +89,8 @@ def _check(entry: AccessEntry) -> None:
 
 def _ports(field: str, ranges: tuple[PortRange, ...]) -> list[dict[str, str]]:
     """Return the field for every port of some ranges; once without it where there is no range."""
-    count = sum(one.last - one.first + 1 for one in ranges)
+    count = sum(port_range.last - port_range.first + 1 for port_range in ranges)
     if count > _MOST_PORTS:
         raise _Lacking(f"Batfish has no ranges of ports in access lists of SONiC, and {count} ports are too many rules")
-    every = (port for one in ranges for port in range(one.first, one.last + 1))
+    every = (port for port_range in ranges for port in range(port_range.first, port_range.last + 1))
     return [{field: str(port)} for port in every] or [{}]

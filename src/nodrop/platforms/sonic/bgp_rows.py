@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, LocalAsnMode, PrivateAsns
-from nodrop.platforms.bindings import Binding, Refuses, Within, bound, check, never
+from nodrop.platforms.bindings import Binding, Refuses, Within, bound_fields, check, never
 from nodrop.platforms.frr_words import password_digest
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic.config import Config, Row
@@ -159,7 +159,7 @@ _LOCAL_AS_MODES: Mapping[LocalAsnMode, tuple[str, ...]] = {
 
 def _local_as_mode(row: TableRow) -> LocalAsnMode:
     modes = _LOCAL_AS_MODES.items()
-    return next(mode for mode, columns in modes if all(row.columns.get(one) == "true" for one in columns))
+    return next(mode for mode, columns in modes if all(row.columns.get(column) == "true" for column in columns))
 
 
 def _remote_asn(row: TableRow) -> Any:
@@ -324,12 +324,12 @@ def check_part(part: Any, *path: object) -> None:
     check(rows, part, *path)
     for field in fields(kind):
         value = getattr(part, field.name)
-        known = field.name in bound(rows) or field.name in ROWS_OF_THEIR_OWN[kind]
+        known = field.name in bound_fields(rows) or field.name in ROWS_OF_THEIR_OWN[kind]
         if not known and value is not field.default and value != field.default:
             raise refuse((*path, field.name), NO_COLUMN)
 
 
-def held(kind: type[Any]) -> frozenset[str]:
+def supported_fields(kind: type[Any]) -> frozenset[str]:
     """Return the fields of a class that tables can say, be it with one value only."""
     rows = frozenset(row.field for row in ROWS[kind] if row.encode or row.field in ("requires_policy", "import_check"))
     return rows | ROWS_OF_THEIR_OWN[kind]

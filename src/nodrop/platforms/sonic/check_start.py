@@ -25,15 +25,15 @@ def check_start(
 ) -> None:
     """Remark tables in files that a start leaves out, and routing in files of FRR that the bgp container drops."""
     for document, how, paths in left_out(config.documents):
-        found = document.place(paths[0])
+        place = document.place(paths[0])
         more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
         places = ", ".join(" ".join(path) for path in paths[:_SHOWN]) + more
         facts = {"file": document.name, "places": places, "how": how}
-        _remark(config, "file-not-loaded", found[1] if found else None, facts)
+        _remark(config, "file-not-loaded", place[1] if place else None, facts)
     if start is None or text is None or text.lost is None or text.says_bgp or _MADE in text.lost.text:
         return
     names = [name for name in FRR_FILES if name in text.lost.names]
-    said, _ = routing(config, localhost, text.lost, frr.read(text.lost.text))
+    said, _ = routing(config, localhost, text.lost, frr.read_frr(text.lost.text))
     if _essence(said) == _essence(routing(config, localhost, text, runs)[0]):
         return
     state = f"is {start.mode}" if start.mode else "is not set"
@@ -47,8 +47,8 @@ def _place(config: Config, start: Start) -> Place | None:
     if start.taken_from == MINIGRAPH:
         return Place(MINIGRAPH, _AT_TOP)
     document = next((one for one in config.documents if one.name == start.taken_from), None)
-    found = document.place((*LOCALHOST, MODE)) if document is not None else None
-    return found[1] if found is not None else config.place((*LOCALHOST, MODE))
+    place = document.place((*LOCALHOST, MODE)) if document is not None else None
+    return place[1] if place is not None else config.place((*LOCALHOST, MODE))
 
 
 def _remark(config: Config, kind: str, place: Place | None, facts: Mapping[str, str]) -> None:
@@ -61,8 +61,13 @@ def _essence(said: Mapping[str, Any]) -> Sequence[object]:
         one for one in (said["bgp"], *_all(said["vrf_bgp"])) if one is not None and not isinstance(one, Unknown)
     ]
     found = [
-        (str(one.vrf), one.asn, sorted((near.key, str(near.remote_asn)) for near in _all(one.neighbors)), one.networks)
-        for one in processes
+        (
+            str(process.vrf),
+            process.asn,
+            sorted((near.key, str(near.remote_asn)) for near in _all(process.neighbors)),
+            process.networks,
+        )
+        for process in processes
     ]
     return [found, sorted(map(repr, _all(said["static_routes"])))]
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, TypeGuard
 
 from nodrop.formats.json import Duplicate
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
@@ -14,7 +14,7 @@ from nodrop.model.reading import Place, Remark
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.database import Database
 from nodrop.platforms.sonic.document import FILE as FILE
-from nodrop.platforms.sonic.document import Document, merged, place
+from nodrop.platforms.sonic.document import Document, merge_documents, place
 from nodrop.platforms.sonic.tables import MAPS
 from nodrop.units import whole_number
 
@@ -73,7 +73,7 @@ class Config:
     def __init__(self, device: str, documents: Sequence[Document] = ()) -> None:
         self.device = device
         self.documents = documents
-        self.data: Mapping[str, object] = merged(documents)
+        self.data: Mapping[str, object] = merge_documents(documents)
         self.database = Database(self.data)
         self.whole = self.data.keys() >= WHOLE
         self._silent = _silent(self.data)
@@ -96,7 +96,7 @@ class Config:
         """Return a table's rows with every value as text; what has another shape is left out, with a remark."""
         if table not in self._rows:
             rows = self.data.get(table, {})
-            self._rows[table] = rows if _is_plain(rows) else dict(self._well_formed(table, rows))
+            self._rows[table] = rows if _is_text_table(rows) else dict(self._well_formed(table, rows))
         return self._rows[table]
 
     def _well_formed(self, table: str, rows: object) -> Iterator[tuple[str, dict[str, str]]]:
@@ -125,20 +125,20 @@ class Config:
         self.malformed((table, key, field), value, "text")
         return None
 
-    def split(self, table: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+    def port_rows(self, table: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
         """Yield (port, rest of the key, key, row) for a table keyed by port; port lists give a row for each port.
 
         The watchdog takes a list for the name of a port that there is not (sonic-swss orchagent/pfcwdorch.cpp).
         """
-        here = own_asic(self.data)
+        asic = own_asic(self.data)
         for key, row in self.rows(table).items():
-            ports, _, rest = in_asic(key, here).partition("|")
+            ports, _, remainder = in_asic(key, asic).partition("|")
             if "," in ports:
                 self.remark("comma-port-list", (ports.split(",")[0],), (table, key), key=key, table=table)
                 if table == "PFC_WD":
                     continue
             for port in ports.split(",") if ports else ():
-                yield port, rest, key, row
+                yield port, remainder, key, row
 
     def integer(self, keys: tuple[str, ...], row: Row, field: str) -> int | None:
         """Return a field as a number, None where it is absent or not a number (with a remark)."""
@@ -164,9 +164,9 @@ class Config:
 
     def numbers(self, keys: tuple[str, ...], text: str, limit: int) -> tuple[int, ...]:
         """Return `3-4` or `3` as numbers up to `limit`; nothing, with a remark, where it is neither."""
-        found = _RANGE.fullmatch(text)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        if not first <= last <= limit or (found and found[2] and first == last):
+        match = _RANGE.fullmatch(text)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if not first <= last <= limit or (match and match[2] and first == last):
             self.malformed(keys, text, f"a number up to {limit}, or a rising range such as 3-4")
             return ()
         return tuple(range(first, last + 1))
@@ -182,9 +182,9 @@ class Config:
     def reference(self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject) -> Row | None:
         """Return the row that a field names; None where the field is absent, or names nothing (with a remark)."""
         name = row.get(field)
-        return None if name is None else self.named((*keys, field), name, table, subject)
+        return None if name is None else self.find_row((*keys, field), name, table, subject)
 
-    def named(self, keys: tuple[str, ...], name: str, table: str, subject: Subject) -> Row | None:
+    def find_row(self, keys: tuple[str, ...], name: str, table: str, subject: Subject) -> Row | None:
         """Return the row `name` of `table`; None, with a remark, where a table that is here has no such row."""
         reference, name = name, bare(name)
         if reference != name and self.database.writes("names without brackets"):
@@ -196,7 +196,7 @@ class Config:
 
     def malformed(self, keys: tuple[str, ...], found: object, expected: str) -> None:
         """Remark that a value is not what its field takes."""
-        text = shown(found) if isinstance(found, str) else type_name(found)
+        text = quote_text(found) if isinstance(found, str) else type_name(found)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
     @property
@@ -232,7 +232,7 @@ class Config:
                 for key in (table, *(rows if isinstance(rows, dict) else ())):
                     if _ODD.search(key):
                         path = (table,) if key is table else (table, key)
-                        self.remark("odd-name", (), path, name=shown(key))
+                        self.remark("odd-name", (), path, name=quote_text(key))
 
     def _double(self, name: str, double: Duplicate) -> None:
         facts = {"path": "/".join(map(str, double.keys)), "first_line": str(double.first.line)}
@@ -260,8 +260,8 @@ def in_asic(key: str, here: tuple[str, str]) -> str:
     """
     if key.count("|") != 3:
         return key
-    host, asic, rest = key.split("|", 2)
-    return rest if (host, asic.lower()) == here else ""
+    host, asic, remainder = key.split("|", 2)
+    return remainder if (host, asic.lower()) == here else ""
 
 
 def bare(reference: str) -> str:
@@ -270,7 +270,7 @@ def bare(reference: str) -> str:
     return bracket[2] if bracket else reference
 
 
-def _is_plain(rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
+def _is_text_table(rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
     """Whether a table is what nearly all are: an object of objects of text."""
     try:
         return type(rows) is dict and {type(value) for row in rows.values() for value in row.values()} <= {str}

@@ -30,9 +30,9 @@ class Database:
 
     def __init__(self, tables: Mapping[str, object]) -> None:
         stated = value_at(tables, "VERSIONS", "DATABASE", "VERSION")
-        found = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
-        self.text = found[0] if found else None
-        self._numbers = tuple(int(part) for part in found.groups() if part) if found else None
+        match = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
+        self.text = match[0] if match else None
+        self._numbers = tuple(int(part) for part in match.groups() if part) if match else None
 
     def writes(self, what: str) -> bool:
         """Whether the database is new enough for something in SINCE; KeyError for anything else."""

@@ -11,11 +11,11 @@ from functools import cached_property
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
-from nodrop.formats.places import BOM, shown
+from nodrop.formats.places import BOM, quote_text
 from nodrop.formats.shapes import mapping_at
 from nodrop.limits import MAX_PORTS
 from nodrop.model.reading import Place
-from nodrop.platforms.secrets import covered
+from nodrop.platforms.secrets import mask_secret
 
 FILE = "config_db.json"
 GOLDEN_FILE = "golden_config_db.json"
@@ -63,7 +63,7 @@ class Document:
         self.name, self.display = name, display
         self.raw = json_alone(raw)
         if loaded and (raw != self.raw or raw.startswith(BOM.encode())):
-            raise InputProblems([_around(raw, self.raw, display)])
+            raise InputProblems([_problem_around_json(raw, self.raw, display)])
         data, self._counted = parse_counting(self.raw, display)
         if not isinstance(data, dict):
             found = "a list" if isinstance(data, list) else "a value"
@@ -115,13 +115,13 @@ class Document:
         That of a field is its value, else it is a key; with `exactly`, None unless all of it is there.
         """
         for length in range(len(keys), len(keys) - 1 if exactly else 0, -1):
-            for path in self._written(tuple(keys[:length])):
+            for path in self._candidate_paths(tuple(keys[:length])):
                 span = self.locator.value_span(path) if length == 3 else self.locator.key_span(path)
                 if span is not None:
                     return length, Place(self.name, span)
         return None
 
-    def _written(self, keys: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    def _candidate_paths(self, keys: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         """Return the paths at which (table, row, field) may stand."""
         if not self._dumped:
             return ((*self._base, *keys),)
@@ -145,22 +145,22 @@ class Document:
         return (b"\\" in raw and b"\\u" in raw) or not raw.isascii() or b"\x7f" in raw
 
 
-def merged(documents: Sequence[Document]) -> Mapping[str, object]:
+def merge_documents(documents: Sequence[Document]) -> Mapping[str, object]:
     """Return the tables with which a device starts, its files laid over each other as SONiC does it."""
     if len(documents) == 1:
         return documents[0].tables
-    found: Tables = {}
+    found_documents: Tables = {}
     for document in at_start(documents):
         for table, rows in document.tables.items():
-            under = found.get(table)
+            under = found_documents.get(table)
             if document.name == GOLDEN_FILE or not isinstance(rows, dict) or not isinstance(under, dict):
-                found[table] = rows
+                found_documents[table] = rows
             else:
-                found[table] = {**under, **{key: _over(under.get(key), row) for key, row in rows.items()}}
-    return found
+                found_documents[table] = {**under, **{key: _over(under.get(key), row) for key, row in rows.items()}}
+    return found_documents
 
 
-def opened(bundle: Mapping[str, bytes]) -> list[Document]:
+def open_documents(bundle: Mapping[str, bytes]) -> list[Document]:
     """Open a device's files of tables, given by canonical name; what cannot be read is left out."""
     documents = []
     for name in CONFIG_FILES:
@@ -176,15 +176,15 @@ def supplied(bundle: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
     """
     if bundle.keys().isdisjoint(_OTHERS) and not any(_RUNNING_FRR.encode() in raw for raw in bundle.values()):
         return {}
-    documents = opened(bundle)
-    whole, found = merged(documents), dict[tuple[str, str], str]()
+    documents = open_documents(bundle)
+    whole_documents, found = merge_documents(documents), dict[tuple[str, str], str]()
     alone = next((one.tables for one in documents if one.name == FILE), {})
-    for one in at_start(documents):
-        if one.running_frr is not None:
-            found[one.name, _RUNNING_FRR] = f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR}"
-        if one.name != FILE:
-            differ = (table for table in one.tables if whole.get(table) != alone.get(table))
-            found |= {(one.name, table): _OTHERS[one.name] for table in differ}
+    for document in at_start(documents):
+        if document.running_frr is not None:
+            found[document.name, _RUNNING_FRR] = f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR}"
+        if document.name != FILE:
+            differ = (table for table in document.tables if whole_documents.get(table) != alone.get(table))
+            found |= {(document.name, table): _OTHERS[document.name] for table in differ}
     return found
 
 
@@ -194,16 +194,18 @@ def at_start(documents: Sequence[Document]) -> list[Document]:
     Without config_db.json nothing is known of a start: files of other names are parts of one configuration.
     """
     ordered = sorted(documents, key=lambda document: _LAYERS.index(document.name))
-    loaded = [one for one in ordered if one.name in _LOADED_AT_START]
-    return loaded if any(one.name == FILE for one in loaded) else ordered
+    loaded = [document for document in ordered if document.name in _LOADED_AT_START]
+    return loaded if any(document.name == FILE for document in loaded) else ordered
 
 
 def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, list[tuple[str, ...]]]]:
     """Yield each file that a start leaves out, how a switch comes by it, and where it says what no start says."""
-    said, loaded = merged(documents), at_start(documents)
-    for one in documents:
-        if one not in loaded and (paths := [path for path in _unlike(one.tables, said) if path != (*LOCALHOST, MODE)]):
-            yield one, _OTHERS[one.name], paths
+    said, loaded = merge_documents(documents), at_start(documents)
+    for document in documents:
+        if document not in loaded and (
+            paths := [path for path in _unlike(document.tables, said) if path != (*LOCALHOST, MODE)]
+        ):
+            yield document, _OTHERS[document.name], paths
 
 
 def _unlike(stated: Tables, said: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
@@ -216,11 +218,11 @@ def _unlike(stated: Tables, said: Mapping[str, object]) -> Iterator[tuple[str, .
                 yield (table, key)
                 continue
             for field, value in row.items():
-                if field not in other or _plain(value) != _plain(other[field]):
+                if field not in other or _format_value(value) != _format_value(other[field]):
                     yield (table, key, field)
 
 
-def _plain(value: object) -> str:
+def _format_value(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -228,9 +230,9 @@ def place(documents: Sequence[Document], keys: Sequence[str], *, exactly: bool =
     """Return where the nearest existing part of a path stands, in the strongest of the files that a start loads."""
     best: tuple[int, Place] | None = None
     for document in reversed(at_start(documents)):
-        found = document.place(keys, exactly=exactly)
-        if found is not None and (best is None or found[0] > best[0]):
-            best = found
+        found_place = document.place(keys, exactly=exactly)
+        if found_place is not None and (best is None or found_place[0] > best[0]):
+            best = found_place
     return best and best[1]
 
 
@@ -246,14 +248,14 @@ def json_alone(raw: bytes) -> bytes:
     return raw
 
 
-def _around(raw: bytes, alone: bytes, display: str) -> Problem:
+def _problem_around_json(raw: bytes, alone: bytes, display: str) -> Problem:
     """Return the problem of text around JSON, at its first line."""
     if raw.startswith(BOM.encode()):
         return Problem(path=display, line=1, column=1, found="a byte order mark", expected=_LOADED)
     lines = zip(raw.split(b"\n"), alone.split(b"\n"), strict=True)
     number, line = next((number, one) for number, (one, other) in enumerate(lines, 1) if one != other)
-    said = shown(covered(line.decode(errors="replace").strip()))
-    return Problem(path=display, line=number, column=1, found=said, expected=_LOADED, hint=_CAPTURED)
+    text = quote_text(mask_secret(line.decode(errors="replace").strip()))
+    return Problem(path=display, line=number, column=1, found=text, expected=_LOADED, hint=_CAPTURED)
 
 
 def _is_table(name: str, rows: object) -> bool:

@@ -84,7 +84,7 @@ class Draft:
             if not any(cell in wanted for cell in cells):
                 rows[key] = row
                 continue
-            rows.update(_split(key, cells, mapping(row), wanted))
+            rows.update(_split_row(key, cells, mapping(row), wanted))
         rows.update(_new_rows({cell: fields for cell, fields in wanted.items() if cell not in seen}))
         if not keep_empty:
             rows = {key: row for key, row in rows.items() if row}
@@ -100,11 +100,11 @@ class Draft:
         rows: dict[str, object] = {}
         for key, row in mapping_at(self.data, table).items():
             cells = cells_of(key)
-            left = [cell for cell in cells if cell not in gone]
-            if len(left) == len(cells):
+            remaining_cells = [cell for cell in cells if cell not in gone]
+            if len(remaining_cells) == len(cells):
                 rows[key] = row
             else:
-                rows |= {part: dict(mapping(row)) for part in _keys(left, key)}
+                rows |= {part: dict(mapping(row)) for part in _keys(remaining_cells, key)}
         if rows:
             self.data[table] = rows
         else:
@@ -117,14 +117,14 @@ def cells_of(key: str) -> tuple[Cell, ...]:
     ports, bar, span = key.partition("|")
     if not bar:
         return tuple((port, None) for port in ports.split(","))
-    found = _INDEXES.fullmatch(span)
-    if not found:
+    match = _INDEXES.fullmatch(span)
+    if not match:
         return ()
-    indexes = range(int(found[1]), int(found[2] or found[1]) + 1)
+    indexes = range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple((port, index) for port in ports.split(",") for index in indexes)
 
 
-def _split(
+def _split_row(
     key: str, cells: Sequence[Cell], row: Mapping[str, object], wanted: Mapping[Cell, Fields]
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the rows that a row becomes, those that stay as they were first."""

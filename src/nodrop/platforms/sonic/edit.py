@@ -19,7 +19,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms.editing import Budget, Found, Means, State, alongside, both_ways, same, sources
 from nodrop.platforms.frr_changes import CHANGES, changes
 from nodrop.platforms.frr_changes import regrouped as regrouped_by_frr
@@ -29,9 +29,9 @@ from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
 from nodrop.platforms.sonic.edit_rows import change_rows
 from nodrop.platforms.sonic.edit_tables import change_tables
-from nodrop.platforms.sonic.gcu import judged
+from nodrop.platforms.sonic.gcu import annotate_steps
 from nodrop.platforms.sonic.patch import operations
-from nodrop.platforms.sonic.reader import read
+from nodrop.platforms.sonic.reader import read_device
 from nodrop.platforms.sonic.schema_check import invalid
 from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYPE_OF_ROLE
@@ -67,35 +67,37 @@ def edit(
     Raises InputProblems where config_db.json cannot be read. Changes are made together where that can be, else one
     by one, in their order; what cannot be made is `by_hand`, with the reason.
     """
-    wanted = list(changes)
-    state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), _MEANS, budget)
-    by_hand = state.made(wanted)
+    wanted_changes = list(changes)
+    state = State(bundle, name or (wanted_changes[0].subject[0] if wanted_changes else ""), _MEANS, budget)
+    by_hand = state.apply_changes(wanted_changes)
     files = {file: raw for file, raw in state.bundle.items() if raw != bundle.get(file)}
     if not files:
         return Edit(by_hand=by_hand)
     old_data, new_data = mapping(parse(bundle[FILE], FILE)), mapping(parse(state.bundle[FILE], FILE))
-    edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.told(wanted, by_hand)))
-    return _with_steps(edit, _judged(old_data, new_data, state.first.device))
+    edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.find_side_changes(wanted_changes, by_hand)))
+    return _with_steps(edit, _compute_patch_steps(old_data, new_data, state.first.device))
 
 
-def _judged(old: Mapping[str, object], new: Mapping[str, object], device: Device) -> Iterator[tuple[Step, ...]]:
+def _compute_patch_steps(
+    old: Mapping[str, object], new: Mapping[str, object], device: Device
+) -> Iterator[tuple[Step, ...]]:
     """Yield the steps of each patch, in turn, from a device's configuration to another, as the updater takes them."""
     was, will = list(invalid(old)), list(invalid(new))
     now = old
     for then in turns(old, new):
-        yield tuple(judged(operations(now, then), now, then, device.version, was=was, will=will))
+        yield tuple(annotate_steps(operations(now, then), now, then, device.version, was=was, will=will))
         now = then
 
 
 def _with_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
     """Return an edit with the steps of patches, each patch as a form, and commands where some steps are typed."""
-    made = [replace(edit, steps=steps) for steps in turned]
-    patches = [one.patch for one in made if any(not step.command for step in one.steps)]
+    edits = [replace(edit, steps=steps) for steps in turned]
+    patches = [one.patch for one in edits if any(not step.command for step in one.steps)]
     last = len(patches)
     names = [PATCH if last == 1 else f"patch-{one:0{len(str(last))}}.json" for one in range(1, last + 1)]
-    whole = replace(edit, steps=tuple(step for one in made for step in one.steps))
-    typed = "".join(f"sudo {line}\n" for line in whole.commands.splitlines())
-    return replace(whole, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
+    whole_edit = replace(edit, steps=tuple(step for one in edits for step in one.steps))
+    typed = "".join(f"sudo {line}\n" for line in whole_edit.commands.splitlines())
+    return replace(whole_edit, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
 
 
 def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
@@ -112,7 +114,7 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
         return None
     if ("BGP_GLOBALS" in before) != ("BGP_GLOBALS" in after):
         return None
-    tables = _with_steps(Edit(), _judged(before, after, read(name, sources(old)).device))
+    tables = _with_steps(Edit(), _compute_patch_steps(before, after, read_device(name, sources(old)).device))
     return _with_routing(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
 
 
@@ -136,7 +138,7 @@ def _lanes(tables: object) -> Mapping[str, object]:
     return {port: value_at(row, "lanes") for port, row in mapping_at(tables, "PORT").items()}
 
 
-def _drawn(bundle: Mapping[str, bytes], reading: DeviceReading, new: Device) -> Iterator[Mapping[str, bytes]]:
+def _rewrite_bundle(bundle: Mapping[str, bytes], reading: DeviceReading, new: Device) -> Iterator[Mapping[str, bytes]]:
     if FILE not in bundle:
         raise ValueError(f"there is no {FILE}")
     draft = Draft(mapping(parse(bundle[FILE], FILE)))
@@ -167,7 +169,7 @@ def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Devic
     new = alongside(device, new, subjects, _port_together)
     if not same(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
         seed = HASH_SEED_OF_TYPE.get(TYPE_OF_ROLE.get(str(new.role), ""))
-        new = changed(new, hash_seed=device.hash_seed if seed is None else seed)
+        new = replace_fields(new, hash_seed=device.hash_seed if seed is None else seed)
     return resolve(as_configured(new))
 
 
@@ -179,7 +181,7 @@ def _port_together(old: Interface, new: Interface, device: str, subjects: Sequen
         new = both_ways(old, new, device, subjects, lambda _: False)
     assert isinstance(new.qos, QosProfile)
     if not any(matches(subject[:4], (device, new.name, "qos", "trust")) for subject in subjects):
-        new = changed(new, qos=changed(new.qos, trust=_trust(new.qos)))
+        new = replace_fields(new, qos=replace_fields(new.qos, trust=_trust(new.qos)))
     return new
 
 
@@ -191,5 +193,10 @@ def _trust(qos: QosProfile) -> Any:
 
 
 _MEANS = Means(
-    read=read, impossible=_impossible, together=_together, draw=_drawn, follows=_follows, spelling=_OF_A_DIALECT
+    read=read_device,
+    impossible=_impossible,
+    together=_together,
+    draw=_rewrite_bundle,
+    follows=_follows,
+    spelling=_OF_A_DIALECT,
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.read_access import FIELDS, RULE, TABLE, entry_key
@@ -19,30 +19,30 @@ def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
         return
     before = {one.name: one for one in old.access_lists}
     after = {one.name: one for one in new.access_lists}
-    for name, one in before.items():
-        kept = after.get(name)
-        entries = set() if kept is None else {entry.name for entry in those_known(kept.entries)}
-        for entry in those_known(one.entries):
+    for name, access_list in before.items():
+        kept_access_list = after.get(name)
+        entries = set() if kept_access_list is None else {entry.name for entry in known_rows(kept_access_list.entries)}
+        for entry in known_rows(access_list.entries):
             if entry.name not in entries:
                 draft.remove(RULE, entry_key(name, entry.name))
-        if kept is None:
+        if kept_access_list is None:
             draft.remove(TABLE, name)
     for name, one in after.items():
         _change(draft, before.get(name), one)
 
 
 def _change(draft: Draft, old: AccessList | None, new: AccessList) -> None:
-    if any(one.stage == "services" for one in new.bindings):
+    if any(binding.stage == "services" for binding in new.bindings):
         return  # its rules are in other words, and their services are stated at the table
     if old is None:
         draft.update(TABLE, new.name, {"type": _TYPE_OF_FAMILY.get(new.family or "", "L3V4V6")})
     if old is None or not same(old.bindings, new.bindings):
-        ports = [_port(one.interface) for one in new.bindings if one.interface is not None]
+        ports = [_port(binding.interface) for binding in new.bindings if binding.interface is not None]
         draft.update(
-            TABLE, new.name, {"ports": ports or None, "stage": next((one.stage for one in new.bindings), None)}
+            TABLE, new.name, {"ports": ports or None, "stage": next((binding.stage for binding in new.bindings), None)}
         )
-    entries = {entry.name: entry for entry in those_known(old.entries if old is not None else ())}
-    for entry in those_known(new.entries):
+    entries = {entry.name: entry for entry in known_rows(old.entries if old is not None else ())}
+    for entry in known_rows(new.entries):
         if not same(entries.get(entry.name), entry):
             row = dict(_fields(entry))
             draft.update(RULE, entry_key(new.name, entry.name), {**dict.fromkeys(FIELDS - row.keys()), **row})
@@ -76,5 +76,5 @@ def _fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
 
 
 def _of_ports(field: str, ports: Sequence[PortRange]) -> Iterator[tuple[str, str]]:
-    for one in ports:
-        yield (field, str(one.first)) if one.first == one.last else (f"{field}_RANGE", f"{one.first}-{one.last}")
+    for port in ports:
+        yield (field, str(port.first)) if port.first == port.last else (f"{field}_RANGE", f"{port.first}-{port.last}")

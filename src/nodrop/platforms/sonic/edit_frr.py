@@ -12,7 +12,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr_rows
-from nodrop.platforms.bindings import bound
+from nodrop.platforms.bindings import bound_fields
 from nodrop.platforms.editing import same
 from nodrop.platforms.frr_commands import Commands
 from nodrop.platforms.frr_rows import FAMILIES, Family
@@ -35,7 +35,7 @@ def change_frr(raw: bytes | None, old: Device, new: Device) -> bytes | None:
         raise ValueError(BY_HAND)
     text = raw.decode()
     top = parse(text)
-    blocks = [one for one in top if one.starts("router", "bgp") and len(one.words) == 3]
+    blocks = [statement for statement in top if statement.starts("router", "bgp") and len(statement.words) == 3]
     if len(blocks) != 1:
         raise ValueError(BY_HAND)
     lines = _Lines(text)
@@ -74,7 +74,7 @@ class _Lines:
 
 
 def _moved(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | Ipv6Unicast) -> set[str]:
-    return {one.name for one in fields(a) if not same(getattr(a, one.name), getattr(b, one.name))}
+    return {field.name for field in fields(a) if not same(getattr(a, field.name), getattr(b, field.name))}
 
 
 def _process(lines: _Lines, top: Sequence[Statement], block: Statement, a: Bgp, b: Bgp) -> None:
@@ -83,7 +83,7 @@ def _process(lines: _Lines, top: Sequence[Statement], block: Statement, a: Bgp, 
     _say(lines, frr_rows.TOP, moved, b, top, None)
     _say(lines, frr_rows.PROCESS, moved, b, [block, *block.children], block)
     for family, commands in frr_rows.FAMILY.items():
-        if not moved.isdisjoint(bound(commands.rows)):
+        if not moved.isdisjoint(bound_fields(commands.rows)):
             inner = _family(block, family)
             _say(lines, commands, moved, b, inner.children, inner)
     pairs = {key: (before, after) for key, before, after in (_pairs(a, b) if "neighbors" in moved else ())}
@@ -96,11 +96,11 @@ def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
     """Yield the neighbors that are other than they were, by key."""
     if isinstance(a.neighbors, Unknown) or isinstance(b.neighbors, Unknown):
         raise ValueError(BY_HAND)
-    old: Mapping[str, BgpNeighbor] = {one.key: one for one in a.neighbors}
-    new: Mapping[str, BgpNeighbor] = {one.key: one for one in b.neighbors}
+    old: Mapping[str, BgpNeighbor] = {neighbor.key: neighbor for neighbor in a.neighbors}
+    new: Mapping[str, BgpNeighbor] = {neighbor.key: neighbor for neighbor in b.neighbors}
     if old.keys() != new.keys():
         raise ValueError(BY_HAND)
-    yield from ((key, old[key], one) for key, one in new.items() if not same(old[key], one))
+    yield from ((key, old[key], neighbor) for key, neighbor in new.items() if not same(old[key], neighbor))
 
 
 def _session(
@@ -109,20 +109,38 @@ def _session(
     moved = {one for one in _moved(before, after) if (key, False, one) not in done}
     moved_ipv6 = {one for one in _moved(before.ipv6, after.ipv6) if (key, True, one) not in done}
     _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
-    own = _of_session(block, key)
-    if not own:
+    own_statements = _of_session(block, key)
+    if not own_statements:
         raise ValueError(BY_HAND)
-    _say(lines, frr_rows.SESSION, moved, after, own, own[-1], key)
-    carried = bound(frr_rows.CARRIED.rows)
+    _say(lines, frr_rows.SESSION, moved, after, own_statements, own_statements[-1], key)
+    carried = bound_fields(frr_rows.CARRIED.rows)
     if not moved.isdisjoint(carried):
         inner = _family(block, "ipv4")
-        there = _of_session(inner, key)
+        statements = _of_session(inner, key)
         unless = {"active": process.default_ipv4_unicast}
-        _say(lines, frr_rows.CARRIED, moved, after, [*own, *there], (there or [inner])[-1], key, unless)
+        _say(
+            lines,
+            frr_rows.CARRIED,
+            moved,
+            after,
+            [*own_statements, *statements],
+            (statements or [inner])[-1],
+            key,
+            unless,
+        )
     if moved_ipv6:
         inner = _family(block, "ipv6")
-        there = _of_session(inner, key)
-        _say(lines, frr_rows.CARRIED, moved_ipv6, after.ipv6, there, (there or [inner])[-1], key, {"active": False})
+        statements = _of_session(inner, key)
+        _say(
+            lines,
+            frr_rows.CARRIED,
+            moved_ipv6,
+            after.ipv6,
+            statements,
+            (statements or [inner])[-1],
+            key,
+            {"active": False},
+        )
 
 
 def _require_commands(moved: set[str], commands: Commands) -> None:
@@ -133,14 +151,14 @@ def _require_commands(moved: set[str], commands: Commands) -> None:
 
 def _family(block: Statement, family: Family) -> Statement:
     """Return the block of an address family; ValueError where there is none, or several."""
-    found = [one for one in block.children if FAMILIES.get(one.words) == family]
-    if len(found) != 1:
+    statements = [child for child in block.children if FAMILIES.get(child.words) == family]
+    if len(statements) != 1:
         raise ValueError(BY_HAND)
-    return found[0]
+    return statements[0]
 
 
 def _of_session(block: Statement, key: str) -> list[Statement]:
-    return [one for one in block.children if one.starts("neighbor", key) or one.starts("no", "neighbor", key)]
+    return [child for child in block.children if child.starts("neighbor", key) or child.starts("no", "neighbor", key)]
 
 
 def _say(
@@ -160,12 +178,12 @@ def _say(
     for field in commands.one_for_each_command(moved):
         states = frr_rows.states_of_session if key is not None else commands.states
         stated = [one for one in inside if states(field, one.words)]
-        said = commands.line(field, part, **unless)
-        if said is None:
-            for one in stated:
-                lines.drop(one)
+        word = commands.line(field, part, **unless)
+        if word is None:
+            for statement in stated:
+                lines.drop(statement)
             continue
-        words = said.split() if key is None else frr_rows.of_session(key, said).split()
+        words = word.split() if key is None else frr_rows.of_session(key, word).split()
         if stated:
             lines.swap(stated[-1], *_as_before(stated[-1], words))
         elif behind is not None:

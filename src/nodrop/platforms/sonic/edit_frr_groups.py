@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nodrop.formats.frr import Statement
 from nodrop.model.routing import BgpNeighbor
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr_rows
 from nodrop.platforms.editing import same
 from nodrop.platforms.frr_commands import Commands
@@ -49,7 +49,9 @@ class _Part(NamedTuple):
 
     def states(self, key: str, field: str) -> bool:
         """Whether a session or group states a field here."""
-        return any(frr_rows.states_of_session(field, one.words) for one in self.inside if _is_of(one, key))
+        return any(
+            frr_rows.states_of_session(field, statement.words) for statement in self.inside if _is_of(statement, key)
+        )
 
 
 def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_default: Mapping[bool, object]) -> Done:
@@ -58,22 +60,26 @@ def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_
     `by_default` says whether a session carries IPv6 unicast, and IPv4 unicast, if no command says so.
     """
     group_of = {
-        one.words[1]: one.words[-1]
-        for one in block.children
-        if one.words[0] == "neighbor" and "peer-group" in one.words[2:-1]
+        child.words[1]: child.words[-1]
+        for child in block.children
+        if child.words[0] == "neighbor" and "peer-group" in child.words[2:-1]
     }
     done: set[tuple[str, bool, str]] = set()
     for part in _parts(block):
-        for one in [one for one in part.inside if one.words[0] == "neighbor" and one.words[1] in group_of.values()]:
-            every = [key for key, group in group_of.items() if group == one.words[1]]
-            for field in [row.field for row in part.commands.rows if frr_rows.states_of_session(row.field, one.words)]:
+        for statement in [
+            one for one in part.inside if one.words[0] == "neighbor" and one.words[1] in group_of.values()
+        ]:
+            every = [key for key, group in group_of.items() if group == statement.words[1]]
+            for field in [
+                row.field for row in part.commands.rows if frr_rows.states_of_session(row.field, statement.words)
+            ]:
                 members = [key for key in every if not part.states(key, field)]
                 values = {
                     key: getattr(part.of(pairs[key][1]), field) for key in members if _moves(part, pairs, key, field)
                 }
                 if values:
                     unless = {"active": by_default[part.ipv6]}
-                    done |= _change(lines, block, part, one, field, members, values, pairs, unless)
+                    done |= _change(lines, block, part, statement, field, members, values, pairs, unless)
     return frozenset(done)
 
 
@@ -87,7 +93,7 @@ def _parts(block: Statement) -> Iterator[_Part]:
 def _moves(part: _Part, pairs: Mapping[str, Pair], key: str, field: str) -> bool:
     if key not in pairs:
         return False
-    before, after = (getattr(part.of(one), field) for one in pairs[key])
+    before, after = (getattr(part.of(neighbor), field) for neighbor in pairs[key])
     return not same(before, after)
 
 
@@ -119,8 +125,8 @@ def _change(
     for key in members:
         words = said.get(key, " ".join(stated.words[2:]))
         if words is not None:
-            first, *_, last = [one for one in block.children if _is_of(one, key)]
-            behind = stated if part.inside is not block.children else first if field == _NUMBER else last
+            first_statement, *_, last = [child for child in block.children if _is_of(child, key)]
+            behind = stated if part.inside is not block.children else first_statement if field == _NUMBER else last
             added = frr_rows.of_session(key, words).split()
             lines.add(behind, behind.column - 1, *added, before=field == _NUMBER)
     return done
@@ -128,8 +134,8 @@ def _change(
 
 def _without_end(session: BgpNeighbor) -> BgpNeighbor:
     """Return a session as a group, whose command for the AS number names no interface."""
-    return changed(session, address=None, interface=None)
+    return replace_fields(session, address=None, interface=None)
 
 
-def _is_of(one: Statement, key: str) -> bool:
-    return one.starts("neighbor", key) or one.starts("no", "neighbor", key)
+def _is_of(statement: Statement, key: str) -> bool:
+    return statement.starts("neighbor", key) or statement.starts("no", "neighbor", key)

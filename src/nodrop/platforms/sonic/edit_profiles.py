@@ -49,17 +49,17 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], said: Callable[[Any], 
     if all(same(use.old, use.new) for users in by_name.values() for use in users):
         return {}
     values = {name: users[0].old for name, users in by_name.items() if name is not None}
-    left: list[Use] = []
+    remaining_uses: list[Use] = []
     for name, users in by_name.items():
-        left.extend(_in_place(draft, table, name, users, values, said))
+        remaining_uses.extend(_in_place(draft, table, name, users, values, said))
     renamed: dict[Use, str | None] = {}
-    for use in left:
+    for use in remaining_uses:
         if use.new is None:
             renamed[use] = None
-        elif _is_computed(use.new):
+        elif _has_computed_headroom(use.new):
             renamed[use] = COMPUTED
         else:
-            renamed[use] = _found(draft, table, use, values, said) or _copied(draft, table, use, values, said)
+            renamed[use] = _find_row(draft, table, use, values, said) or _copied(draft, table, use, values, said)
     return renamed
 
 
@@ -70,7 +70,7 @@ def _in_place(
     moving = [use for use in users if not same(use.old, use.new)]
     targets: dict[Any, int] = {}
     for use in moving:
-        if use.new is not None and not _is_computed(use.new):
+        if use.new is not None and not _has_computed_headroom(use.new):
             targets[use.new] = targets.get(use.new, 0) + 1
     if len(moving) < len(users) or not targets or name is None or name not in draft.rows(table):
         return moving
@@ -80,7 +80,7 @@ def _in_place(
     return [use for use in moving if not same(use.new, chosen)]
 
 
-def _found(draft: Draft, table: str, use: Use, values: Mapping[str, Any], said: Callable[[Any], Said]) -> str | None:
+def _find_row(draft: Draft, table: str, use: Use, values: Mapping[str, Any], said: Callable[[Any], Said]) -> str | None:
     """Return the name of a row that says it already."""
     for name, value in values.items():
         if name != COMPUTED and same(value, use.new):
@@ -95,7 +95,7 @@ def _found(draft: Draft, table: str, use: Use, values: Mapping[str, Any], said: 
 def _copied(draft: Draft, table: str, use: Use, values: dict[str, Any], said: Callable[[Any], Said]) -> str:
     rows = draft.rows(table)
     base = rows.get(use.name) if use.name else None
-    name = _free(use.wanted if base is None else _derived(use, use.old), rows.keys())
+    name = _free(use.wanted if base is None else _derive_copy_name(use, use.old), rows.keys())
     fields = said(use.new) if base is None else {**base, **_delta(said, use.old, use.new)}
     draft.add(table, name)
     draft.update(table, name, {field: value for field, value in fields.items() if value is not None})
@@ -103,7 +103,7 @@ def _copied(draft: Draft, table: str, use: Use, values: dict[str, Any], said: Ca
     return name
 
 
-def _derived(use: Use, old: object) -> str:
+def _derive_copy_name(use: Use, old: object) -> str:
     """Return what a copy is best called: as the other copies are, or as buffermgrd would look for it."""
     assert use.name is not None
     if use.name.startswith("pg_lossless_"):
@@ -116,8 +116,8 @@ def _derived(use: Use, old: object) -> str:
 def _free(wanted: str, taken: Iterable[str]) -> str:
     """Return a name, with the next number behind it if it is taken: scheduler.0 goes on as scheduler.2."""
     names = set(taken)
-    found = _NUMBERED.fullmatch(wanted)
-    stem, mark, number = (found[1], found[2], int(found[3])) if found else (wanted, "_", 1)
+    match = _NUMBERED.fullmatch(wanted)
+    stem, mark, number = (match[1], match[2], int(match[3])) if match else (wanted, "_", 1)
     name = wanted[:_LONGEST_NAME]
     while name in names:
         number += 1
@@ -128,11 +128,11 @@ def _free(wanted: str, taken: Iterable[str]) -> str:
 
 def _delta(said: Callable[[Any], Said], old: Any, new: Any) -> Said:
     """Return the fields by which a row says the new and not the old; all others stay as they are spelt."""
-    before = {} if old is None or isinstance(old, Unknown) or _is_computed(old) else said(old)
+    before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else said(old)
     return {field: value for field, value in said(new).items() if before.get(field) != value}
 
 
-def _is_computed(value: object) -> bool:
+def _has_computed_headroom(value: object) -> bool:
     headroom = value.headroom if isinstance(value, BufferProfile) else None
     return headroom is not None and not isinstance(headroom, Unknown) and headroom.computed
 
@@ -201,11 +201,11 @@ def name_in(row: Mapping[str, object], field: str) -> str | None:
     return bare(value) if isinstance(value, str) else None
 
 
-def named(uses: Iterator[Use]) -> list[Use]:
+def resolve_overlaps(uses: Iterator[Use]) -> list[Use]:
     """Return uses, one for each cell and position: where rows overlap, that of the last which names anything."""
-    found: dict[tuple[str, Cell, int], Use] = {}
+    found_uses: dict[tuple[str, Cell, int], Use] = {}
     for use in uses:
         key = (use.table, use.cell, use.position)
-        if key not in found or use.name is not None:
-            found[key] = use
-    return list(found.values())
+        if key not in found_uses or use.name is not None:
+            found_uses[key] = use
+    return list(found_uses.values())

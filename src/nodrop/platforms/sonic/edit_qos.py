@@ -5,7 +5,7 @@ from typing import Any
 
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.config import bare
@@ -15,7 +15,7 @@ from nodrop.platforms.sonic.edit_profiles import (
     buffer_fields,
     map_fields,
     name_in,
-    named,
+    resolve_overlaps,
     scheduler_fields,
     settle,
     text,
@@ -106,7 +106,7 @@ def _pause(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
 
 def _history(watchdog: PfcWatchdog) -> str | None:
     """Return the word by which a row says whether the switch estimates the history of pauses."""
-    return None if watchdog.history is None else WORD_OF[known(watchdog.history)]
+    return None if watchdog.history is None else WORD_OF[require_fact(watchdog.history)]
 
 
 def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
@@ -155,7 +155,7 @@ def _queue_profiles(draft: Draft, pairs: Pairs) -> None:
         ("scheduler", "scheduler", "SCHEDULER", scheduler_fields),
         ("wred", "wred_profile", "WRED_PROFILE", wred_fields),
     ):
-        uses = named(_queue_uses(draft, pairs, attribute, field))
+        uses = resolve_overlaps(_queue_uses(draft, pairs, attribute, field))
         _bind(draft, "QUEUE", field, table, settle(draft, table, uses, said))
 
 
@@ -179,7 +179,9 @@ def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Itera
 
 def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
     rows = {table: _by_port(draft, table) for table in ("BUFFER_PG", "BUFFER_QUEUE", *_LISTS.values())}
-    uses = named(use for a, b in pairs for use in (*_cell_uses(rows, a, b, device, derived), *_list_uses(rows, a, b)))
+    uses = resolve_overlaps(
+        use for a, b in pairs for use in (*_cell_uses(rows, a, b, device, derived), *_list_uses(rows, a, b))
+    )
     pools = [row.get("pool") for row in draft.rows("BUFFER_PROFILE").values()]
     like = next((pool for pool in pools if isinstance(pool, str)), None)
     renamed = settle(draft, "BUFFER_PROFILE", uses, buffer_fields(draft, like))
@@ -217,7 +219,7 @@ def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
         old, new = getattr(_qos(a), attribute), getattr(_qos(b), attribute)
         if isinstance(old, Unknown) or isinstance(new, Unknown):
             continue
-        names = _listed(tables[table].get(b.name, {}).get(None, {}))
+        names = _split_profile_list(tables[table].get(b.name, {}).get(None, {}))
         for position in range(max(len(old), len(new), len(names))):
             yield Use(
                 table=table,
@@ -238,8 +240,8 @@ def _by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
     return found
 
 
-def _listed(row: Mapping[str, object]) -> list[str]:
-    return [bare(part) for part in str(row.get("profile_list", "")).split(",") if part]
+def _split_profile_list(row: Mapping[str, object]) -> list[str]:
+    return [bare(reference) for reference in str(row.get("profile_list", "")).split(",") if reference]
 
 
 def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:
@@ -251,8 +253,8 @@ def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: l
             by_cell.setdefault(use.cell, []).append(use)
     for cell in dict.fromkeys(use.cell for use in renamed):
         like = str(rows.get(cell, {}).get("profile_list", "")).partition(",")[0] or None
-        own = by_cell[cell]
-        names = [renamed.get(use, use.name) for use in sorted(own, key=lambda use: use.position)]
+        own_uses = by_cell[cell]
+        names = [renamed.get(use, use.name) for use in sorted(own_uses, key=lambda use: use.position)]
         spelt = [draft.reference("BUFFER_PROFILE", name, like) for name in names if name is not None]
         wanted[cell] = {"profile_list": ",".join(spelt) or None}
     if wanted:

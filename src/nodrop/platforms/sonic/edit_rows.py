@@ -95,15 +95,15 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
         "type": (old.role, None if isinstance(new.role, Unknown) else TYPE_OF_ROLE.get(new.role)),
     }
     for field, (before, after) in fields.items():
-        now = new.role if field == "type" else after
-        if not same(before, now) and after is not None and not isinstance(after, Unknown):
+        role = new.role if field == "type" else after
+        if not same(before, role) and after is not None and not isinstance(after, Unknown):
             draft.update("DEVICE_METADATA", "localhost", {field: after})
     if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and not isinstance(new.watchdog_polling_ms, Unknown):
         if new.watchdog_polling_ms is None:
             draft.remove("PFC_WD", "GLOBAL")
         else:
             draft.update("PFC_WD", "GLOBAL", {"POLL_INTERVAL": str(new.watchdog_polling_ms)})
-    numbers = [one.bgp.asn for one in (old, new) if isinstance(one.bgp, Bgp)]
+    numbers = [device.bgp.asn for device in (old, new) if isinstance(device.bgp, Bgp)]
     if len(set(numbers)) > 1 and "bgp_asn" in draft.rows("DEVICE_METADATA").get("localhost", {}):
         draft.update("DEVICE_METADATA", "localhost", {"bgp_asn": str(numbers[1])})
     if isinstance(old.bgp, Bgp) and isinstance(new.bgp, Bgp):

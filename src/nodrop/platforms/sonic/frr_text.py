@@ -12,7 +12,7 @@ from typing import Protocol
 
 from nodrop.formats.places import BOM, Span
 from nodrop.model.reading import Place
-from nodrop.platforms.sonic.document import Document, opened
+from nodrop.platforms.sonic.document import Document, open_documents
 from nodrop.platforms.sonic.starting import DAEMON_FILES, FRR_FILE, FRR_FILES, MINIGRAPH, Start, start_of
 
 _BETWEEN = "\nend\n"
@@ -55,21 +55,21 @@ class FrrText:
         return finds(Span(span.line - before, span.column, span.end_line - before, span.end_column))
 
 
-def given(bundle: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
+def read_tables_and_frr(bundle: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
     """Return the tables of a device's files, given by canonical name, and what FRR runs; a file of neither is left."""
-    documents = opened(bundle)
+    documents = open_documents(bundle)
     minigraph = bundle[MINIGRAPH].decode(errors="replace") if MINIGRAPH in bundle else None
     texts = {name: bundle[name].decode(errors="replace").removeprefix(BOM) for name in FRR_FILES if name in bundle}
     return documents, frr_text(texts, documents, start_of(documents, minigraph))
 
 
-def stated(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
     """Return what FRR runs by the files' own words, and where its lines stand; None where they do not say its BGP."""
-    _, found = given(bundle)
-    if found is None or not found.says_bgp:
+    _, found_frr_text = read_tables_and_frr(bundle)
+    if found_frr_text is None or not found_frr_text.says_bgp:
         return None
-    lines = found.text.split("\n")
-    return found.text, lambda line: found.place(Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))
+    lines = found_frr_text.text.split("\n")
+    return found_frr_text.text, lambda line: found_frr_text.place(Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))
 
 
 def frr_text(files: Mapping[str, str], documents: Sequence[Document], start: Start | None) -> FrrText | None:
@@ -78,15 +78,15 @@ def frr_text(files: Mapping[str, str], documents: Sequence[Document], start: Sta
     Without a `start` all files are taken to be kept, frr.conf before those of the daemons.
     """
     fates = start.fates if start else {}
-    kept = _of_files({name: text for name, text in files.items() if name not in fates})
+    kept_frr_text = _of_files({name: text for name, text in files.items() if name not in fates})
     lost = _of_files({name: text for name, text in files.items() if name in fates})
     running = _running(documents)
     if running is not None:
         text, place = running.running_frr or "", partial(_inside, running)
-        return FrrText(text, ((1, place),), tuple(sorted(files)), beside=kept, lost=lost)
-    if kept is None:
+        return FrrText(text, ((1, place),), tuple(sorted(files)), beside=kept_frr_text, lost=lost)
+    if kept_frr_text is None:
         return lost and FrrText("", ((1, lambda span: None),), tuple(sorted(files)), (), lost=lost)
-    return replace(kept, unused=(*kept.unused, *(lost.names if lost else ())), lost=lost)
+    return replace(kept_frr_text, unused=(*kept_frr_text.unused, *(lost.names if lost else ())), lost=lost)
 
 
 def _running(documents: Sequence[Document]) -> Document | None:
@@ -106,5 +106,5 @@ def _of_files(files: Mapping[str, str]) -> FrrText | None:
 
 
 def _inside(document: Document, span: Span) -> Place | None:
-    found = document.locator.inner_span(document.frr_keys, span)
-    return None if found is None else Place(document.name, found)
+    inner_span = document.locator.inner_span(document.frr_keys, span)
+    return None if inner_span is None else Place(document.name, inner_span)

@@ -33,12 +33,14 @@ def chip_of(hwsku: str, release: str) -> str | None:
     name = hwsku.lower()
     for entry in facts()["chips"]:
         known = [each.lower() for each in entry["hwskus"]]
-        if _within(entry, release) and (name in known or ("part" in entry and any(each in name for each in known))):
+        if _applies_to_release(entry, release) and (
+            name in known or ("part" in entry and any(each in name for each in known))
+        ):
             return str(entry["chip"])
     return None
 
 
-def judged(
+def annotate_steps(
     steps: Iterable[Step],
     old: Tables,
     new: Tables,
@@ -53,19 +55,19 @@ def judged(
     the kinds of faults that the YANG models refuse the old and the new configuration for: the updater takes no step of
     a patch from or to one that is not valid (patch_sorter.py, `sort`: "Given patch will produce invalid config").
     """
-    known = list(facts()["releases"])
+    known_facts = list(facts()["releases"])
     stated = "" if version is None or isinstance(version, Unknown) else str(version)
-    releases = [stated] if stated in known else known
-    given = list(steps)
-    gone = [value_at(old, *parts(step.path)) for step in given if step.op == "remove"]
+    releases = [stated] if stated in known_facts else known_facts
+    given_steps = list(steps)
+    gone = [value_at(old, *parts(step.path)) for step in given_steps if step.op == "remove"]
     ends = [*will, *_wrong_lanes(new)]
     judge = _Judge(old, new, gone, [*was, *_wrong_lanes(old)], ends)
-    made = list(_judged(given, judge, releases))
-    yield from made if ends else _typed(made, old, releases)
+    new_steps = list(_check_steps(given_steps, judge, releases))
+    yield from new_steps if ends else _typed(new_steps, old, releases)
 
 
-def _judged(given: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
-    for step in given:
+def _check_steps(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
+    for step in steps:
         why = [text for release in releases if (text := judge.refusal(step, release))]
         if why and len(why) < len(releases):
             reason = f"not every release takes it, and the file names none: {why[0]}"
@@ -73,7 +75,7 @@ def _judged(given: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> 
         elif why:
             yield replace(step, disruption="refused", reason=why[0])
         else:
-            yield judge.kept(judge.effect(step), releases)
+            yield judge.note_stale_headroom(judge.effect(step), releases)
 
 
 def _wrong_lanes(tables: Tables) -> Iterator[str]:
@@ -99,14 +101,14 @@ def _typed(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Itera
         if row in mapping_at(old, table) and _settable(step, releases):
             rows.setdefault((table, row), []).append(step)
     typed: dict[str, Step] = {}
-    for (table, row), own in rows.items():
-        refused = [step for step in own if step.disruption == "refused"]
+    for (table, row), own_rows in rows.items():
+        refused = [step for step in own_rows if step.disruption == "refused"]
         if refused:
             tool = facts()["typed"][table]
-            fields = [(tool["options"][parts(step.path)[2]], str(step.value)) for step in own]
+            fields = [(tool["options"][parts(step.path)[2]], str(step.value)) for step in own_rows]
             command = shlex.join((*tool["command"].split(), row, *(word for pair in fields for word in pair)))
             reason = refused[0].reason.partition("; instead")[0]
-            typed |= {step.path: replace(step, disruption="none", reason=reason, command=command) for step in own}
+            typed |= {step.path: replace(step, disruption="none", reason=reason, command=command) for step in own_rows}
     yield from (typed.get(step.path, step) for step in steps)
 
 
@@ -117,7 +119,7 @@ def _settable(step: Step, releases: Sequence[str]) -> bool:
     if tool is None or any(rest) or field not in tool["options"] or step.op not in tool["operations"]:
         return False
     without = tool.get("without", {"values": ()})
-    return step.value not in without["values"] or not any(_within(without, release) for release in releases)
+    return step.value not in without["values"] or not any(_applies_to_release(without, release) for release in releases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class _Judge:
         table = parts(step.path)[0]
         if table not in WITHOUT_MODEL and schema(release).table(table) is None:
             return f"the updater of {release} changes no table without a model, as {table}; instead: {_ALL_THE_SAME}"
-        rules = [rule for rule in facts()["guarded"] if rule["table"] == table and _within(rule, release)]
+        rules = [rule for rule in facts()["guarded"] if rule["table"] == table and _applies_to_release(rule, release)]
         moved = step.op == "add" and step.value in self.gone
         if moved and table == _PORTS and parts(step.path)[-1] in facts()["supported_only"]:
             return f"the updater of {release} makes a move of a port's field, and fails for it has no value"
@@ -160,7 +162,7 @@ class _Judge:
             return f"the updater of {release} guards {table} and does not know the HWSKU {hwsku or '(none)'}{end}"
         if moved:
             return f"the updater of {release} makes a move of what is taken out of one row and put into another{end}"
-        for name in _named(step):
+        for name in _step_fields(step):
             fitting = [rule for rule in rules if _fits(rule, step.path, name)]
             if not any(step.op in rule["operations"] and _takes(rule, chip, release) for rule in fitting):
                 what = "a whole table" if len(parts(step.path)) == 1 else name or "a row"
@@ -177,9 +179,9 @@ class _Judge:
         fields = set(rest[1:2]) or set(step.value if isinstance(step.value, Mapping) and len(rest) == 2 else ())
         if table == _PORTS and (down := fields & set(facts()["down_for"])):
             return self._port(step, rest[0], min(down))
-        made = fields & set(facts()["created_with"].get(table, ()))
-        if made and len(rest) == 2:
-            reason = f"{min(made)} is set when the row is made: the updater takes the row out and in again"
+        new_fields = fields & set(facts()["created_with"].get(table, ()))
+        if new_fields and len(rest) == 2:
+            reason = f"{min(new_fields)} is set when the row is made: the updater takes the row out and in again"
             return replace(step, disruption="service restart", reason=reason, affected=(rest[0],))
         for field, service in facts()["read_at_start"].get(table, {}).items():
             if field in fields:
@@ -191,7 +193,7 @@ class _Judge:
             return replace(step, disruption="service restart", reason=reason, affected=(restart["service"],))
         return step
 
-    def kept(self, step: Step, releases: Sequence[str]) -> Step:
+    def note_stale_headroom(self, step: Step, releases: Sequence[str]) -> Step:
         """Return a step with the headroom that it leaves as it was, of the traditional buffer model.
 
         Releases without sonic-swss#4004 look it up when the speed, admin_status or pfc_enable of the port is set.
@@ -206,8 +208,8 @@ class _Judge:
             return step
         reason = f"before {first}, {port} keeps the headroom of {old} until its speed or admin_status is set again"
         disruption: Disruption = "traffic-affecting" if _metres(new) > _metres(old) else "none"
-        kept = replace(step, disruption=disruption, reason="; ".join(filter(None, (step.reason, reason))))
-        return replace(kept, disruption=worst((step, kept)))
+        kept_step = replace(step, disruption=disruption, reason="; ".join(filter(None, (step.reason, reason))))
+        return replace(kept_step, disruption=worst((step, kept_step)))
 
     def _looks_up(self, port: str) -> bool:
         """Whether a patch sets what makes the switch look up the headroom of a port, or states it itself."""
@@ -262,7 +264,7 @@ def _metres(length: object) -> int:
     return whole_number(digits) or 0
 
 
-def _within(entry: Mapping[str, Any], release: str) -> bool:
+def _applies_to_release(entry: Mapping[str, Any], release: str) -> bool:
     """Whether an entry holds for a release; `master` sorts behind all numbers."""
     return bool(str(entry.get("since", "")) <= release <= str(entry.get("until", "master")))
 
@@ -272,7 +274,7 @@ def _takes(rule: Mapping[str, Any], chip: str, release: str) -> bool:
     return since is not None and str(since) <= release
 
 
-def _named(step: Step) -> Iterator[str]:
+def _step_fields(step: Step) -> Iterator[str]:
     """Yield the fields that a step names, as the updater tells them: those of a row, or of its path."""
     below = "/".join(parts(step.path)[1:])
     if isinstance(step.value, Mapping):
@@ -286,7 +288,7 @@ def _fits(rule: Mapping[str, Any], path: str, name: str) -> bool:
     if rule["match"] == "last":
         return name in rule["names"]
     kept = [part for part in below if not any(char.isdigit() for char in part)]
-    whole = "/".join(kept).lower()
+    whole_name = "/".join(kept).lower()
     if name and (not below or below[-1] != name):
-        whole = f"{whole}/{name}" if whole else name
-    return whole in rule["names"]
+        whole_name = f"{whole_name}/{name}" if whole_name else name
+    return whole_name in rule["names"]

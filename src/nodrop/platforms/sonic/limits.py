@@ -11,7 +11,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import HASH_FIELDS, Device, Interface, Port
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, known
+from nodrop.model.states import Unknown, require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.sayable import (
     UNKNOWN_FACT,
@@ -47,7 +47,7 @@ def check(device: Device) -> Switch:
     """Return the facts of the device's model; Unsupported where a table or field for something is wanting."""
     _PLAIN.check(device)
     facts = _check_device(device)
-    pools = known(device.buffer_pools)
+    pools = require_fact(device.buffer_pools)
     _check_pools(device, pools)
     check_release(device)
     names = {pool.name for pool in pools}
@@ -73,9 +73,9 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["name"], f"{device.name} is no hostname")
     if model not in switches():
         raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
-    sku, facts = known(device.hwsku), switch(model).sonic
+    sku, facts = require_fact(device.hwsku), switch(model).sonic
     if sku is not None and (sku == facts.hwsku or sku not in facts.hwskus):
-        others = ", ".join(one for one in facts.hwskus if one != facts.hwsku) or "none"
+        others = ", ".join(hwsku for hwsku in facts.hwskus if hwsku != facts.hwsku) or "none"
         raise refuse(["hwsku"], f"{sku} is none of the other SKUs of {model}: {others}")
     if role not in TYPE_OF_ROLE:
         raise refuse(["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_OF_ROLE)}")
@@ -97,46 +97,48 @@ def _check_device(device: Device) -> Switch:
             raise refuse([name], "are written into frr.conf, which a device without BGP does not have")
     if isinstance(device.routing_tables, Unknown):
         raise refuse(["routing_tables"], UNKNOWN_FACT)
-    if known(device.qos_style) is not None:
+    if require_fact(device.qos_style) is not None:
         raise refuse(["qos_style"], "SONiC has one way to state QoS")
-    if (trimming := known(device.trimming)) is not None and trimming.queue is None:
+    if (trimming := require_fact(device.trimming)) is not None and trimming.queue is None:
         raise refuse(["trimming", "queue"], "trimming needs a queue")
-    if (dscps := known(device.switch_dscp_to_tc)) is not None:
+    if (dscps := require_fact(device.switch_dscp_to_tc)) is not None:
         _check_size("dscp_to_tc", dscps, ("switch_dscp_to_tc",))
     _check_services(device)
     return switch(model)
 
 
 def _check_services(device: Device) -> None:
-    if (management := known(device.management)) is not None:
+    if (management := require_fact(device.management)) is not None:
         if not management.addresses:
             raise refuse(["management", "addresses"], "the management port has no row without an address")
         check_distinct(management.addresses, "management", "addresses")
-    loopbacks = known(device.loopbacks)
+    loopbacks = require_fact(device.loopbacks)
     check_rows(loopbacks, "loopbacks")
     for loopback in loopbacks:
         check_vrf(loopback.vrf, "loopbacks", loopback.name, "vrf")
         check_distinct(loopback.addresses, "loopbacks", loopback.name, "addresses")
     check_bridging(device)
-    check_rows(known(device.counters), "counters")
-    check_rows(known(device.ntp_servers), "ntp_servers")
-    check_rows(known(device.syslog_servers), "syslog_servers")
-    check_rows(known(device.dns_servers), "dns_servers")
-    check_addresses(known(device.dns_servers), "dns_servers")
-    if len(known(device.dns_servers)) > TRAITS.most_dns_servers:
+    check_rows(require_fact(device.counters), "counters")
+    check_rows(require_fact(device.ntp_servers), "ntp_servers")
+    check_rows(require_fact(device.syslog_servers), "syslog_servers")
+    check_rows(require_fact(device.dns_servers), "dns_servers")
+    check_addresses(require_fact(device.dns_servers), "dns_servers")
+    if len(require_fact(device.dns_servers)) > TRAITS.most_dns_servers:
         raise refuse(["dns_servers"], f"are more than {TRAITS.most_dns_servers}")
-    _check_order(known(device.hash_fields))
-    if (port := known(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
+    _check_order(require_fact(device.hash_fields))
+    if (port := require_fact(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
         raise refuse(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
-    check_streams(known(device.high_frequency))
-    if known(device.watchdog_conditions) is not None:
+    check_streams(require_fact(device.high_frequency))
+    if require_fact(device.watchdog_conditions) is not None:
         raise refuse(["watchdog_conditions"], "SONiC's watchdog goes by what its daemon has for the ASIC")
-    if known(device.otlp_collectors):
+    if require_fact(device.otlp_collectors):
         raise refuse(["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI")
 
 
 def _check_order(fields: tuple[str, ...] | None) -> None:
-    if fields is not None and (not fields or list(fields) != [one for one in HASH_FIELDS if one in fields]):
+    if fields is not None and (
+        not fields or list(fields) != [hash_field for hash_field in HASH_FIELDS if hash_field in fields]
+    ):
         raise refuse(["hash_fields"], "are not fields of the hash in the order in which they would be read back")
 
 
@@ -161,29 +163,29 @@ def _check_balancing(part: Device | Interface, *names: str, path: tuple[str, ...
 def _check_port(facts: Switch, interface: Interface) -> None:
     path = ("interfaces", interface.name)
     _check_balancing(interface, "adaptive_routing", "utilization_threshold_percent", path=path)
-    if known(interface.macsec):
+    if require_fact(interface.macsec):
         raise refuse((*path, "macsec"), "a profile of MACsec holds keys, which are not written")
     port = interface.port
     if isinstance(port, Unknown):
         raise refuse((*path, "port"), UNKNOWN_FACT)
-    ways = [] if port is None else breakouts(facts, port.panel)
-    if port is None or not any(port.split < way.into for way in ways):
+    splits = [] if port is None else breakouts(facts, port.panel)
+    if port is None or not any(port.split < way.into for way in splits):
         raise refuse((*path, "port"), f"{facts.name} has no such port in SONiC")
     way = way_of(facts, interface)
     if way is None:
-        lanes = ", ".join(str(way.lanes) for way in ways if port.split < way.into)
+        lanes = ", ".join(str(way.lanes) for way in splits if port.split < way.into)
         raise refuse((*path, "lanes"), f"that port of {facts.name} can have {lanes}; others are not written")
     if interface.name != port_name(facts.name, port, way.into):
         raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
     if interface.mtu_bytes is None:
         raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
-    speeds = known(interface.advertised_speeds_mbps)
+    speeds = require_fact(interface.advertised_speeds_mbps)
     if speeds is not None and (not speeds or list(speeds) != sorted(set(speeds)) or speeds[0] < 1):
         raise refuse((*path, "advertised_speeds_mbps"), "are not one or more speeds, the slowest first, each once")
-    check_vrf(known(interface.vrf), *path, "vrf")
-    if not 0 <= (known(interface.cable_length_m) or 0) <= _LONGEST_CABLE_M:
+    check_vrf(require_fact(interface.vrf), *path, "vrf")
+    if not 0 <= (require_fact(interface.cable_length_m) or 0) <= _LONGEST_CABLE_M:
         raise refuse((*path, "cable_length_m"), "is no length of a cable")
-    check_distinct(known(interface.addresses), *path, "addresses")
+    check_distinct(require_fact(interface.addresses), *path, "addresses")
 
 
 def breakouts(facts: Switch, panel: int) -> list[Split]:
@@ -196,15 +198,21 @@ def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split
 
     `alone` says that the panel port has no other port: with fewer lanes than all, it then is one of a few lanes.
     """
-    port = known(interface.port)
+    port = require_fact(interface.port)
     assert port is not None
     group = facts.group(port.panel)
     narrow = [way for way in group.narrow if way.lanes == interface.lanes] if group and not port.split else []
     if alone and (fitting := [way for way in narrow if interface.speed_mbps in way.speeds]):
         return fitting[0]
-    ways = [way for way in breakouts(facts, port.panel) if way.lanes == interface.lanes and port.split < way.into]
-    found = ways or narrow
-    return next((way for way in found if interface.speed_mbps in way.speeds), found[0] if found else None)
+    splits = [
+        breakout
+        for breakout in breakouts(facts, port.panel)
+        if breakout.lanes == interface.lanes and port.split < breakout.into
+    ]
+    found_splits = splits or narrow
+    return next(
+        (way for way in found_splits if interface.speed_mbps in way.speeds), found_splits[0] if found_splits else None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -234,9 +242,9 @@ def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
         _check_priorities(getattr(qos, name), (*path, name))
     if qos.pfc_rx_priorities not in (qos.pfc_tx_priorities, ALL_PRIORITIES):
         raise refuse((*path, "pfc_rx_priorities"), "PFC is symmetric, or receives on all eight priorities")
-    watchdog = known(qos.pfc_watchdog)
+    watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is not None:
-        _check_priorities(known(watchdog.priorities), (*path, "pfc_watchdog", "priorities"))
+        _check_priorities(require_fact(watchdog.priorities), (*path, "pfc_watchdog", "priorities"))
 
 
 def _check_size(attribute: str, value: tuple[Any, ...], path: tuple[str, ...]) -> None:
@@ -251,22 +259,22 @@ def _check_priorities(priorities: tuple[int, ...], path: tuple[str, ...]) -> Non
 
 
 def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple[str, ...]) -> None:
-    groups, queues = known(qos.priority_groups), known(qos.queues)
+    groups, queues = require_fact(qos.priority_groups), require_fact(qos.queues)
     _check_indexes([group.index for group in groups], 7, (*path, "priority_groups"))
     _check_indexes([queue.index for queue in queues], 9, (*path, "queues"))
     for group in groups:
         where = (*path, "priority_groups", str(group.index))
-        buffer = known(group.buffer)
+        buffer = require_fact(group.buffer)
         if buffer is None:
             raise refuse(where, "a priority group without a buffer is no row")
         _check_buffer(buffer, pools, (*where, "buffer"))
-        if _is_computed(buffer):
-            _check_computed(device, buffer, (*where, "buffer"))
+        if _has_computed_headroom(buffer):
+            _check_computed_headroom(device, buffer, (*where, "buffer"))
     for queue in queues:
         where = (*path, "queues", str(queue.index))
         if queue.scheduler is None and queue.wred is None and queue.buffer is None:
             raise refuse(where, "a queue without scheduler, WRED and buffer is no row")
-        if (wred := known(queue.wred)) is not None and wred.ecn_colors not in ECN_NAME:
+        if (wred := require_fact(queue.wred)) is not None and wred.ecn_colors not in ECN_NAME:
             raise refuse((*where, "wred", "ecn_colors"), "are not colors in the order green, yellow, red")
         if wred is not None and any(
             percent is not None
@@ -274,11 +282,11 @@ def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple
             for percent in (color.min_percent, color.max_percent)
         ):
             raise refuse((*where, "wred"), "SONiC's thresholds of marking are bytes")
-        if (buffer := known(queue.buffer)) is not None:
-            _check_stated(buffer, pools, (*where, "buffer"))
+        if (buffer := require_fact(queue.buffer)) is not None:
+            _check_static_buffer(buffer, pools, (*where, "buffer"))
     for name in ("ingress_buffers", "egress_buffers"):
         for position, buffer in enumerate(getattr(qos, name)):
-            _check_stated(buffer, pools, (*path, name, str(position)))
+            _check_static_buffer(buffer, pools, (*path, name, str(position)))
 
 
 def _check_indexes(indexes: list[int], most: int, path: tuple[str, ...]) -> None:
@@ -291,21 +299,21 @@ def _check_buffer(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, 
         raise refuse((*path, "pool"), f"the switch has no pool {buffer.pool}")
 
 
-def _check_stated(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
+def _check_static_buffer(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
     _check_buffer(buffer, pools, path)
-    if _is_computed(buffer):
+    if _has_computed_headroom(buffer):
         raise refuse((*path, "headroom", "computed"), "only the headroom of a priority group is computed")
 
 
-def _check_computed(device: Device, buffer: BufferProfile, path: tuple[str, ...]) -> None:
-    dynamic = known(device.dynamic_buffers)
+def _check_computed_headroom(device: Device, buffer: BufferProfile, path: tuple[str, ...]) -> None:
+    dynamic = require_fact(device.dynamic_buffers)
     if device.buffer_model != "dynamic" or dynamic is None:
         raise refuse((*path, "headroom", "computed"), "only the dynamic buffer model computes headroom")
     if buffer != computed_profile(dynamic, buffer):
         raise refuse(path, "a computed headroom takes pool and threshold from the switch's default")
 
 
-def _is_computed(buffer: BufferProfile) -> bool:
+def _has_computed_headroom(buffer: BufferProfile) -> bool:
     return isinstance(buffer.headroom, Headroom) and buffer.headroom.computed
 
 

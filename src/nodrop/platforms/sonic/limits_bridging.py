@@ -7,7 +7,7 @@ import re
 
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.sayable import check_distinct, check_rows, refuse
 
@@ -18,7 +18,7 @@ _VLANS = (2, 4094)
 
 def check_bridging(device: Device) -> None:
     """Raise Unsupported where a port channel or VLAN of the device has no rows that say it."""
-    channels, vlans = known(device.port_channels), known(device.vlans)
+    channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     check_rows(channels, "port_channels", order=lambda row: natural(row.name))
     check_rows(vlans, "vlans", order=lambda row: row.id)
     for channel in channels:

@@ -11,17 +11,17 @@ _NAME = re.compile(r"Ethernet([0-9]{1,5})")
 
 def port_name(model: str, port: Port, splits: int) -> str:
     """Return the name of a port; KeyError for an unknown model, or a port that it does not have."""
-    known = switch(model).sonic_ports[port.panel]
-    return f"Ethernet{known.number + port.split * len(known.lanes) // splits}"
+    known_sonic_port = switch(model).sonic_ports[port.panel]
+    return f"Ethernet{known_sonic_port.number + port.split * len(known_sonic_port.lanes) // splits}"
 
 
 @lru_cache(maxsize=65536)
 def model_port(model: str, name: str, splits: int = 1) -> Port | None:
     """Return the port of a model that a name means; None if the model has no such port."""
-    found = _NAME.fullmatch(name)
-    if not found or model not in switches():
+    match = _NAME.fullmatch(name)
+    if not match or model not in switches():
         return None
-    place = switch(model).sonic_numbers.get(int(found[1]))
+    place = switch(model).sonic_numbers.get(int(match[1]))
     if place is None:
         return None
     panel, offset, lanes = place
@@ -31,6 +31,6 @@ def model_port(model: str, name: str, splits: int = 1) -> Port | None:
 @lru_cache(maxsize=65_536)
 def port_of(model: str, name: str, lanes: int) -> Port | None:
     """Return the port of a model that has this name and so many lanes; None where the model has none."""
-    whole = model_port(model, name)
-    group = switch(model).group(whole.panel) if whole else None
+    whole_port = model_port(model, name)
+    group = switch(model).group(whole_port.panel) if whole_port else None
     return None if group is None else model_port(model, name, max(group.lanes // lanes, 1))

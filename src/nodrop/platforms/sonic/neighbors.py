@@ -18,13 +18,13 @@ def neighbor_cables(config: Config, localhost: Row) -> Iterator[Cable]:
         if name := row.get("name"):
             yield Cable(
                 local_port=row.get("local_port", port),
-                remote=End(_named(localhost, name), row.get("port", "")),
+                remote=End(_neighbor_name(localhost, name), row.get("port", "")),
                 evidence="DEVICE_NEIGHBOR",
                 side=side_of_type(kinds.get(name, {}).get("type", "")),
             )
 
 
-def _named(localhost: Row, name: str) -> str:
+def _neighbor_name(localhost: Row, name: str) -> str:
     """Return a neighbor's name; the ASICs of a chassis know each other as ASIC0, ASIC1 ..."""
     host = localhost.get("hostname")
     inside = host and "asic_name" in localhost and _ASIC.fullmatch(name)

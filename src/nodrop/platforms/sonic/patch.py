@@ -29,10 +29,10 @@ def operations(old: Tables, new: Tables) -> Iterator[Step]:
         if before == after:
             continue
         if not isinstance(before, dict) or not isinstance(after, dict):
-            one = _change((table,), old, new)
-            (last if one.op == "remove" else []).append(one)
-            if one.op != "remove":
-                yield one
+            step = _change((table,), old, new)
+            (last if step.op == "remove" else []).append(step)
+            if step.op != "remove":
+                yield step
             continue
         gone = [_change((table, key), before, after) for key in before if key not in after]
         if table in NAMED_BY_OTHERS:

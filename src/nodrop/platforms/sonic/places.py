@@ -6,8 +6,8 @@ from nodrop.model.reading import Place
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import bare, in_asic, own_asic
-from nodrop.platforms.sonic.document import LOCALHOST, MODE, Document, merged, place
-from nodrop.platforms.sonic.frr_text import given
+from nodrop.platforms.sonic.document import LOCALHOST, MODE, Document, merge_documents, place
+from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 from nodrop.platforms.sonic.places_routing import nth, routing_paths
 from nodrop.platforms.sonic.read_access import access_paths
 from nodrop.platforms.sonic.spelling import vlan_name
@@ -89,15 +89,15 @@ _PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
-    documents, routing = given(bundle)
+    documents, routing = read_tables_and_frr(bundle)
     find_in_config = _Finder(documents)
     find_in_frr = frr.where(routing.text) if routing is not None else None
 
     def find(subject: Subject) -> Place | None:
-        part = subject[1:]
-        if routing and find_in_frr and (span := find_in_frr(part)):
+        subjects = subject[1:]
+        if routing and find_in_frr and (span := find_in_frr(subjects)):
             return routing.place(span)
-        return find_in_config(part)
+        return find_in_config(subjects)
 
     return find
 
@@ -105,11 +105,11 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
 class _Finder:
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = documents
-        self._data: Mapping[str, object] = merged(documents)
+        self._data: Mapping[str, object] = merge_documents(documents)
         self._here = own_asic(self._data)
 
     def __call__(self, subject: Subject) -> Place | None:
-        return next((found for path in self._paths(subject) if (found := self._place(path))), None)
+        return next((found_place for path in self._paths(subject) if (found_place := self._place(path))), None)
 
     def _place(self, path: Path) -> Place | None:
         return place(self._documents, path, exactly=True)
@@ -126,8 +126,8 @@ class _Finder:
         yield (*LOCALHOST, "hostname")
         yield LOCALHOST
 
-    def _device_paths(self, head: str, part: Path) -> Iterator[Path]:
-        key, field = (*part, "", "")[:2]
+    def _device_paths(self, head: str, path: Path) -> Iterator[Path]:
+        key, field = (*path, "", "")[:2]
         if head in _DEVICE_PATHS:
             yield _DEVICE_PATHS[head]
         elif head == "@buffer_pools":
@@ -140,37 +140,37 @@ class _Finder:
         elif head == "@trimming":
             yield ("SWITCH_TRIMMING", "GLOBAL", TRIMMING_FIELDS.get(key, key))
         elif head == "@switch_dscp_to_tc":
-            yield from self._map_paths("global", "dscp_to_tc", part)
+            yield from self._map_paths("global", "dscp_to_tc", path)
         elif head == "@counters":
             yield ("FLEX_COUNTER_TABLE", key, _COUNTER_FIELDS.get(field, field))
             yield ("FLEX_COUNTER_TABLE",)
         elif head == "@high_frequency":
-            yield from self._stream_paths(part)
+            yield from self._stream_paths(path)
         elif head == "@loopbacks":
-            yield from self._address_paths("LOOPBACK_INTERFACE", key, part[1:])
+            yield from self._address_paths("LOOPBACK_INTERFACE", key, path[1:])
             yield ("LOOPBACK_INTERFACE",)
         elif head in _BRIDGING:
-            yield from self._bridging_paths(_BRIDGING[head], key, part[1:])
+            yield from self._bridging_paths(_BRIDGING[head], key, path[1:])
         elif head == "@multi_chassis":
             for domain in sorted(self._table("MCLAG_DOMAIN")):
                 yield from (("MCLAG_DOMAIN", domain, key), ("MCLAG_DOMAIN", domain))
         elif head == "@access_lists":
-            yield from access_paths(part)
+            yield from access_paths(path)
         elif head == "@tunnels":
             for table in ("TUNNEL", "VXLAN_TUNNEL"):
                 yield from ((table, key, field), (table, key)) if key in self._table(table) else ()
         elif head == "@management":
-            yield from self._management_paths(part)
+            yield from self._management_paths(path)
         elif head in _SERVERS:
             table = _SERVERS[head]
             yield from ((table, name) for name in nth(key, sorted(self._table(table))))
             yield (table,)
         elif head in ("@static_routes", "@bgp", "@neighbors", "@vrf_bgp"):
-            yield from routing_paths(head, part, self._table)
+            yield from routing_paths(head, path, self._table)
 
-    def _stream_paths(self, part: Path) -> Iterator[Path]:
+    def _stream_paths(self, path: Path) -> Iterator[Path]:
         """Yield where a stream of counters, or one of its groups, stands."""
-        name, field, kind, what = (*part, "", "", "", "")[:4]
+        name, field, kind, what = (*path, "", "", "", "")[:4]
         keys = [key for key in self._table(GROUP) if key.partition("|")[0] == name]
         chosen = [key for key in keys if field == "samples" and key == f"{name}|{group_of(kind)}"]
         yield from ((GROUP, key, f"object_{'names' if what == 'objects' else what}") for key in chosen if what)
@@ -179,60 +179,60 @@ class _Finder:
         yield (PROFILE, name)
         yield (PROFILE,)
 
-    def _bridging_paths(self, table: str, key: str, part: Path) -> Iterator[Path]:
+    def _bridging_paths(self, table: str, key: str, path: Path) -> Iterator[Path]:
         """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""
         number = whole_number(key) if table == "VLAN" else None
         name = key if number is None else vlan_name(number)
         members = [row for row in self._table(f"{table}_MEMBER") if row.startswith(f"{name}|")]
-        if part[:1] == ("members",):
-            at = "".join(part[1:2])
+        if path[:1] == ("members",):
+            at = "".join(path[1:2])
             chosen = [row for row in members if row == f"{name}|{at}"] or nth(at, sorted(members, key=natural))
-            yield from ((f"{table}_MEMBER", row, "tagging_mode") for row in chosen if part[2:] == ("tagged",))
+            yield from ((f"{table}_MEMBER", row, "tagging_mode") for row in chosen if path[2:] == ("tagged",))
             yield from ((f"{table}_MEMBER", row) for row in (*chosen, *members))
-        elif part[:1] in (("addresses",), ("vrf",)):
-            yield from self._address_paths(f"{table}_INTERFACE", name, part)
-        elif part:
-            yield (table, name, _BRIDGING_FIELDS.get(part[0], part[0]))
+        elif path[:1] in (("addresses",), ("vrf",)):
+            yield from self._address_paths(f"{table}_INTERFACE", name, path)
+        elif path:
+            yield (table, name, _BRIDGING_FIELDS.get(path[0], path[0]))
         yield (table, name)
         yield (table,)
 
-    def _management_paths(self, part: Path) -> Iterator[Path]:
+    def _management_paths(self, path: Path) -> Iterator[Path]:
         keys = [key for key in self._table("MGMT_INTERFACE") if "|" in key]
-        if part[:1] == ("own_vrf",):
+        if path[:1] == ("own_vrf",):
             yield ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled")
-        if part[:1] == ("gateway",):
+        if path[:1] == ("gateway",):
             yield from (("MGMT_INTERFACE", key, "gwaddr") for key in keys)
-        if part[:1] == ("addresses",):
-            yield from (("MGMT_INTERFACE", key) for key in nth("".join(part[1:]), keys))
+        if path[:1] == ("addresses",):
+            yield from (("MGMT_INTERFACE", key) for key in nth("".join(path[1:]), keys))
         yield from (("MGMT_INTERFACE", key) for key in keys)
         yield ("MGMT_INTERFACE",)
 
-    def _address_paths(self, table: str, name: str, part: Path) -> Iterator[Path]:
+    def _address_paths(self, table: str, name: str, path: Path) -> Iterator[Path]:
         """Yield the rows of an interface's addresses, the one at the position first, and its own row."""
         keys = [key for key in self._table(table) if key.startswith(f"{name}|")]
-        if part[:1] == ("vrf",):
+        if path[:1] == ("vrf",):
             yield (table, name, "vrf_name")
-        if part[:1] == ("addresses",):
-            yield from ((table, key) for key in nth("".join(part[1:]), keys))
+        if path[:1] == ("addresses",):
+            yield from ((table, key) for key in nth("".join(path[1:]), keys))
             yield from ((table, key) for key in keys)
         yield (table, name)
         yield from ((table, key) for key in keys)
 
-    def _port_paths(self, port: str, part: Path) -> Iterator[Path]:
-        if part[:1] == ("qos",):
-            yield from self._qos_paths(port, part[1:])
-        elif part[:1] == ("cable_length_m",):
+    def _port_paths(self, port: str, path: Path) -> Iterator[Path]:
+        if path[:1] == ("qos",):
+            yield from self._qos_paths(port, path[1:])
+        elif path[:1] == ("cable_length_m",):
             yield from self._cable_paths(port)
-        elif part[:1] == ("neighbor",):
+        elif path[:1] == ("neighbor",):
             rows = {key: self._row("DEVICE_NEIGHBOR", key) for key in self._table("DEVICE_NEIGHBOR")}
             yield from (("DEVICE_NEIGHBOR", key) for key, row in rows.items() if row.get("local_port", key) == port)
-        elif part[:1] == ("link_local",):
+        elif path[:1] == ("link_local",):
             yield ("INTERFACE", port, "ipv6_use_link_local_only")
             yield from self._address_paths("INTERFACE", port, ())
-        elif part[:1] in (("addresses",), ("vrf",)):
-            yield from self._address_paths("INTERFACE", port, part)
-        elif part and part[0] in _PORT_FIELDS:
-            yield ("PORT", port, _PORT_FIELDS[part[0]])
+        elif path[:1] in (("addresses",), ("vrf",)):
+            yield from self._address_paths("INTERFACE", port, path)
+        elif path and path[0] in _PORT_FIELDS:
+            yield ("PORT", port, _PORT_FIELDS[path[0]])
         yield ("PORT", port)
         for table in _PORT_TABLES:
             keys = ((key, in_asic(key, self._here).partition("|")[0]) for key in self._table(table))
@@ -242,8 +242,8 @@ class _Finder:
     def _cable_paths(self, port: str) -> Iterator[Path]:
         yield from (("CABLE_LENGTH", name, port) for name in self._table("CABLE_LENGTH"))
 
-    def _qos_paths(self, port: str, part: Path) -> Iterator[Path]:
-        head, *rest = (*part, "")[: max(len(part), 1)]
+    def _qos_paths(self, port: str, path: Path) -> Iterator[Path]:
+        head, *rest = (*path, "")[: max(len(path), 1)]
         if head in MAPS:
             yield from self._map_paths(port, head, tuple(rest))
         elif head == "trust":
@@ -273,33 +273,33 @@ class _Finder:
             yield (table, port, "profile_list")
         yield ("PORT_QOS_MAP", port)
 
-    def _map_paths(self, port: str, attribute: str, part: Path) -> Iterator[Path]:
+    def _map_paths(self, port: str, attribute: str, path: Path) -> Iterator[Path]:
         table, field, _ = MAPS[attribute]
         name = self._row("PORT_QOS_MAP", port).get(field)
-        if part and isinstance(name, str):
-            yield (table, bare(name), part[0])
+        if path and isinstance(name, str):
+            yield (table, bare(name), path[0])
         yield ("PORT_QOS_MAP", port, field)
 
-    def _queue_paths(self, port: str, part: Path) -> Iterator[Path]:
-        index, what, *rest = (*part, "", "")
+    def _queue_paths(self, port: str, path: Path) -> Iterator[Path]:
+        index, what, *rest = (*path, "", "")
         named = {"scheduler": "SCHEDULER", "wred": "WRED_PROFILE"}
         for table in ("BUFFER_QUEUE", "QUEUE") if what == "buffer" else ("QUEUE", "BUFFER_QUEUE"):
             for key in self._keys(table, port, index):
                 row = self._row(table, key)
                 if table == "BUFFER_QUEUE" and what == "buffer":
-                    yield from self._profile_paths(row.get("profile"), tuple(rest[: len(part) - 2]))
+                    yield from self._profile_paths(row.get("profile"), tuple(rest[: len(path) - 2]))
                 elif table == "QUEUE" and what in named:
                     field = "scheduler" if what == "scheduler" else "wred_profile"
                     name = bare(str(row.get(field)))
-                    yield from ((named[what], name, column) for column in _columns(what, part[2:]))
-                    yield from (("WRED_PROFILE", name) for _ in part[2:3] if what == "wred")
+                    yield from ((named[what], name, column) for column in _columns(what, path[2:]))
+                    yield from (("WRED_PROFILE", name) for _ in path[2:3] if what == "wred")
                     yield (table, key, field)
                 yield (table, key)
 
-    def _profile_paths(self, name: object, part: Path) -> Iterator[Path]:
+    def _profile_paths(self, name: object, path: Path) -> Iterator[Path]:
         """Yield where an attribute of a buffer profile stands."""
-        if isinstance(name, str) and part:
-            for attribute in reversed(part):
+        if isinstance(name, str) and path:
+            for attribute in reversed(path):
                 yield ("BUFFER_PROFILE", bare(name), _BUFFER_FIELDS.get(attribute, attribute))
             yield ("BUFFER_PROFILE", bare(name))
 
@@ -320,14 +320,14 @@ class _Finder:
         return row if isinstance(row, dict) else {}
 
 
-def _columns(what: str, part: Path) -> Iterator[str]:
+def _columns(what: str, path: Path) -> Iterator[str]:
     """Yield the fields of a scheduler or WRED profile that say a part of it."""
     if what == "scheduler":
-        yield from (_SCHEDULER_FIELDS.get(attribute, attribute) for attribute in part[:1])
-    elif part[:1] == ("ecn_colors",):
+        yield from (_SCHEDULER_FIELDS.get(attribute, attribute) for attribute in path[:1])
+    elif path[:1] == ("ecn_colors",):
         yield "ecn"
-    elif part:
-        color, attribute = (*part, "")[:2]
+    elif path:
+        color, attribute = (*path, "")[:2]
         yield f"wred_{color}_enable" if attribute == "enabled" else f"{color}{_COLOR_FIELDS.get(attribute, '')}"
 
 

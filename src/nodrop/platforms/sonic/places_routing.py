@@ -18,28 +18,28 @@ _LISTS = {"community_lists": "COMMUNITY_SET", "as_path_lists": "AS_PATH_SET"}
 _MEMBERS = {"community_lists": "community_member", "as_path_lists": "as_path_set_member"}
 
 
-def routing_paths(head: str, part: Path, table: Tables) -> Iterator[Path]:
+def routing_paths(head: str, path: Path, table: Tables) -> Iterator[Path]:
     """Yield the paths at which a part of `@bgp`, `@neighbors`, `@vrf_bgp` or `@static_routes` may stand."""
     if head == "@static_routes":
-        yield from _static_paths(part, table)
+        yield from _static_paths(path, table)
     elif head == "@vrf_bgp":
-        yield from _process_paths(_step(part, 0), part[1:], table)
-        yield ("BGP_GLOBALS", _step(part, 0))
+        yield from _process_paths(_step(path, 0), path[1:], table)
+        yield ("BGP_GLOBALS", _step(path, 0))
     elif head == "@neighbors":
-        yield from _session_paths(DEFAULT, part, table)
+        yield from _session_paths(DEFAULT, path, table)
     else:
-        yield from _process_paths(DEFAULT, part, table)
+        yield from _process_paths(DEFAULT, path, table)
     if head != "@static_routes":
         yield ("BGP_GLOBALS", DEFAULT)
         yield (*LOCALHOST, "bgp_asn")
 
 
-def _process_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
-    field, key = _step(part, 0), _step(part, 1)
+def _process_paths(vrf: str, path: Path, table: Tables) -> Iterator[Path]:
+    field, key = _step(path, 0), _step(path, 1)
     if field == "neighbors":
-        yield from _session_paths(vrf, part[1:], table)
+        yield from _session_paths(vrf, path[1:], table)
     elif field in ("prefix_lists", "route_maps", *_LISTS):
-        yield from _policy_paths(field, part[1:], table)
+        yield from _policy_paths(field, path[1:], table)
     elif field == "networks":
         rows = [key for key in table("BGP_GLOBALS_AF_NETWORK") if key.startswith(f"{vrf}|")]
         yield from (("BGP_GLOBALS_AF_NETWORK", row) for row in nth(key, rows))
@@ -54,9 +54,9 @@ def _process_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
         yield (*LOCALHOST, "bgp_router_id")
 
 
-def _session_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
-    key, field = _step(part, 0), _step(part, 1)
-    family, inner = ("ipv6", _step(part, 2)) if field == "ipv6" else ("ipv4", field)
+def _session_paths(vrf: str, path: Path, table: Tables) -> Iterator[Path]:
+    key, field = _step(path, 0), _step(path, 1)
+    family, inner = ("ipv6", _step(path, 2)) if field == "ipv6" else ("ipv4", field)
     of_family = ("BGP_NEIGHBOR_AF", f"{vrf}|{key}|{FAMILIES[family]}")
     yield from _columns(table, of_family, places(FAMILY, inner))
     if field == "ipv6":
@@ -67,9 +67,9 @@ def _session_paths(vrf: str, part: Path, table: Tables) -> Iterator[Path]:
             yield (name, row)
 
 
-def _policy_paths(field: str, part: Path, table: Tables) -> Iterator[Path]:
+def _policy_paths(field: str, path: Path, table: Tables) -> Iterator[Path]:
     """Yield where a list or map, or one of its rules, stands."""
-    name, rule, inner = _step(part, 0), _step(part, 2), _step(part, 3)
+    name, rule, inner = _step(path, 0), _step(path, 2), _step(path, 3)
     if field in _LISTS:
         yield (_LISTS[field], name, _MEMBERS[field])
         yield (_LISTS[field], name)
@@ -84,16 +84,16 @@ def _policy_paths(field: str, part: Path, table: Tables) -> Iterator[Path]:
         columns: Path = ("route_operation",) if inner == "action" else ()
         for rows_of, word in ((MATCHES, "matches"), (SETS, "sets")):
             if inner == word:
-                columns = tuple(column for one in rows_of for column in one.where)
+                columns = tuple(column for binding in rows_of for column in binding.where)
         yield from _columns(table, ("ROUTE_MAP", row), columns)
         yield ("ROUTE_MAP", row)
         yield from (("ROUTE_MAP", key) for key in table("ROUTE_MAP") if key.startswith(f"{name}|"))
         yield ("ROUTE_MAP_SET", name)
 
 
-def _static_paths(part: Path, table: Tables) -> Iterator[Path]:
-    prefix, field = _step(part, 0), _step(part, 1)
-    keys = [key for key in table("STATIC_ROUTE") if key.rpartition("|")[2] == prefix or not part]
+def _static_paths(path: Path, table: Tables) -> Iterator[Path]:
+    prefix, field = _step(path, 0), _step(path, 1)
+    keys = [key for key in table("STATIC_ROUTE") if key.rpartition("|")[2] == prefix or not path]
     column = field if field == "distance" else "nexthop"
     yield from (("STATIC_ROUTE", key, column) for key in keys)
     yield from (("STATIC_ROUTE", key) for key in keys)
@@ -106,9 +106,9 @@ def _columns(table: Tables, row: tuple[str, str], columns: Path) -> Iterator[Pat
     yield from ((*row, column) for column in columns if column in stated)
 
 
-def _step(part: Path, number: int) -> str:
+def _step(path: Path, number: int) -> str:
     """Return a step of a path, empty if it ends before."""
-    return part[number] if number < len(part) else ""
+    return path[number] if number < len(path) else ""
 
 
 def nth(position: str, rows: Sequence[str]) -> Sequence[str]:

@@ -161,12 +161,12 @@ def _prefix_lists(config: Config) -> Iterator[PrefixList]:
     rules: dict[str, list[PrefixRule]] = {}
     for key, row in config.rows("PREFIX").items():
         name, *inner = key.split("|")
-        own = rules.setdefault(name, [])
+        own_rules = rules.setdefault(name, [])
         if len(inner) not in (_WITH_NUMBER - 2, _WITH_NUMBER - 1):
             continue
         prefix, lengths = inner[-2:]
         stated = whole_number(inner[0]) if len(inner) == _WITH_NUMBER - 1 else None
-        last = max((one.sequence for one in own), default=0)
+        last = max((one.sequence for one in own_rules), default=0)
         low, _, high = lengths.partition("..")
         least, most = whole_number(low), whole_number(high)
         length = whole_number(prefix.partition("/")[2]) or 0
@@ -177,7 +177,7 @@ def _prefix_lists(config: Config) -> Iterator[PrefixList]:
             ge=least if least is not None and least > length else None,
             le=most,
         )
-        own.append(rule)
+        own_rules.append(rule)
     families = {name: _family_of(config, name) for name in rules if name in config.rows("PREFIX_SET")}
     for name, family in sorted(families.items(), key=lambda one: (one[1], one[0])):
         ordered = tuple(sorted(rules[name], key=lambda one: one.sequence))
@@ -189,7 +189,7 @@ def _community_lists(config: Config) -> Iterator[CommunityList]:
         members = tuple(one for one in row.get("community_member", "").split(",") if one)
         if members:
             together = row.get("match_action", "").lower() == "all"
-            lines = (members,) if together else tuple((one,) for one in members)
+            lines = (members,) if together else tuple((member,) for member in members)
             expanded = row.get("set_type", "").lower() == "expanded"
             yield CommunityList(name=name, rules=tuple(("permit", line) for line in lines), expanded=expanded)
 
@@ -201,8 +201,8 @@ def _route_maps(config: Config) -> Iterator[RouteMap]:
         number = whole_number(sequence)
         if name and number is not None and "route_operation" in row:
             source = TableRow(config, "ROUTE_MAP", key, row)
-            parts = ((one.field, one.decode(source)) for one in MATCHES if one.decode)
-            set_parts = ((one.field, one.decode(source)) for one in SETS if one.decode)
+            parts = ((match.field, match.decode(source)) for match in MATCHES if match.decode)
+            set_parts = ((binding.field, binding.decode(source)) for binding in SETS if binding.decode)
             rule = RouteMapRule(
                 sequence=number,
                 action=_action(row["route_operation"]),
@@ -210,8 +210,8 @@ def _route_maps(config: Config) -> Iterator[RouteMap]:
                 sets=tuple((attribute, value) for attribute, value in set_parts if value is not None),
             )
             rules.setdefault(name, []).append(rule)
-    for name, own in sorted(rules.items()):
-        yield RouteMap(name=name, rules=tuple(sorted(own, key=lambda rule: rule.sequence)))
+    for name, own_rules in sorted(rules.items()):
+        yield RouteMap(name=name, rules=tuple(sorted(own_rules, key=lambda rule: rule.sequence)))
 
 
 Rows = dict[str, dict[str, Any]]
@@ -224,20 +224,25 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, Rows]]:
         "AS_PATH_SET",
         {one.name: {"as_path_set_member": [path for _, path in one.rules]} for one in shared.as_path_lists},
     )
-    yield "COMMUNITY_SET", {one.name: _community_columns(one) for one in shared.community_lists}
+    yield (
+        "COMMUNITY_SET",
+        {community_list.name: _community_columns(community_list) for community_list in shared.community_lists},
+    )
     lists: Iterable[PrefixList] = shared.prefix_lists
     yield (
         "PREFIX",
         {
-            f"{one.name}|{rule.sequence}|{rule.prefix}|{_range(rule)}": {"action": rule.action}
-            for one in lists
-            for rule in one.rules
+            f"{prefix_list.name}|{rule.sequence}|{rule.prefix}|{_range(rule)}": {"action": rule.action}
+            for prefix_list in lists
+            for rule in prefix_list.rules
         },
     )
-    yield "PREFIX_SET", {one.name: {"mode": _MODE[one.family]} for one in lists}
-    entries = [(f"{one.name}|{rule.sequence}", rule) for one in shared.route_maps for rule in one.rules]
+    yield "PREFIX_SET", {prefix_list.name: {"mode": _MODE[prefix_list.family]} for prefix_list in lists}
+    entries = [
+        (f"{route_map.name}|{rule.sequence}", rule) for route_map in shared.route_maps for rule in route_map.rules
+    ]
     yield "ROUTE_MAP", {key: _entry(rule) for key, rule in sorted(entries, key=lambda one: natural(one[0]))}
-    yield "ROUTE_MAP_SET", {one.name: {} for one in shared.route_maps}
+    yield "ROUTE_MAP_SET", {route_map.name: {} for route_map in shared.route_maps}
 
 
 def _range(rule: PrefixRule) -> str:
@@ -246,13 +251,13 @@ def _range(rule: PrefixRule) -> str:
     return f"{rule.prefix.partition('/')[2] if rule.ge is None else rule.ge}..{rule.le}"
 
 
-def _community_columns(one: CommunityList) -> dict[str, Any]:
-    lines = [communities for _, communities in one.rules]
+def _community_columns(community_list: CommunityList) -> dict[str, Any]:
+    lines = [communities for _, communities in community_list.rules]
     together = len(lines) == 1 and len(lines[0]) > 1
     return {
         "community_member": [member for line in lines for member in line],
         "match_action": "ALL" if together else "ANY",
-        "set_type": "EXPANDED" if one.expanded else "STANDARD",
+        "set_type": "EXPANDED" if community_list.expanded else "STANDARD",
     }
 
 
@@ -269,19 +274,19 @@ def _entry(rule: RouteMapRule) -> dict[str, Any]:
 def check_policies(shared: Any) -> None:
     """Raise Unsupported for the first list or map of a BGP process that no row of the tables can be."""
     check_distinct([one.name for one in shared.prefix_lists], "bgp", "prefix_lists")
-    for one in shared.prefix_lists:
-        for rule in one.rules:
-            _check_prefix(rule, "bgp", "prefix_lists", one.name, "rules", rule.sequence)
-    for one in shared.community_lists:
-        path = ("bgp", "community_lists", one.name, "rules")
-        _check_permits(one.rules, [member for _, line in one.rules for member in line], *path)
-        if len(one.rules) > 1 and any(len(line) > 1 for _, line in one.rules):
+    for prefix_list in shared.prefix_lists:
+        for rule in prefix_list.rules:
+            _check_prefix(rule, "bgp", "prefix_lists", prefix_list.name, "rules", rule.sequence)
+    for community_list in shared.community_lists:
+        path = ("bgp", "community_lists", community_list.name, "rules")
+        _check_permits(community_list.rules, [member for _, line in community_list.rules for member in line], *path)
+        if len(community_list.rules) > 1 and any(len(line) > 1 for _, line in community_list.rules):
             raise refuse(path, "a set asks for any one of its members or all of them")
     for one in shared.as_path_lists:
         _check_permits(one.rules, [path for _, path in one.rules], "bgp", "as_path_lists", one.name, "rules")
-    for one in shared.route_maps:
-        for rule in one.rules:
-            where = ("bgp", "route_maps", one.name, "rules", rule.sequence)
+    for route_map in shared.route_maps:
+        for rule in route_map.rules:
+            where = ("bgp", "route_maps", route_map.name, "rules", rule.sequence)
             _check_parts(MATCHES, rule.matches, *where, "matches")
             _check_parts(SETS, rule.sets, *where, "sets")
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange
 from nodrop.model.addresses import address_of, network_of
-from nodrop.model.states import UNKNOWN, Unknown, those_known
-from nodrop.model.values import changed
+from nodrop.model.states import UNKNOWN, Unknown, known_rows
+from nodrop.model.values import replace_fields
 from nodrop.platforms.entry_order import in_order
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.units import whole_number
@@ -104,19 +104,19 @@ def access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
     return in_order(_list(config, name, _upper(row), rules.get(name, ())) for name, row in tables)
 
 
-def remark_refused(config: Config, lists: tuple[AccessList, ...] | Unknown) -> None:
+def remark_refused_rules(config: Config, lists: tuple[AccessList, ...] | Unknown) -> None:
     """Remark the rules that orchagent does not install, unless the place has another remark."""
     remarked = config.remarked()
-    for one in those_known(lists):
-        for entry in those_known(one.entries):
+    for access_list in known_rows(lists):
+        for entry in known_rows(access_list.entries):
             if entry.refused is None:
                 continue
-            row = config.rows(RULE)[entry_key(one.name, entry.name)]
+            row = config.rows(RULE)[entry_key(access_list.name, entry.name)]
             field = next((each for each in row if entry.refused.startswith(f"{each.upper()} ")), None)
-            keys = (RULE, entry_key(one.name, entry.name), *(() if field is None else (field,)))
+            keys = (RULE, entry_key(access_list.name, entry.name), *(() if field is None else (field,)))
             if keys not in remarked:
-                subject = ("@access_lists", one.name, "entries", entry.name)
-                config.remark("refused-rule", subject, keys, table=one.name, rule=entry.name, why=entry.refused)
+                subject = ("@access_lists", access_list.name, "entries", entry.name)
+                config.remark("refused-rule", subject, keys, table=access_list.name, rule=entry.name, why=entry.refused)
 
 
 def entry_key(name: str, entry: str) -> str:
@@ -165,7 +165,7 @@ def _of_services(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
             entry = _entry(rule, _upper(row), _SERVICES, "ingress", frozenset())
             protocol, ports = _PORTS_OF_SERVICE[service]
             ports = ports or (entry.destination_ports if service == "EXTERNAL_CLIENT" else ())
-            entries.append(changed(entry, protocol=protocol, destination_ports=ports))
+            entries.append(replace_fields(entry, protocol=protocol, destination_ports=ports))
     several = len({entry.name for entry in entries}) < len(entries)
     return AccessList(
         name=name,
@@ -256,13 +256,13 @@ def _family_of(row: Mapping[str, str]) -> Any:
     """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
     kind = row.get("IP_TYPE")
     if kind is not None and kind.upper() not in _FAMILY_OF_TYPE:
-        raise _Refused(f"IP_TYPE {shown(kind)} is no word of orchagent's (IPV4ANY, IPV6ANY, IP, ANY, …)")
-    found = _FAMILY_OF_TYPE[kind.upper()] if kind is not None else None
+        raise _Refused(f"IP_TYPE {quote_text(kind)} is no word of orchagent's (IPV4ANY, IPV6ANY, IP, ANY, …)")
+    family = _FAMILY_OF_TYPE[kind.upper()] if kind is not None else None
     number = _ethertype(row)
     if number is not None:
         of_number = {_IPV4_TYPE: "ipv4", _IPV6_TYPE: "ipv6"}.get(number, "other")
-        return of_number if found in (None, of_number) else "other"
-    return found
+        return of_number if family in (None, of_number) else "other"
+    return family
 
 
 def _number(row: Mapping[str, str], field: str, most: int) -> int | None:
@@ -274,7 +274,7 @@ def _number(row: Mapping[str, str], field: str, most: int) -> int | None:
     except ValueError:
         number = -1
     if not 0 <= number <= most:
-        raise _Refused(f"{field} {shown(text)} is no number up to {most}")
+        raise _Refused(f"{field} {quote_text(text)} is no number up to {most}")
     return number
 
 
@@ -292,10 +292,10 @@ def _prefix(row: Mapping[str, str], field: str) -> str:
     text = row[field]
     length = _mask(row, field)
     spelt = f"{text}/{length}" if isinstance(length, int) and not isinstance(length, bool) else text
-    found = network_of(spelt)
-    if found is None or (found.version == 6) is not field.endswith("V6"):
-        raise _Refused(f"{field} {shown(text)} is no prefix of {'IPv6' if field.endswith('V6') else 'IPv4'}")
-    return str(found) if length is not False else str(found.supernet(new_prefix=0))
+    network = network_of(spelt)
+    if network is None or (network.version == 6) is not field.endswith("V6"):
+        raise _Refused(f"{field} {quote_text(text)} is no prefix of {'IPv6' if field.endswith('V6') else 'IPv4'}")
+    return str(network) if length is not False else str(network.supernet(new_prefix=0))
 
 
 def _ports(row: Mapping[str, str], field: str) -> Iterator[PortRange]:
@@ -304,10 +304,10 @@ def _ports(row: Mapping[str, str], field: str) -> Iterator[PortRange]:
         yield PortRange(number, number)
     text = row.get(f"{field}_RANGE")
     if text is not None:
-        first, _, last = text.partition("-")
-        low, high = whole_number(first, 65_535), whole_number(last, 65_535)
+        first_text, _, last = text.partition("-")
+        low, high = whole_number(first_text, 65_535), whole_number(last, 65_535)
         if low is None or high is None or low > high:
-            raise _Refused(f"{field}_RANGE {shown(text)} is no rising range of ports")
+            raise _Refused(f"{field}_RANGE {quote_text(text)} is no rising range of ports")
         yield PortRange(low, high)
 
 
@@ -316,9 +316,9 @@ def _bits(row: Mapping[str, str], field: str) -> Bits | None:
     if field not in row:
         return None
     number, slash, mask = row[field].partition("/")
-    found = _number({field: number}, field, 63)
+    found_number = _number({field: number}, field, 63)
     masked = _number({field: mask}, field, 63) if slash else 63
-    return None if found is None or masked is None else Bits(found, masked)
+    return None if found_number is None or masked is None else Bits(found_number, masked)
 
 
 def _dscps(row: Mapping[str, str]) -> tuple[int, ...]:
@@ -337,7 +337,9 @@ def _action(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:
         return
     if stated is not None and (word not in ("FORWARD", "DROP", "COPY", "DO_NOT_NAT", "DISABLE_TRIM") or colon):
         if word != "REDIRECT" or not target:
-            raise _Refused(f"PACKET_ACTION {shown(stated)} is no action of orchagent's (FORWARD, DROP, REDIRECT:…)")
+            raise _Refused(
+                f"PACKET_ACTION {quote_text(stated)} is no action of orchagent's (FORWARD, DROP, REDIRECT:…)"
+            )
         yield "redirects", target
     if not any(field in row for field in _ACTIONS):
         raise _Refused("it has no action")

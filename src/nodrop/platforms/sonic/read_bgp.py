@@ -11,7 +11,7 @@ from typing import Any
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
-from nodrop.model.states import UNKNOWN, Unknown, known
+from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms.frr import Routing
 from nodrop.platforms.frr_words import is_address
@@ -65,25 +65,25 @@ def routing(
     that are not given.
     """
     reasons: dict[Subject, str] = {}
-    made = read_process(config, DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
-    bgp: Bgp | None | Unknown = made
+    process = read_process(config, DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
+    bgp: Bgp | None | Unknown = process
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
     if text and said and text.says_bgp:
-        bgp = _with_sessions(said.bgp, made) if own_files(localhost) else said.bgp
+        bgp = _with_sessions(said.bgp, process) if own_files(localhost) else said.bgp
         vrf_bgp = said.vrf_bgp
     elif own_files(localhost) or not config.whole:
         bgp = UNKNOWN
     elif framework(localhost):
-        reasons = {} if made is None else {("@bgp", field): why for field, why in FRAMEWORK_DERIVED.items()}
-        others = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
-        vrf_bgp = tuple(one for one in others if one is not None and one.vrf is not None)
+        reasons = {} if process is None else {("@bgp", field): why for field, why in FRAMEWORK_DERIVED.items()}
+        other_bgps = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
+        vrf_bgp = tuple(one for one in other_bgps if one is not None and one.vrf is not None)
     else:
-        reasons = {} if made is None else _reasons(config, made)
+        reasons = {} if process is None else _reasons(config, process)
         vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
     if isinstance(bgp, Bgp):
-        bgp = _answered(bgp, config, localhost)
+        bgp = _resolve_fib_suppression(bgp, config, localhost)
     if isinstance(vrf_bgp, tuple):
-        vrf_bgp = tuple(_answered(one, config, localhost) for one in vrf_bgp)
+        vrf_bgp = tuple(_resolve_fib_suppression(one, config, localhost) for one in vrf_bgp)
     routes = _static_routes(config, localhost, text, said)
     tables = from_tables(config, localhost)
     found = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
@@ -108,10 +108,10 @@ def _static_routes(
     config: Config, localhost: Row, text: FrrText | None, said: Routing | None
 ) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of FRR's text and those that the daemons add, one for each next hop."""
-    made = tuple(route for key, row in config.rows("STATIC_ROUTE").items() for route in _routes(key, row))
+    static_routes = tuple(route for key, row in config.rows("STATIC_ROUTE").items() for route in _routes(key, row))
     if text and said and text.says_routes:
-        return (*said.static_routes, *(route for route in made if route not in said.static_routes))
-    return UNKNOWN if own_files(localhost) or not config.covers("STATIC_ROUTE") else made
+        return (*said.static_routes, *(route for route in static_routes if route not in said.static_routes))
+    return UNKNOWN if own_files(localhost) or not config.covers("STATIC_ROUTE") else static_routes
 
 
 def own_files(localhost: Row) -> bool:
@@ -129,26 +129,28 @@ def answers(localhost: Row) -> bool:
     return synchronous and localhost.get("suppress-fib-pending") == "enabled"
 
 
-def _answered(bgp: Bgp, config: Config, localhost: Row) -> Bgp:
+def _resolve_fib_suppression(bgp: Bgp, config: Config, localhost: Row) -> Bgp:
     """Return a process that waits for the hardware only if fpmsyncd waits for it too."""
     if not bgp.suppress_fib_pending or answers(localhost):
         return bgp
     return replace(bgp, suppress_fib_pending=False if config.whole else UNKNOWN)
 
 
-def _with_sessions(said: Bgp | None, made: Bgp | None) -> Bgp | None:
+def _with_sessions(bgp: Bgp | None, new_bgp: Bgp | None) -> Bgp | None:
     """Return what FRR starts with and the sessions that bgpcfgd adds to it, be it the first of all."""
-    if made is None or not made.neighbors or isinstance(made.neighbors, Unknown):
-        return said
-    if said is None or isinstance(said.neighbors, Unknown):
-        return said or Bgp(asn=made.asn, neighbors=made.neighbors)
-    known = {neighbor.key for neighbor in said.neighbors}
-    return replace(said, neighbors=(*said.neighbors, *(one for one in made.neighbors if one.key not in known)))
+    if new_bgp is None or not new_bgp.neighbors or isinstance(new_bgp.neighbors, Unknown):
+        return bgp
+    if bgp is None or isinstance(bgp.neighbors, Unknown):
+        return bgp or Bgp(asn=new_bgp.asn, neighbors=new_bgp.neighbors)
+    known = {neighbor.key for neighbor in bgp.neighbors}
+    return replace(
+        bgp, neighbors=(*bgp.neighbors, *(neighbor for neighbor in new_bgp.neighbors if neighbor.key not in known))
+    )
 
 
 def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
     vrf, bar, prefix = key.rpartition("|")
-    own = vrf if bar and vrf != DEFAULT else None
+    own_vrf = vrf if bar and vrf != DEFAULT else None
     hops = row.get("nexthop", "").split(",")
     ports = row.get("ifname", "").split(",")
     holes = row.get("blackhole", "").split(",")
@@ -159,19 +161,19 @@ def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
         if next_hop:
             word = distances[number] if number < len(distances) else ""
             distance = whole_number(word, MAX_DISTANCE) or 1  # 0 and no word are staticd's own choice
-            yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own, distance=distance)
+            yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own_vrf, distance=distance)
 
 
 def _reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
     """Return the sources of what no table states of a process of bgpcfgd and of its sessions."""
     reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED.items()}
-    for one in known(bgp.neighbors):
-        table = next((name for name in SESSIONS if one.key in config.rows(name)), "")
-        if one.allowas_in or one.ipv6.allowas_in:
-            place = ("allowas_in",) if one.allowas_in else ("ipv6", "allowas_in")
-            reasons["@neighbors", one.key, *place] = _ALLOWED_SOURCE
-        if table in _HOLD_S and not _states_hold_time(config, table, one.key):
-            reasons["@neighbors", one.key, "hold_s"] = _HOLD_SOURCES[table]
+    for neighbor in require_fact(bgp.neighbors):
+        table = next((name for name in SESSIONS if neighbor.key in config.rows(name)), "")
+        if neighbor.allowas_in or neighbor.ipv6.allowas_in:
+            place = ("allowas_in",) if neighbor.allowas_in else ("ipv6", "allowas_in")
+            reasons["@neighbors", neighbor.key, *place] = _ALLOWED_SOURCE
+        if table in _HOLD_S and not _states_hold_time(config, table, neighbor.key):
+            reasons["@neighbors", neighbor.key, "hold_s"] = _HOLD_SOURCES[table]
     return reasons
 
 

@@ -62,13 +62,13 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _TAGGED)
         members.setdefault(name, []).append(VlanMember(interface=port, tagged=tagged is not False))
     addresses = addresses_in(config, "VLAN_INTERFACE")
-    found = []
+    vlans = []
     for name, row in config.rows("VLAN").items():
         number = _VLAN.fullmatch(name)
         if number is None:
             config.malformed(("VLAN", name), name, "Vlan and a number, such as Vlan100")
             continue
-        found.append(
+        vlans.append(
             Vlan(
                 id=int(number[1]),
                 members=tuple(sorted(members.get(name, ()), key=lambda member: natural(member.interface))),
@@ -79,14 +79,14 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
                 description=row.get("description"),
             )
         )
-    return tuple(sorted(found, key=lambda vlan: vlan.id))
+    return tuple(sorted(vlans, key=lambda vlan: vlan.id))
 
 
 def _members(config: Config, table: str, of: str) -> Iterator[tuple[str, str]]:
     """Yield (what a member belongs to, member); one of what is not there is remarked."""
     for key in config.rows(table):
         name, bar, port = key.partition("|")
-        config.named((table, key), name, of, ())
+        config.find_row((table, key), name, of, ())
         if bar:
             yield name, port
         else:

@@ -40,12 +40,12 @@ def pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
     """Return the pools, sorted by name; in the dynamic model one without a size is computed."""
     if not config.covers("BUFFER_POOL"):
         return UNKNOWN
-    found = []
+    found_pools = []
     for name, row in config.rows("BUFFER_POOL").items():
         keys = ("BUFFER_POOL", name)
         size = config.integer(keys, row, "size")
         computed = dynamic and size is None
-        found.append(
+        found_pools.append(
             BufferPool(
                 name=pool_identity(name),
                 direction=config.word(keys, row, "type", {"ingress": "ingress", "egress": "egress", "both": "both"})
@@ -57,7 +57,7 @@ def pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
                 computed=computed,
             )
         )
-    return tuple(sorted(found, key=lambda pool: pool.name))
+    return tuple(sorted(found_pools, key=lambda pool: pool.name))
 
 
 def dynamic_buffers(config: Config) -> DynamicBuffers | None | Unknown:

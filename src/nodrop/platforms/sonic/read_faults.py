@@ -6,7 +6,7 @@ Each is a remark of the reader, for it is about rows and fields and not about wh
 import re
 from collections.abc import Iterator, Mapping, Set
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.hardware import asic, switch
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.states import UnknownFact
@@ -51,7 +51,7 @@ def rejected(config: Config, table: str, key: str, row: Row) -> bool:
     unknown = sorted(row.keys() - TAKEN[table])
     if unknown:
         subject = (key,) if table == "PFC_WD" else ()
-        facts = {"table": table, "row": key, "field": shown(unknown[0]), "effect": _WITHOUT[table]}
+        facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _WITHOUT[table]}
         config.remark("rejected-row", subject, (table, key, unknown[0]), **facts)
     return bool(unknown)
 
@@ -80,8 +80,8 @@ def _overlaps(config: Config, table: str) -> None:
             taken[_parts(key)] = key
     for key in config.rows(table):
         ports, span = _parts(key)
-        first, dash, last = span.partition("-")
-        low, high = whole_number(first), whole_number(last, _LARGEST_INDEX)
+        first_text, dash, last = span.partition("-")
+        low, high = whole_number(first_text), whole_number(last, _LARGEST_INDEX)
         if dash and low is not None and high is not None:
             numbers = map(str, range(low, high + 1))
             others = {number: other for number in numbers if (other := taken.setdefault((ports, number), key)) != key}
@@ -150,17 +150,17 @@ def _stale_profiles(config: Config) -> None:
 
     What buffermgrd is known to write another profile over is told as that.
     """
-    made = {name: found for name in config.rows("BUFFER_PROFILE") if (found := _MADE.fullmatch(name))}
-    if not made:
+    matches = {name: match for name in config.rows("BUFFER_PROFILE") if (match := _MADE.fullmatch(name))}
+    if not matches:
         return
     ports = config.rows("PORT")
     metres = {port: text for row in config.rows("CABLE_LENGTH").values() for port, text in row.items()}
     told = {remark.facts["port"] for remark in config.remarks if remark.kind == "replaced-profile"}
-    for port, group, key, row in config.split("BUFFER_PG"):
+    for port, group, key, row in config.port_rows("BUFFER_PG"):
         name, own = bare(row.get("profile", "")), ports.get(port, {})
-        if name not in made or port in told or own.get("admin_status") != "up":
+        if name not in matches or port in told or own.get("admin_status") != "up":
             continue
-        stated = (made[name][1], f"{made[name][2]}m")
+        stated = (matches[name][1], f"{matches[name][2]}m")
         speed, length = own.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
             facts = {"port": port, "group": group, "found": name, "has": f"{_speed(speed)} and {length} of cable"}
@@ -170,7 +170,7 @@ def _stale_profiles(config: Config) -> None:
 
 def _speed(text: str) -> str:
     mbps = whole_number(text, _LARGEST_MBPS)
-    return shown(text) if mbps is None else show_speed(mbps)
+    return quote_text(text) if mbps is None else show_speed(mbps)
 
 
 def _shared_lanes(config: Config) -> None:
@@ -217,11 +217,11 @@ def _missing_parts(config: Config) -> None:
 def _hole(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
     """Return the lanes between those of a panel port that are not `owned`, as the end of a clause; else ""."""
     lanes = (whole_number(lane, _LARGEST_LANE) for name in names for lane in _lanes(rows[name]))
-    mine = {lane for lane in lanes if lane is not None}
-    first, last = min(mine, default=0), max(mine, default=0)
-    if last - first > len(mine) * max(_PART_COUNTS):
+    own_lanes = {lane for lane in lanes if lane is not None}
+    first, last = min(own_lanes, default=0), max(own_lanes, default=0)
+    if last - first > len(own_lanes) * max(_PART_COUNTS):
         return ""
-    holes = [lane for lane in range(first, last) if lane not in mine and str(lane) not in owned]
+    holes = [lane for lane in range(first, last) if lane not in own_lanes and str(lane) not in owned]
     return f" without {'lane' if len(holes) == 1 else 'lanes'} {show_ids(tuple(holes))}" if holes else ""
 
 
@@ -247,7 +247,13 @@ def remark_names(config: Config) -> None:
     for tool, (table, name), effect in _NAMES if _pauses(config) else ():
         rows = config.rows(table)
         if rows and name not in rows:
-            facts = {"tool": tool, "table": table, "name": name, "effect": effect, "found": ", ".join(map(shown, rows))}
+            facts = {
+                "tool": tool,
+                "table": table,
+                "name": name,
+                "effect": effect,
+                "found": ", ".join(map(quote_text, rows)),
+            }
             config.remark("name-not-known-to-tools", (), (table,), **facts)
     localhost = config.rows("DEVICE_METADATA").get("localhost", {})
     if config.whole and localhost.get("default_pfcwd_status") == "enable" and not config.rows("PFC_WD"):
@@ -258,10 +264,10 @@ def _pauses(config: Config) -> bool:
     return any(row.get("pfc_enable") for row in config.rows("PORT_QOS_MAP").values())
 
 
-def same_thresholds(one: BufferProfile | None, other: BufferProfile) -> bool:
+def same_thresholds(buffer_profile: BufferProfile | None, other_buffer_profile: BufferProfile) -> bool:
     """Return whether a profile has the size, xoff, thresholds and offset of another; an absent number is 0."""
     try:
-        return one is not None and _thresholds(one) == _thresholds(other)
+        return buffer_profile is not None and _thresholds(buffer_profile) == _thresholds(other_buffer_profile)
     except UnknownFact:
         return False
 
@@ -272,7 +278,7 @@ def _thresholds(profile: BufferProfile) -> tuple[object, ...]:
     return profile.pool, profile.size_bytes, profile.dynamic_th, profile.static_th_bytes, rooms
 
 
-def replaced(config: Config, port: str, index: int, stated: str, made: str) -> None:
+def remark_replaced_profile(config: Config, port: str, index: int, stated: str, made: str) -> None:
     """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names."""
     key = next(
         (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _has(p[1], index)),
@@ -283,6 +289,6 @@ def replaced(config: Config, port: str, index: int, stated: str, made: str) -> N
 
 
 def _has(span: str, index: int) -> bool:
-    first, _, last = span.partition("-")
-    low, high = whole_number(first), whole_number(last or first)
+    first_text, _, last = span.partition("-")
+    low, high = whole_number(first_text), whole_number(last or first_text)
     return low is not None and high is not None and low <= index <= high

@@ -17,8 +17,8 @@ def remark_listening(config: Config) -> None:
     if config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") != "true":
         return
     for key in config.rows("SNMP_AGENT_ADDRESS_CONFIG"):
-        address, _, rest = key.partition("|")
-        vrf = rest.partition("|")[2]
+        address, _, remainder = key.partition("|")
+        vrf = remainder.partition("|")[2]
         if vrf != _VRF and not address.startswith(_OWN):
             _remark(config, ("SNMP_AGENT_ADDRESS_CONFIG", key), "SNMP", vrf)
     for table, row in _GNMI:

@@ -35,7 +35,7 @@ def _tunnels(config: Config) -> tuple[Tunnel, ...] | Unknown:
     """Return the tunnels, sorted by name; SONiC has no field for how VXLAN treats the DSCP."""
     if not config.covers("TUNNEL") or not config.covers("VXLAN_TUNNEL"):
         return UNKNOWN
-    found = [
+    tunnels = [
         Tunnel(
             name=name,
             kind="ip-in-ip",
@@ -44,5 +44,5 @@ def _tunnels(config: Config) -> tuple[Tunnel, ...] | Unknown:
         )
         for name, row in config.rows("TUNNEL").items()
     ]
-    found += [Tunnel(name=name, kind="vxlan", dscp_mode=None, remapped=False) for name in config.rows("VXLAN_TUNNEL")]
-    return tuple(sorted(found, key=lambda tunnel: natural(tunnel.name)))
+    tunnels += [Tunnel(name=name, kind="vxlan", dscp_mode=None, remapped=False) for name in config.rows("VXLAN_TUNNEL")]
+    return tuple(sorted(tunnels, key=lambda tunnel: natural(tunnel.name)))

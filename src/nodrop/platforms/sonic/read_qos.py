@@ -87,10 +87,10 @@ class QosReader:
     def _gather(self) -> None:
         config, by_port = self._config, self._by_port
         for slot, table in enumerate(BINDINGS):
-            for port, _, _, row in config.split(table):
+            for port, _, _, row in config.port_rows(table):
                 by_port[port][slot] = row
         for slot, table in enumerate(INDEXED, len(BINDINGS)):
-            for port, index, key, row in config.split(table):
+            for port, index, key, row in config.port_rows(table):
                 by_port[port][slot].append((index, key, row))
         by_port.pop("GLOBAL", None)
         self.switch_row: Row | None = (by_port.pop("global", None) or [None])[0]
@@ -148,10 +148,10 @@ class QosReader:
             for number in self._config.numbers(("BUFFER_PG", key), index, 7)
         }
 
-    def profile_named(self, name: str) -> BufferProfile | None:
+    def find_profile(self, name: str) -> BufferProfile | None:
         """Return the buffer profile of that name, if there is one."""
         row = self._config.rows("BUFFER_PROFILE").get(name)
-        return None if row is None else self._made("BUFFER_PROFILE", name, row, self._buffer_profile)
+        return None if row is None else self._read_once("BUFFER_PROFILE", name, row, self._buffer_profile)
 
     def _make(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], found: list[Any]) -> QosProfile:
         config = self._config
@@ -161,7 +161,7 @@ class QosReader:
         sent: Any = UNKNOWN if unbound is UNKNOWN else ()
         if binding is not None:
             keys = ("PORT_QOS_MAP", port)
-            maps = {attribute: self._bound(keys, binding, attribute, (port, "qos", attribute)) for attribute in MAPS}
+            maps = {attribute: self._read_map(keys, binding, attribute, (port, "qos", attribute)) for attribute in MAPS}
             sent = config.priorities(keys, binding, "pfc_enable")
         return QosProfile(
             trust=_trust(maps["dscp_to_tc"], maps["pcp_to_tc"]),
@@ -179,23 +179,23 @@ class QosReader:
         """Return the DSCP map of the whole switch."""
         if self.switch_row is None:
             return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
-        return self._bound(("PORT_QOS_MAP", "global"), self.switch_row, "dscp_to_tc", ("@switch_dscp_to_tc",))
+        return self._read_map(("PORT_QOS_MAP", "global"), self.switch_row, "dscp_to_tc", ("@switch_dscp_to_tc",))
 
-    def _bound(self, keys: tuple[str, ...], row: Row, attribute: str, subject: Subject) -> Map | None | Unknown:
+    def _read_map(self, keys: tuple[str, ...], row: Row, attribute: str, subject: Subject) -> Map | None | Unknown:
         table, field, size = MAPS[attribute]
         if field not in row:
             return None
         found = self._config.reference(keys, row, field, table, subject)
         if found is None:
             return None if self._config.covers(table) else UNKNOWN
-        return self._made(table, bare(row[field]), found, lambda name, row: self._map((table, name), row, size))
+        return self._read_once(table, bare(row[field]), found, lambda name, row: self._map((table, name), row, size))
 
-    def _made(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
+    def _read_once(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
         """Return what `make` reads from a row, read once."""
         if (table, name) not in self._memo:
             self._memo[table, name] = make(name, row)
-        made: _T = self._memo[table, name]
-        return made
+        once: _T = self._memo[table, name]
+        return once
 
     def _map(self, keys: tuple[str, ...], row: Row, size: int) -> Map:
         targets: list[int | None] = [None] * size
@@ -236,10 +236,14 @@ class QosReader:
             numbers = config.numbers(("QUEUE", key), index, 9)
             subject = (port, "qos", "queues", str(numbers[0]) if numbers else index)
             if "scheduler" in row:
-                found = self._named(("QUEUE", key), row, "scheduler", "SCHEDULER", subject, self._scheduler)
-                stated["scheduler"] = found
+                reference = self._read_reference(
+                    ("QUEUE", key), row, "scheduler", "SCHEDULER", subject, self._scheduler
+                )
+                stated["scheduler"] = reference
             if "wred_profile" in row:
-                stated["wred"] = self._named(("QUEUE", key), row, "wred_profile", "WRED_PROFILE", subject, self._wred)
+                stated["wred"] = self._read_reference(
+                    ("QUEUE", key), row, "wred_profile", "WRED_PROFILE", subject, self._wred
+                )
             for number in numbers:
                 parts[number] |= stated
         for index, key, row in buffers:
@@ -259,7 +263,7 @@ class QosReader:
         for index, key, row in rows:
             keys, subject = ("BUFFER_PG", key), (port, "qos", "priority_groups", index)
             computes = row.get("profile") == COMPUTED
-            buffer = self.computed() if computes else self._buffer(keys, row, subject)
+            buffer = self.make_computed_profile() if computes else self._buffer(keys, row, subject)
             for number in self._config.numbers(keys, index, 7):
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
@@ -267,7 +271,7 @@ class QosReader:
     def _buffer_profile(self, name: str, row: Row) -> BufferProfile:
         return buffer_profile(self._config, name, row)
 
-    def computed(self) -> BufferProfile:
+    def make_computed_profile(self) -> BufferProfile:
         """Return the profile of a priority group whose headroom the switch computes."""
         headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
         dynamic = self.dynamic
@@ -281,10 +285,10 @@ class QosReader:
         names = [name for name in row.get("profile_list", "").split(",") if name]
         subject = (port, "qos", f"{direction.lower()}_buffers")
         rows = ({"profile": name} for name in names)
-        found = [self._buffer((table, port, "profile_list"), one, subject, field=None) for one in rows]
-        if any(isinstance(buffer, Unknown) for buffer in found):
+        buffer_profiles = [self._buffer((table, port, "profile_list"), one, subject, field=None) for one in rows]
+        if any(isinstance(buffer, Unknown) for buffer in buffer_profiles):
             return UNKNOWN
-        return tuple(buffer for buffer in found if isinstance(buffer, BufferProfile))
+        return tuple(buffer for buffer in buffer_profiles if isinstance(buffer, BufferProfile))
 
     def _buffer(
         self, keys: tuple[str, ...], row: Row, subject: Subject, field: str | None = "profile"
@@ -293,21 +297,21 @@ class QosReader:
         if name is None:
             return None
         path = keys if field is None else (*keys, field)
-        return self._resolved(path, name, "BUFFER_PROFILE", subject, self._buffer_profile)
+        return self._read_row(path, name, "BUFFER_PROFILE", subject, self._buffer_profile)
 
-    def _named(
+    def _read_reference(
         self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject, make: Callable[[str, Row], Any]
     ) -> Any:
-        return self._resolved((*keys, field), row[field], table, subject, make)
+        return self._read_row((*keys, field), row[field], table, subject, make)
 
-    def _resolved(
+    def _read_row(
         self, keys: tuple[str, ...], name: str, table: str, subject: Subject, make: Callable[[str, Row], _T]
     ) -> _T | None | Unknown:
         """Return what `make` reads from the row `name` of `table`, once; None or UNKNOWN where it is not there."""
-        row = self._config.named(keys, name, table, subject)
+        row = self._config.find_row(keys, name, table, subject)
         if row is None:
             return None if self._config.covers(table) else UNKNOWN
-        return self._made(table, bare(name), row, make)
+        return self._read_once(table, bare(name), row, make)
 
     def _scheduler(self, name: str, row: Row) -> Scheduler | None | Unknown:
         config, keys = self._config, ("SCHEDULER", name)

@@ -80,10 +80,10 @@ def contradictions(
     beside = text.beside if text is not None else None
     if beside is None:
         return
-    stated, _ = routing(config, localhost, beside, frr.read(beside.text))
+    stated, _ = routing(config, localhost, beside, frr.read_frr(beside.text))
     if _in_any_order(stated) == _in_any_order(routes):
         return
-    running = next(one for one in config.documents if one.running_frr is not None)
+    running = next(document for document in config.documents if document.running_frr is not None)
     span = running.locator.key_span(running.frr_keys)
     yield Problem(
         path=running.display,
@@ -102,5 +102,5 @@ def _in_any_order(part: object) -> object:
     if isinstance(part, Mapping):
         return {name: _in_any_order(inner) for name, inner in part.items()}
     if is_dataclass(part):
-        return {one.name: _in_any_order(getattr(part, one.name)) for one in fields(part)}
+        return {field.name: _in_any_order(getattr(part, field.name)) for field in fields(part)}
     return part

@@ -48,9 +48,9 @@ def remark_secrets(config: Config, frr: FrrText | None) -> None:
             line = document.raw.count(b"\n", 0, document.raw.index(_PRIVATE_KEY)) + 1
             _remember(config, Place(document.name, Span(line, 1, line, 1)), "a private key", "clear")
     for text in (frr, frr.lost) if frr is not None else ():
-        for line, first, last, what, how in of_frr(text.text) if text is not None else ():
+        for line, first_column, last, what, how in of_frr(text.text) if text is not None else ():
             assert text is not None
-            _remember(config, text.place(Span(line, first, line, last)), what, how)
+            _remember(config, text.place(Span(line, first_column, line, last)), what, how)
 
 
 def _remark(config: Config, keys: tuple[str, ...], what: str, how: Exposure) -> None:

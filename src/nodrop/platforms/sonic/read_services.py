@@ -17,13 +17,13 @@ def counters(config: Config) -> tuple[Counter, ...] | Unknown:
     """Return the groups of counters, sorted; one without a status is not polled."""
     if not config.covers("FLEX_COUNTER_TABLE"):
         return UNKNOWN
-    found = []
+    found_counters = []
     for group, row in sorted(config.rows("FLEX_COUNTER_TABLE").items()):
         keys = ("FLEX_COUNTER_TABLE", group)
         enabled = config.word(keys, row, "FLEX_COUNTER_STATUS", ENABLED)
         interval = config.integer(keys, row, "POLL_INTERVAL")
-        found.append(Counter(group=group, enabled=enabled is True, interval_ms=interval))
-    return tuple(found)
+        found_counters.append(Counter(group=group, enabled=enabled is True, interval_ms=interval))
+    return tuple(found_counters)
 
 
 def gnmi_port(config: Config) -> int | None | Unknown:
@@ -79,7 +79,7 @@ def management(config: Config) -> Management | None | Unknown:
     keys = [key.split("|", 1) for key in rows if "|" in key]
     if not keys:
         return None
-    first = keys[0][0]
+    first_interface = keys[0][0]
     gateway = next((row["gwaddr"] for row in rows.values() if "gwaddr" in row), None)
-    addresses = tuple(address for name, address in keys if name == first)
-    return Management(interface=first, addresses=addresses, gateway=gateway, own_vrf=own_vrf)
+    addresses = tuple(address for name, address in keys if name == first_interface)
+    return Management(interface=first_interface, addresses=addresses, gateway=gateway, own_vrf=own_vrf)

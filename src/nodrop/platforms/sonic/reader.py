@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import Span, decode, shown
+from nodrop.formats.places import Span, decode, quote_text
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import BufferProfile, Headroom
@@ -24,11 +24,11 @@ from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FrrText, frr_text
 from nodrop.platforms.sonic.naming import port_of
 from nodrop.platforms.sonic.neighbors import neighbor_cables
-from nodrop.platforms.sonic.read_access import access_lists, remark_refused
+from nodrop.platforms.sonic.read_access import access_lists, remark_refused_rules
 from nodrop.platforms.sonic.read_bgp import SESSIONS, from_tables, routing
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
-from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced, same_thresholds
+from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, remark_replaced_profile, same_thresholds
 from nodrop.platforms.sonic.read_listening import remark_listening
 from nodrop.platforms.sonic.read_overlays import overlays
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
@@ -72,7 +72,7 @@ def detect(name: str, head: bytes) -> bool:
     return bool(_OPENING.search(head.lstrip(b"\xef\xbb\xbf \t\r\n"))) and bool(_TABLE.search(head))
 
 
-def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading, the others count."""
     problems: list[Problem] = []
     documents: list[Document] = []
@@ -88,7 +88,7 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
                 documents.append(Document(source.name, raw, source.display, loaded=loaded))
         except InputProblems as error:
             problems.extend(error.problems)
-    return _Device(name, tuple(sources), documents, routing, problems).read()
+    return _Device(name, tuple(sources), documents, routing, problems).build_reading()
 
 
 class _Device:
@@ -109,11 +109,11 @@ class _Device:
         if self._start is not None:
             self._localhost = {**self._localhost, MODE: self._start.mode}
         self._frr: FrrText | None = frr_text(routing, documents, self._start)
-        self._routing = frr.read(self._frr.text) if self._frr else None
+        self._routing = frr.read_frr(self._frr.text) if self._frr else None
         self._called: str | None = None
         self.name = self._config.device = self._hostname(name)
 
-    def read(self) -> DeviceReading:
+    def build_reading(self) -> DeviceReading:
         config = self._config
         config.check_text()
         device = self._device()
@@ -123,7 +123,7 @@ class _Device:
         remark_secrets(config, self._frr)
         remark_listening(config)
         check(config)
-        remark_refused(config, device.access_lists)
+        remark_refused_rules(config, device.access_lists)
         return DeviceReading(
             device=resolve(device),
             called=self._called,
@@ -145,7 +145,7 @@ class _Device:
         if stated is None or stated == name:
             return name
         if not _NAME.fullmatch(stated):
-            self._config.remark("odd-name", (), ("DEVICE_METADATA", "localhost", "hostname"), name=shown(stated))
+            self._config.remark("odd-name", (), ("DEVICE_METADATA", "localhost", "hostname"), name=quote_text(stated))
             return name
         return stated
 
@@ -202,8 +202,8 @@ class _Device:
     def _version(self) -> Any:
         """Return the release by which the database is versioned (`version_202505_01`); older schemes name none."""
         text = self._config.rows("VERSIONS").get("DATABASE", {}).get("VERSION", "")
-        found = re.fullmatch(r"version_([0-9]{6})_[0-9]{2}", text)
-        return found[1] if found else UNKNOWN
+        match = re.fullmatch(r"version_([0-9]{6})_[0-9]{2}", text)
+        return match[1] if match else UNKNOWN
 
     def _sku(self) -> tuple[Any, Any]:
         """Return the model, and the name of its SKU where that is not the usual one."""
@@ -244,25 +244,25 @@ class _Device:
             port: self._metres(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row
         }
         addresses = addresses_in(self._config, "INTERFACE")
-        named = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
-        for name in sorted(named, key=natural):
+        named_ports = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
+        for name in sorted(named_ports, key=natural):
             row = ports.get(name)
             cable = cables.get(name, None if config.covers("CABLE_LENGTH") else UNKNOWN)
             if row is None:
-                said = qos.profile(name, False, ())
-                if isinstance(said, QosProfile) and not isinstance(said.pfc_rx_priorities, Unknown):
+                profile = qos.profile(name, False, ())
+                if isinstance(profile, QosProfile) and not isinstance(profile.pfc_rx_priorities, Unknown):
                     reason = "no PORT table says pfc_asym, which is off unless stated (sonic-port.yang)"
                     self._derived[self.name, name, "qos", "pfc_rx_priorities"] = reason
-                found = Interface(
+                interface = Interface(
                     name=name, port=UNKNOWN, enabled=UNKNOWN, speed_mbps=UNKNOWN, lanes=UNKNOWN, fec=UNKNOWN,
                     autoneg=UNKNOWN, advertised_speeds_mbps=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN,
                     addresses=UNKNOWN, link_local=UNKNOWN, vrf=UNKNOWN,
-                    description=UNKNOWN, link_pause=UNKNOWN, macsec=UNKNOWN, cable_length_m=cable, qos=said,
+                    description=UNKNOWN, link_pause=UNKNOWN, macsec=UNKNOWN, cable_length_m=cable, qos=profile,
                 )  # fmt: skip
             else:
-                own = addresses.get(name, () if config.covers("INTERFACE") else UNKNOWN)
-                found = self._interface(name, row, cable, own, qos, dynamic)
-            yield found
+                own_addresses = addresses.get(name, () if config.covers("INTERFACE") else UNKNOWN)
+                interface = self._interface(name, row, cable, own_addresses, qos, dynamic)
+            yield interface
 
     def _interface(self, name: str, row: Row, cable: Any, addresses: Any, qos: QosReader, dynamic: Any) -> Interface:
         config, keys = self._config, ("PORT", name)
@@ -310,30 +310,30 @@ class _Device:
             return ()
         if speed is None or isinstance(cable, Unknown) or not cable:
             return ()
-        made = f"pg_lossless_{speed}_{cable}m_profile"
+        new_name = f"pg_lossless_{speed}_{cable}m_profile"
         stated = qos.group_profiles(name)
-        wanted = [index for index in qos.pause(name) if stated.get(index) != made]
-        buffer: Any = qos.profile_named(made) if wanted else None
+        wanted_pauses = [index for index in qos.pause(name) if stated.get(index) != new_name]
+        buffer: Any = qos.find_profile(new_name) if wanted_pauses else None
         if isinstance(self._model, Unknown):
-            wanted = [index for index in wanted if not self._has_headroom(qos, stated.get(index))]
+            wanted_pauses = [index for index in wanted_pauses if not self._has_headroom(qos, stated.get(index))]
             buffer = buffer or UNKNOWN
-        elif wanted:
+        elif wanted_pauses:
             from_table = self._from_table(speed, cable)
             buffer = from_table and (buffer or from_table)
-            for index in wanted if buffer else ():
+            for index in wanted_pauses if buffer else ():
                 former = stated.get(index)
-                if former and not same_thresholds(qos.profile_named(former), buffer):
-                    replaced(self._config, name, index, former, made)
+                if former and not same_thresholds(qos.find_profile(former), buffer):
+                    remark_replaced_profile(self._config, name, index, former, new_name)
         if buffer is None:
             return ()
         reason = f"buffermgrd writes it, for pg_profile_lookup.ini has a row for {speed} and {cable}m"
-        for index in wanted:
+        for index in wanted_pauses:
             self._derived[self.name, name, "qos", "priority_groups", str(index)] = reason
-        return tuple(PriorityGroup(index=index, buffer=buffer) for index in wanted)
+        return tuple(PriorityGroup(index=index, buffer=buffer) for index in wanted_pauses)
 
     def _has_headroom(self, qos: QosReader, name: str | None) -> bool:
         """Whether a profile is one for a lossless priority group, by which a switch that is not known is judged."""
-        profile = qos.profile_named(name) if name else None
+        profile = qos.find_profile(name) if name else None
         return profile is not None and profile.headroom is not None
 
     def _from_table(self, speed: int, cable: int) -> BufferProfile | None:
@@ -383,16 +383,18 @@ class _Device:
         if self._frr and self._routing:
             unknown = unknown_statements(self._routing, device)
             lines += [(one.text, command(one.text), self._frr.place(one.span)) for one in unknown]
-        self._notes += [unknown_line(text, about, self.name, *self._shown(place)) for text, about, place in lines]
+        self._notes += [
+            unknown_line(text, about, self.name, *self._file_and_line(place)) for text, about, place in lines
+        ]
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
             self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))
 
     def _note(self, kind: str, message: str, place: Place | None) -> None:
-        file, line = self._shown(place)
+        file, line = self._file_and_line(place)
         self._notes.append(Note(kind=kind, message=message, device=self.name, file=file, line=line))
 
-    def _shown(self, place: Place | None) -> tuple[str | None, int | None]:
+    def _file_and_line(self, place: Place | None) -> tuple[str | None, int | None]:
         """Return the name under which the file of a place is shown, and the line."""
         display = {source.name: source.display for source in self._sources}
         return (display.get(place.file), place.span.line) if place else (None, None)

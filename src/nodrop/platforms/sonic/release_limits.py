@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic.releases import SINCE, WAITS, knows
 from nodrop.platforms.sonic.traits import TRAITS
@@ -30,20 +30,20 @@ def check_release(device: Device) -> None:
 def _needs(device: Device) -> Iterator[_Need]:
     if device.trimming is not None:
         yield "packet trimming", ("trimming",)
-    if known(device.routing_tables):
+    if require_fact(device.routing_tables):
         yield "routing in tables", ("routing_tables",)
-    for bgp in (device.bgp, *known(device.vrf_bgp)):
+    for bgp in (device.bgp, *require_fact(device.vrf_bgp)):
         if isinstance(bgp, Bgp) and bgp.suppress_fib_pending is True:
             yield WAITS, ("bgp" if bgp.vrf is None else f"vrf_bgp/{bgp.vrf}", "suppress_fib_pending")
-    if known(device.dns_servers):
+    if require_fact(device.dns_servers):
         yield "name servers", ("dns_servers",)
-    if (fields := known(device.hash_fields)) is not None:
+    if (fields := require_fact(device.hash_fields)) is not None:
         yield "fields of the hash", ("hash_fields",)
         if "ipv6-flow-label" in fields:
             yield "hashes of the IPv6 flow label", ("hash_fields",)
-    if known(device.high_frequency):
+    if require_fact(device.high_frequency):
         yield "high-frequency telemetry", ("high_frequency",)
-    for pool in known(device.buffer_pools):
+    for pool in require_fact(device.buffer_pools):
         if pool.percentage is not None:
             yield "a pool's percentage", ("buffer_pools", pool.name, "percentage")
         if pool.direction == "both":
@@ -59,28 +59,33 @@ def _needs(device: Device) -> Iterator[_Need]:
 def _of_port(port: Interface) -> Iterator[_Need]:
     if port.fec == "auto":
         yield "FEC mode auto", ("interfaces", port.name, "fec")
-    if (known(port.speed_mbps) or 0) > _MOST_MBPS:
+    if (require_fact(port.speed_mbps) or 0) > _MOST_MBPS:
         yield "speeds above 800G", ("interfaces", port.name, "speed_mbps")
-    advertised = known(port.advertised_speeds_mbps)
+    advertised = require_fact(port.advertised_speeds_mbps)
     if advertised and max(advertised) > _MOST_MBPS:
         yield "speeds above 800G", ("interfaces", port.name, "advertised_speeds_mbps")
 
 
 def _of_profile(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_Need]:
-    watchdog = known(qos.pfc_watchdog)
-    if watchdog is not None and known(watchdog.history) is not None:
+    watchdog = require_fact(qos.pfc_watchdog)
+    if watchdog is not None and require_fact(watchdog.history) is not None:
         yield "a history of pauses", (*path, "pfc_watchdog", "history")
     if qos.tc_to_dscp is not None:
         yield "a map of traffic classes to DSCPs", (*path, "tc_to_dscp")
     for name in ("tc_to_queue", "pfc_to_queue"):
-        if any((queue or 0) > _LAST_QUEUE for queue in known(getattr(qos, name)) or ()):
+        if any((queue or 0) > _LAST_QUEUE for queue in require_fact(getattr(qos, name)) or ()):
             yield "queues 8 and 9", (*path, name)
-    queues = [(("queues", str(queue.index), "buffer"), known(queue.buffer)) for queue in known(qos.queues)]
-    groups = [(("priority_groups", str(one.index), "buffer"), known(one.buffer)) for one in known(qos.priority_groups)]
+    queues = [
+        (("queues", str(queue.index), "buffer"), require_fact(queue.buffer)) for queue in require_fact(qos.queues)
+    ]
+    groups = [
+        (("priority_groups", str(priority_group.index), "buffer"), require_fact(priority_group.buffer))
+        for priority_group in require_fact(qos.priority_groups)
+    ]
     lists = [
         ((name, str(position)), buffer)
         for name in ("ingress_buffers", "egress_buffers")
-        for position, buffer in enumerate(known(getattr(qos, name)))
+        for position, buffer in enumerate(require_fact(getattr(qos, name)))
     ]
     for where, buffer in (*queues, *groups, *lists):
         if buffer is not None and buffer.discard is not None:

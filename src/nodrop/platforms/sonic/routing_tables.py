@@ -9,7 +9,7 @@ from typing import Any
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
 from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
-from nodrop.model.states import known, those_known
+from nodrop.model.states import known_rows, require_fact
 from nodrop.platforms import frr_limits
 from nodrop.platforms.bindings import decoded, encoded
 from nodrop.platforms.frr_words import is_address
@@ -61,7 +61,11 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
             if key.startswith(f"{vrf}|{word}|")
         ),
         aggregates=tuple(_aggregates(config, vrf)),
-        redistributions=tuple(sorted(_redistributions(config, vrf), key=lambda one: (one.family, one.source))),
+        redistributions=tuple(
+            sorted(
+                _redistributions(config, vrf), key=lambda redistribution: (redistribution.family, redistribution.source)
+            )
+        ),
         requires_policy=True,
         neighbors=tuple(_sessions(config, vrf, unicast=said["default_ipv4_unicast"])),
     )
@@ -91,7 +95,7 @@ def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
 
 def _sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbor]:
     groups = {
-        key.partition("|")[2]: _said(config, "BGP_PEER_GROUP", key)
+        key.partition("|")[2]: _read_session_fields(config, "BGP_PEER_GROUP", key)
         for key in config.rows("BGP_PEER_GROUP")
         if key.startswith(f"{vrf}|")
     }
@@ -100,13 +104,13 @@ def _sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbo
         if inside == vrf and name:
             inherited = dict(groups.get(row.get("peer_group_name", ""), {}))
             inherited.pop("description", None)
-            own = _said(config, "BGP_NEIGHBOR", key)
-            ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own.pop("ipv6", {}))
+            own_session_fields = _read_session_fields(config, "BGP_NEIGHBOR", key)
+            ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own_session_fields.pop("ipv6", {}))
             named = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
-            yield BgpNeighbor(**{"active": unicast} | inherited | own | named)
+            yield BgpNeighbor(**{"active": unicast} | inherited | own_session_fields | named)
 
 
-def _said(config: Config, table: str, key: str) -> dict[str, Any]:
+def _read_session_fields(config: Config, table: str, key: str) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, say."""
     own, other = (decoded(FAMILY, _row(config, f"{table}_AF", f"{key}|{word}")) for word in FAMILIES.values())
     evpn = decoded(FAMILY[:1], _row(config, f"{table}_AF", f"{key}|{EVPN}"))
@@ -125,12 +129,12 @@ def tables(device: Device) -> dict[str, Rows]:
         for table, rows in _process_tables(bgp):
             made.setdefault(table, {}).update(rows)
     made |= policy_tables(processes[0])
-    made["STATIC_ROUTE"] = _static_rows(known(device.static_routes))
+    made["STATIC_ROUTE"] = _static_rows(require_fact(device.static_routes))
     return {table: rows for table, rows in sorted(made.items()) if rows}
 
 
 def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
-    vrf, unicast = bgp.key, known(bgp.default_ipv4_unicast)
+    vrf, unicast = bgp.key, require_fact(bgp.default_ipv4_unicast)
     yield "BGP_GLOBALS", {vrf: _columns("BGP_GLOBALS", PROCESS, bgp)}
     families = {f"{vrf}|{FAMILIES[family]}": _columns("", (row,), bgp) for family, row in PATHS.items()}
     yield "BGP_GLOBALS_AF", {key: columns for key, columns in families.items() if columns}
@@ -139,11 +143,13 @@ def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     yield (
         "ROUTE_REDISTRIBUTE",
         {
-            f"{vrf}|{one.source}|bgp|{one.family}": {"route_map": [one.policy]} if one.policy else {}
-            for one in bgp.redistributions
+            f"{vrf}|{redistribution.source}|bgp|{redistribution.family}": {"route_map": [redistribution.policy]}
+            if redistribution.policy
+            else {}
+            for redistribution in bgp.redistributions
         },
     )
-    for neighbor in known(bgp.neighbors):
+    for neighbor in require_fact(bgp.neighbors):
         key = f"{vrf}|{neighbor.key}"
         yield "BGP_NEIGHBOR", {key: _columns("BGP_NEIGHBOR", SESSION, neighbor)}
         for word, part, by_default in (
@@ -188,19 +194,19 @@ def _checked(device: Device) -> tuple[Bgp, ...]:
     processes = frr_limits.check(device)
     if not processes or processes[0].vrf is not None:
         raise refuse(["routing_tables"], "there is no BGP process of the default VRF")
-    if those_known(device.extra_lines):
+    if known_rows(device.extra_lines):
         raise refuse(["extra_lines"], "are written into frr.conf, which is made of the tables")
     if device.shut_by_daemon:
         raise refuse(["shut_by_daemon"], "is written into frr.conf, which is made of the tables")
     for bgp in processes:
         path = ("bgp",) if bgp.vrf is None else ("vrf_bgp", bgp.key)
         check_part(bgp, *path)
-        for neighbor in known(bgp.neighbors):
+        for neighbor in require_fact(bgp.neighbors):
             where = (*path, "neighbors", neighbor.key)
             check_part(neighbor, *where)
             check_part(neighbor.ipv6, *where, "ipv6")
     check_policies(processes[0])
-    _check_static_routes(known(device.static_routes))
+    _check_static_routes(require_fact(device.static_routes))
     return processes
 
 

@@ -46,9 +46,11 @@ class Row:
         """Return the parts of a key of this shape, by name."""
         return dict(zip(self.parts, map(str.strip, text.split("|")), strict=True)) if self.parts else {}
 
-    def given(self, values: Mapping[str, Any]) -> Collection[str]:
+    def present_fields(self, values: Mapping[str, Any]) -> Collection[str]:
         """Return the fields that are there; a list without values is not."""
-        empty = [name for name in self.lists if name in values and self.fields[name].seen(values[name]) is None]
+        empty = [
+            name for name in self.lists if name in values and self.fields[name].condition_value(values[name]) is None
+        ]
         return values.keys() - empty if empty else values
 
     def whole(self, text: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +59,7 @@ class Row:
         for name, value in values.items():
             whole[name] = value if type(value) is str or name in self.lists else str(value)
         for name in self.formed:
-            if name in whole and (seen := self.fields[name].seen(whole.pop(name))) is not None:
+            if name in whole and (seen := self.fields[name].condition_value(whole.pop(name))) is not None:
                 whole[name] = seen
         return whole
 
@@ -100,7 +102,7 @@ class Schema:
         return self.release is None or releases().index(self.release) >= releases().index(last)
 
     @property
-    def named(self) -> str:
+    def release_label(self) -> str:
         """The release as a message says it."""
         first, *_, last = releases()
         if self.release is None:
@@ -134,7 +136,7 @@ class Schema:
             return ""
         since, until = _span(rows)
         if field is not None:
-            spans = [_around(row, field) for row in rows.values() if isinstance(row, dict) and field in row]
+            spans = [_release_range(row, field) for row in rows.values() if isinstance(row, dict) and field in row]
             if not spans:
                 return ""
             since, until = spans[0][0] or since, spans[-1][1] or until
@@ -168,17 +170,17 @@ class Schema:
         for name, said in stated.items():
             if name in ("row", "must", "each"):
                 continue
-            if found := [field_of(rest, is_part=name in parts) for rest in self._variants(said)]:
-                fields[name] = either(found)
-        conditions = [condition_of(rest) for rest in self._conditions(stated.get("must", ()))]
+            if found_fields := [field_of(remainder, is_part=name in parts) for remainder in self._variants(said)]:
+                fields[name] = either(found_fields)
+        conditions = [condition_of(remainder) for remainder in self._conditions(stated.get("must", ()))]
         named = {condition.subject: other for condition in conditions if (other := named_by_itself(condition))}
-        limits = [_MOST.fullmatch(one) for one in self._variants(stated.get("row", ""))]
+        limits = [_MOST.fullmatch(variant) for variant in self._variants(stated.get("row", ""))]
         return Row(
             name=key,
             parts=parts,
             fields=fields,
             each=self._each(stated["each"]) if "each" in stated else None,
-            most=max(int(one[1]) for one in limits if one) if all(limits) else None,
+            most=max(int(limit[1]) for limit in limits if limit) if all(limits) else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
             conditions=tuple(condition for condition in conditions if not named_by_itself(condition)),
@@ -189,18 +191,18 @@ class Schema:
 
     def _variants(self, said: str | list[str]) -> list[str]:
         """Return the variants of a field or row in this release; those of every release if no release is chosen."""
-        spans = [_split(one) for one in ([said] if isinstance(said, str) else said)]
-        return [rest for span, rest in spans if self._has(span)]
+        spans = [_split_span(text) for text in ([said] if isinstance(said, str) else said)]
+        return [remainder for span, remainder in spans if self._has(span)]
 
     def _conditions(self, said: list[str]) -> list[str]:
         """Return what holds in this release; in any release, only what has always held."""
-        spans = [_split(one) for one in said]
+        spans = [_split_span(text) for text in said]
         if self.release is None:
-            return [rest for span, rest in spans if span == (None, None)]
-        return [rest for span, rest in spans if self._has(span)]
+            return [remainder for span, remainder in spans if span == (None, None)]
+        return [remainder for span, remainder in spans if self._has(span)]
 
     def _each(self, said: str | list[str]) -> tuple[Field, Field]:
-        pairs = [rest.partition(" to ")[::2] for rest in self._variants(said)]
+        pairs = [remainder.partition(" to ")[::2] for remainder in self._variants(said)]
         sides = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
         names, values = (either([field_of(one, is_part=True) for one in side]) for side in sides)
         return names, values
@@ -222,13 +224,13 @@ def release_of(version: object) -> str | None:
 
     A version above all that are known is that of a newer main branch, of which the known one is the nearest.
     """
-    found = _VERSION.fullmatch(version) if isinstance(version, str) else None
-    if found is None:
+    match = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if match is None:
         return None
     *numbered, main = releases()
-    if found[1] in numbered:
-        return found[1]
-    return main if found[1] > numbered[-1] else None
+    if match[1] in numbered:
+        return match[1]
+    return main if match[1] > numbered[-1] else None
 
 
 @cache
@@ -236,11 +238,11 @@ def _document() -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", parse(FILE.read_bytes(), FILE.name).data)
 
 
-def _split(text: str) -> tuple[tuple[str | None, str | None], str]:
+def _split_span(text: str) -> tuple[tuple[str | None, str | None], str]:
     """Return since when, until when, and what is said."""
-    found = _SPAN.match(text)
-    assert found is not None
-    return (found["since"], found["until"]), found["rest"]
+    match = _SPAN.match(text)
+    assert match is not None
+    return (match["since"], match["until"]), match["rest"]
 
 
 def _span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -249,8 +251,8 @@ def _span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return since if isinstance(since, str) else None, until if isinstance(until, str) else None
 
 
-def _around(row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
+def _release_range(row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
     """Return since and until when a row has a field: the first and the last of what is said of it."""
     said = row[field]
-    spans = [_split(one)[0] for one in ([said] if isinstance(said, str) else said)]
+    spans = [_split_span(text)[0] for text in ([said] if isinstance(said, str) else said)]
     return spans[0][0], spans[-1][1]

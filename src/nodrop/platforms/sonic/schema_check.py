@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import Config, covers
@@ -90,10 +90,10 @@ class _Checker:
                 verdict = self._verdict(name, rows)
                 yield from verdict.faults
                 for targets, named in verdict.names.items():
-                    if all(covers(data, other) for other, _ in targets):
+                    if all(covers(data, other_table) for other_table, _ in targets):
                         yield from _dangling(data, targets, named, verdict)
                 for condition, keys in verdict.outer.items():
-                    if all(covers(data, other) for other in condition.tables):
+                    if all(covers(data, other_table) for other_table in condition.tables):
                         yield from self._broken(tables, name, condition, keys)
 
     def _verdict(self, name: str, rows: Mapping[str, object]) -> Verdict:
@@ -118,7 +118,7 @@ class _Checker:
             near = meant(name, self._schema.names())
             hint = near and f"; {near}"
         kind = "unknown-table" if self._schema.aborts else "ignored-table"
-        return Fault(kind, (name,), {"table": shown(name), "release": self._schema.named, "hint": hint})
+        return Fault(kind, (name,), {"table": quote_text(name), "release": self._schema.release_label, "hint": hint})
 
     def _broken(self, tables: Tables, name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
         """Yield the rows of which a condition on other tables does not hold; one that looks at no field, but once."""

@@ -61,7 +61,7 @@ class Tables:
     def has(self, table: str, key: Value) -> bool:
         """Whether a table has a row of this key, or whose key ends with it."""
         rows = self.keys(table)
-        return key in rows or any(each.endswith(f"|{key}") for each in rows)
+        return key in rows or any(row.endswith(f"|{key}") for row in rows)
 
     def row(self, table: str, key: str) -> Mapping[str, object]:
         """Return a row; of one that is absent its defaults, if the table names it."""
@@ -124,8 +124,8 @@ def condition_of(text: str) -> Condition:
 
 def named_by_itself(condition: Condition) -> str | None:
     """Return the table of a condition `f: T[f]`, which is that f names a row of T; None for any other condition."""
-    table, _, rest = condition.text.partition("[")
-    return table if table.isidentifier() and rest == f"{condition.subject}]" else None
+    table, _, remainder = condition.text.partition("[")
+    return table if table.isidentifier() and remainder == f"{condition.subject}]" else None
 
 
 def _is_true(value: Value) -> bool:
@@ -133,8 +133,8 @@ def _is_true(value: Value) -> bool:
 
 
 def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
-    def inner(each: ast.expr) -> _Evaluate:
-        return _compiled(each, names, tables)
+    def inner(expr: ast.expr) -> _Evaluate:
+        return _compiled(expr, names, tables)
 
     match node:
         case ast.Constant(value=constant):
@@ -169,24 +169,24 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             one, other, arithmetic = inner(left), inner(right), _ARITHMETIC[type(op)]
             return lambda row, data: _calculated(arithmetic, one(row, data), other(row, data))
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Tuple(elts=choices)]):
-            one, words, wanted = inner(left), {ast.literal_eval(each) for each in choices}, isinstance(op, ast.In)
+            one, words, wanted = inner(left), {ast.literal_eval(choice) for choice in choices}, isinstance(op, ast.In)
             return lambda row, data: (found := one(row, data)) is not None and (str(found) in words) is wanted
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             one, other, compare = inner(left), inner(right), _COMPARE[type(op)]
             numeric = not isinstance(op, ast.Eq | ast.NotEq)
-            return lambda row, data: _compared(compare, numeric, one(row, data), other(row, data))
+            return lambda row, data: _compare_values(compare, numeric, one(row, data), other(row, data))
         case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=[]):
             tables.add(table)
             return lambda _row, data: len(data.keys(table))
         case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=searched):
             tables.add(table)
-            asked = {str(each.arg): inner(each.value) for each in searched}
+            asked = {str(keyword.arg): inner(keyword.value) for keyword in searched}
             return lambda row, data: data.count(table, {name: value(row, data) for name, value in asked.items()})
         case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
-            one, of = inner(several), {ast.literal_eval(each) for each in choices}
+            one, of = inner(several), {ast.literal_eval(choice) for choice in choices}
             return lambda row, data: sum(not of or value in of for value in _values(one(row, data)))
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
-            function, texts = _FUNCTIONS[name], [inner(each) for each in arguments]
+            function, texts = _FUNCTIONS[name], [inner(argument) for argument in arguments]
             return lambda row, data: function(*(_text(each(row, data)) for each in texts))
     raise ValueError(ast.unparse(node))
 
@@ -210,7 +210,7 @@ def _values(value: Value) -> Iterable[Value]:
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
-def _compared(compare: Callable[[Any, Any], bool], numeric: bool, one: Value, other: Value) -> bool:
+def _compare_values(compare: Callable[[Any, Any], bool], numeric: bool, one: Value, other: Value) -> bool:
     if one is None or other is None:
         return False
     if numeric or isinstance(one, float | int) or isinstance(other, float | int):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import bare, type_name
@@ -48,11 +48,11 @@ class Verdict:
 
     def name(self, targets: Targets, text: str, path: Path) -> None:
         """Remember that a place names a row."""
-        known = self.names.get(targets)
-        if known is None:
+        known_names = self.names.get(targets)
+        if known_names is None:
             self.names[targets] = {text}
         else:
-            known.add(text)
+            known_names.add(text)
         self.places.append((targets, text, path))
 
 
@@ -104,7 +104,7 @@ class Judge:
                 _value(inner, value, (*path, name), verdict)
             elif stated is None or name in row.parts:
                 hint = self._hint(table.name, row, name) if len(verdict.faults) < MAX_REMARKS else ""
-                facts = {"release": self._schema.named, "hint": hint}
+                facts = {"release": self._schema.release_label, "hint": hint}
                 verdict.faults.append(fault("unknown-field", (*path, name), facts))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _value(stated, value, (*path, name), verdict)
@@ -114,10 +114,10 @@ class Judge:
     def _conditions(self, row: Row, path: Path, values: Values, tables: Tables, verdict: Verdict) -> None:
         """Judge what has to be there, and what has to hold between fields; leave what looks at other tables."""
         table, key = path[0], path[1]
-        whole, optional, given = None, set(), row.given(values)
+        whole, optional, given_present_fields = None, set(), row.present_fields(values)
         for condition in row.conditions:
             subject = condition.subject
-            is_stated = subject == "row" or subject in row.parts or subject in given
+            is_stated = subject == "row" or subject in row.parts or subject in given_present_fields
             if not is_stated and subject not in (row.required if condition.is_when else row.defaults):
                 continue
             if condition.tables and condition.tables != {table}:
@@ -131,7 +131,7 @@ class Judge:
                 else:
                     verdict.faults.append(unmet(condition, path, whole, tables))
         for name in row.required:
-            if name not in given and name not in optional:
+            if name not in given_present_fields and name not in optional:
                 verdict.faults.append(missing(self._schema, path, name))
 
     def _hint(self, table: str, row: Row, name: str) -> str:
@@ -144,21 +144,23 @@ class Judge:
 
 def missing(schema: Schema, path: Path, name: str) -> Fault:
     """Return the fault of a row that lacks a field."""
-    return fault("missing-field", path, {"field": name, "release": schema.named})
+    return fault("missing-field", path, {"field": name, "release": schema.release_label})
 
 
 def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: Tables) -> Fault:
     """Return the fault of a row of which a condition does not hold."""
-    found = [f"{name} is {_said(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)]
+    found = [
+        f"{name} is {_format_value(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)
+    ]
     for table, key, name in dict.fromkeys(_ELSEWHERE.findall(condition.text)):
         value = tables.row(table, key).get(name)
-        found.append(f"{table}/{key}/{name} is {_said(value)}")
+        found.append(f"{table}/{key}/{name} is {_format_value(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
     return fault("broken-condition", place, {"found": ", ".join(found), "expected": condition.text})
 
 
-def _said(value: object) -> str:
-    return "absent" if value is None else shown(", ".join(value) if isinstance(value, tuple) else str(value))
+def _format_value(value: object) -> str:
+    return "absent" if value is None else quote_text(", ".join(value) if isinstance(value, tuple) else str(value))
 
 
 def spaceless(key: str) -> str:
@@ -181,7 +183,7 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
         return
     values = stated.values(value)
     if values is None:
-        found = shown(value) if isinstance(value, str) else type_name(value)
+        found = quote_text(value) if isinstance(value, str) else type_name(value)
         expected = f"a list, each {kind.expected}" if stated.many else kind.expected
         verdict.faults.append(fault("malformed-value", path, {"found": found, "expected": expected}))
         return
@@ -191,7 +193,7 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
     counts = Counter(map(kind.canonical, values))
     if len(counts) < len(values):
         [(most, _)] = counts.most_common(1)
-        facts = {"found": f"{shown(most)} twice", "expected": "each value once"}
+        facts = {"found": f"{quote_text(most)} twice", "expected": "each value once"}
         verdict.faults.append(fault("malformed-value", path, facts))
     if not values and stated.many == "filled list":
         facts = {"found": "empty", "expected": "the field left out where there is nothing to say"}
@@ -207,5 +209,5 @@ def _not_accepted(kind: Kind, text: str, path: Path, verdict: Verdict) -> None:
         verdict.name(kind.targets, name, path)
         return
     wrong = "value-out-of-range" if kind.is_out_of_range(text) else "malformed-value"
-    found = shown(text) if text else "empty"
-    verdict.faults.append(fault(wrong, path, {"found": found, "expected": kind.expected}))
+    found_text = quote_text(text) if text else "empty"
+    verdict.faults.append(fault(wrong, path, {"found": found_text, "expected": kind.expected}))

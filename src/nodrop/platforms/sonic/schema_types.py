@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import AddressValueError, IPv6Address, NetmaskValueError
 
-from nodrop.formats.places import shown
+from nodrop.formats.places import quote_text
 
 Test = Callable[[str], bool]
 Number = Callable[[str], int | None]
@@ -110,7 +110,7 @@ class Field:
             return None if value else ()
         return tuple(texts if self.many == "filled list" else filter(None, texts))
 
-    def seen(self, value: object) -> str | tuple[str, ...] | None:
+    def condition_value(self, value: object) -> str | tuple[str, ...] | None:
         """Return a value as conditions see it; None for a list without values, which is no list."""
         values = self.values(value)
         if values is None:
@@ -121,9 +121,9 @@ class Field:
 
 def either(fields: list[Field]) -> Field:
     """Return the field that takes what any of these takes: one field of several releases."""
-    first = fields[0]
+    first_field = fields[0]
     if len(fields) == 1:
-        return first
+        return first_field
     kinds = [one.kind for one in fields]
     words = [word for kind in kinds for word in kind.expected.split(" or ")]
     together = Kind(
@@ -135,7 +135,7 @@ def either(fields: list[Field]) -> Field:
         number=kinds[-1].number if all(kind.number for kind in kinds) else None,
     )
     required = all(one.required for one in fields)
-    return Field(kind=together, required=required, default=first.default, many=fields[-1].many)
+    return Field(kind=together, required=required, default=first_field.default, many=fields[-1].many)
 
 
 @cache
@@ -144,11 +144,11 @@ def field_of(text: str, *, is_part: bool = False) -> Field:
 
     `is_part` is for a part of a key and for what a row maps: YANG reads numbers in them, elsewhere SONiC's loader does.
     """
-    found = _FIELD.fullmatch(text)
-    if found is None:
+    match = _FIELD.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    default = found[2] and found[2].removeprefix('"').removesuffix('"')
-    return Field(kind=kind_of(found[4], is_part=is_part), required=bool(found[1]), default=default, many=found[3] or "")
+    default = match[2] and match[2].removeprefix('"').removesuffix('"')
+    return Field(kind=kind_of(match[4], is_part=is_part), required=bool(match[1]), default=default, many=match[3] or "")
 
 
 @cache
@@ -158,70 +158,70 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
     targets = []
     expected = []
     is_number = True
-    parts = _alternatives(text)
-    is_loaded = len(parts) == 1 and text.startswith("uint") and not is_part
+    alternatives = _alternatives(text)
+    is_loaded = len(alternatives) == 1 and text.startswith("uint") and not is_part
     number = _loaded_number if is_loaded else _yang_number
-    for part in parts:
-        found = _KIND.fullmatch(part)
+    for alternative in alternatives:
+        found = _KIND.fullmatch(alternative)
         if found is None:
-            raise ValueError(part)
+            raise ValueError(alternative)
         is_number &= found["base"] is not None
         if found["ref"]:
             targets.append((found["ref"], found["of"]))
             expected.append(f"the name of a row of {found['ref']}")
         else:
             tests.append(_test(found, number))
-            expected.append(_words(found, part))
+            expected.append(_words(found, alternative))
     return Kind(
         tests=tuple(tests),
         targets=tuple(targets),
         expected=" or ".join(expected),
         is_number=is_number,
-        takes_all="text" in parts,
-        number=number if len(parts) == 1 and text.startswith(("uint", "int")) else None,
+        takes_all="text" in alternatives,
+        number=number if len(alternatives) == 1 and text.startswith(("uint", "int")) else None,
     )
 
 
 def _alternatives(text: str) -> list[str]:
     """Split at ` or `, though not within a pattern."""
-    parts: list[str] = []
+    alternatives: list[str] = []
     for part in text.split(" or "):
-        if parts and parts[-1].count(" /") and not parts[-1].endswith("/"):
-            parts[-1] += f" or {part}"
+        if alternatives and alternatives[-1].count(" /") and not alternatives[-1].endswith("/"):
+            alternatives[-1] += f" or {part}"
         else:
-            parts.append(part)
-    return parts
+            alternatives.append(part)
+    return alternatives
 
 
-def _words(found: re.Match[str], part: str) -> str:
-    if found["enum"]:
-        return " or ".join(found["enum"].split(" "))
-    if found["base"]:
-        low, high = _LIMITS.get(found["base"], (None, None))
-        limits = found["range"] or (f"{low}..{high}" if low is not None else "")
-        digits = found["base"].removeprefix("decimal") if found["base"].startswith("decimal") else ""
+def _words(match: re.Match[str], part: str) -> str:
+    if match["enum"]:
+        return " or ".join(match["enum"].split(" "))
+    if match["base"]:
+        low, high = _LIMITS.get(match["base"], (None, None))
+        limits = match["range"] or (f"{low}..{high}" if low is not None else "")
+        digits = match["base"].removeprefix("decimal") if match["base"].startswith("decimal") else ""
         return "a number" + (f" in {limits}" if limits else "") + (f" of at most {digits} decimals" if digits else "")
-    if found["pattern"] is not None:
-        return f"what matches {shown(found['pattern'])}" if found["pattern"] else "nothing"
-    if found["length"]:
-        return f"{found['length']} characters"
+    if match["pattern"] is not None:
+        return f"what matches {quote_text(match['pattern'])}" if match["pattern"] else "nothing"
+    if match["length"]:
+        return f"{match['length']} characters"
     return _EXPECTED.get(part, part)
 
 
-def _test(found: re.Match[str], number: Number) -> Test:
-    if found["enum"]:
-        return frozenset(found["enum"].split(" ")).__contains__
-    if found["base"]:
-        if found["base"].startswith("decimal"):
-            return _decimal(found["base"].removeprefix("decimal"), found["range"])
-        return _whole(number, found["base"], found["range"])
-    if found["word"]:
-        return _address(found["word"])
-    low, _, high = (found["length"] or "0..1000000").partition("..")
+def _test(match: re.Match[str], number: Number) -> Test:
+    if match["enum"]:
+        return frozenset(match["enum"].split(" ")).__contains__
+    if match["base"]:
+        if match["base"].startswith("decimal"):
+            return _decimal(match["base"].removeprefix("decimal"), match["range"])
+        return _whole(number, match["base"], match["range"])
+    if match["word"]:
+        return _address(match["word"])
+    low, _, high = (match["length"] or "0..1000000").partition("..")
     least, most = int(low), int(high)
-    if found["pattern"] is None:
+    if match["pattern"] is None:
         return lambda text: least <= len(text) <= most
-    matches = re.compile(found["pattern"], re.ASCII).fullmatch
+    matches = re.compile(match["pattern"], re.ASCII).fullmatch
     return lambda text: least <= len(text) <= most and matches(text) is not None
 
 
@@ -259,11 +259,11 @@ def _loaded_number(text: str) -> int | None:
 
 
 def _yang_number(text: str) -> int | None:
-    found = _WHOLE.fullmatch(text)
-    if found is None:
+    match = _WHOLE.fullmatch(text)
+    if match is None:
         return None
-    sign, *digits = found.groups()
-    value = next(int(each, base) for each, base in zip(digits, _BASES, strict=True) if each is not None)
+    sign, *digits = match.groups()
+    value = next(int(digit, base) for digit, base in zip(digits, _BASES, strict=True) if digit is not None)
     return -value if sign == "-" else value
 
 

@@ -9,7 +9,7 @@ from nodrop.platforms.secrets import suspicious
 from nodrop.platforms.settings import Path, Tree
 from nodrop.platforms.sonic import config
 from nodrop.platforms.sonic.config import COMMUNITIES
-from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, by_table, merged
+from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, by_table, merge_documents
 from nodrop.platforms.sonic.read_secrets import FIELDS
 from nodrop.platforms.sonic.schema import release_of, schema
 from nodrop.platforms.sonic.starting import FRR_FILE
@@ -33,7 +33,7 @@ def settings(name: str, raw: bytes) -> Tree | None:
     return {table: rows for table, rows in by_table(tables).items() if rows != {}}
 
 
-def spelt(_raw: bytes, tree: Tree) -> bytes:
+def render_file(_raw: bytes, tree: Tree) -> bytes:
     """Return a file with other settings."""
     return json.dumps(tree).encode()
 
@@ -48,28 +48,28 @@ def masked(path: Path) -> bool:
     return len(path) == len(("table", "row", "field")) and (path[2] in FIELDS.get(path[0], ()) or suspicious(path[2]))
 
 
-def laid(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
     """Return a device's files with all tables in one, laid over each other, and these as the database holds them.
 
     What FRR says among the tables is a file of its own. Raises InputProblems where a file cannot be read.
     """
     documents = [Document(name, raw, name) for name, raw in bundle.items() if name in CONFIG_FILES]
     files = {name: raw for name, raw in bundle.items() if name not in CONFIG_FILES}
-    said = [one.running_frr for one in documents if one.running_frr is not None]
-    if said:
-        files = {FRR_FILE: said[0].encode()}
+    running_frrs = [document.running_frr for document in documents if document.running_frr is not None]
+    if running_frrs:
+        files = {FRR_FILE: running_frrs[0].encode()}
     if not documents:
         return files, {}
-    tables: Tree = {table: _as_held(rows) for table, rows in merged(documents).items() if rows != {}}
-    return {FILE: spelt(b"", tables), **files}, {FILE: tables}
+    tables: Tree = {table: _stringify_values(rows) for table, rows in merge_documents(documents).items() if rows != {}}
+    return {FILE: render_file(b"", tables), **files}, {FILE: tables}
 
 
-def _as_held(value: object) -> object:
+def _stringify_values(value: object) -> object:
     """Return rows as the database holds them: every value is a text, or a list of texts."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return {key: inside if type(inside) is str else _as_held(inside) for key, inside in value.items()}
+        return {key: inside if type(inside) is str else _stringify_values(inside) for key, inside in value.items()}
     return [str(one) for one in value] if isinstance(value, list) else str(value)
 
 

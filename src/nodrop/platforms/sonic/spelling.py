@@ -10,7 +10,7 @@ from typing import Any
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import Map, PriorityGroup, QosProfile, Queue, Scheduler
-from nodrop.model.states import known
+from nodrop.model.states import require_fact
 from nodrop.platforms.sonic.tables import COMPUTED, MAPS, POOL_SUFFIX
 from nodrop.units import show_speed
 
@@ -45,7 +45,7 @@ class Spelling:
         self._schedulers, self.wreds, self._profiles = Names(), Names(), Names()
         seen: set[object] = set()
         if device.switch_dscp_to_tc is not None:
-            self.map("dscp_to_tc", known(device.switch_dscp_to_tc))
+            self.map("dscp_to_tc", require_fact(device.switch_dscp_to_tc))
         for port in ports:
             assert isinstance(port.qos, QosProfile)
             key = (id(port.qos), port.speed_mbps, lossless_name(port))
@@ -85,37 +85,39 @@ class Spelling:
 
         A lossless one is named after the port's speed and cable, for buffermgrd looks for it under that name.
         """
-        value = known(group.buffer)
+        value = require_fact(group.buffer)
         assert value is not None
-        headroom = known(value.headroom)
+        headroom = require_fact(value.headroom)
         if headroom is None:
             return self.buffer(value, "ingress_lossy_profile")
-        wanted = lossless_name(port)
-        return COMPUTED if headroom.computed else self._profiles.name((value, wanted), wanted)
+        wanted_lossless_name = lossless_name(port)
+        return (
+            COMPUTED if headroom.computed else self._profiles.name((value, wanted_lossless_name), wanted_lossless_name)
+        )
 
     def _profile(self, port: Interface, qos: QosProfile) -> None:
         for attribute in MAPS:
-            value = known(getattr(qos, attribute))
+            value = require_fact(getattr(qos, attribute))
             if value is not None:
                 self.map(attribute, value)
-        buffers = [buffer for queue in known(qos.queues) if (buffer := known(queue.buffer)) is not None]
-        unreserved = {buffer.pool for buffer in buffers if known(buffer.size_bytes) == 0}
-        for queue in known(qos.queues):
-            self._queue(port, queue, queue.index in known(qos.pfc_tx_priorities), unreserved)
-        for group in known(qos.priority_groups):
+        buffers = [buffer for queue in require_fact(qos.queues) if (buffer := require_fact(queue.buffer)) is not None]
+        unreserved = {buffer.pool for buffer in buffers if require_fact(buffer.size_bytes) == 0}
+        for queue in require_fact(qos.queues):
+            self._queue(port, queue, queue.index in require_fact(qos.pfc_tx_priorities), unreserved)
+        for group in require_fact(qos.priority_groups):
             self.group(port, group)
         for direction in ("ingress", "egress"):
-            for value in known(getattr(qos, f"{direction}_buffers")):
+            for value in require_fact(getattr(qos, f"{direction}_buffers")):
                 kind = "lossless" if "lossless" in (value.pool or "") else "lossy"
                 self.buffer(value, f"{direction}_{kind}_profile")
 
     def _queue(self, port: Interface, queue: Queue, pausing: bool, unreserved: Set[str | None]) -> None:
         """Name what a queue has; `unreserved` are the pools in which some queues of the port have no reserve."""
-        if (scheduler := known(queue.scheduler)) is not None:
+        if (scheduler := require_fact(queue.scheduler)) is not None:
             self.scheduler(port, queue.index, scheduler)
-        if (wred := known(queue.wred)) is not None:
+        if (wred := require_fact(queue.wred)) is not None:
             self.wreds.name(wred, "AZURE_LOSSLESS" if pausing else "AZURE_LOSSY")
-        if (buffer := known(queue.buffer)) is not None:
+        if (buffer := require_fact(queue.buffer)) is not None:
             reserved = buffer.size_bytes != 0 and buffer.pool in unreserved
             lossy = "q_reserved_profile" if reserved else "q_lossy_profile"
             self.buffer(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else lossy)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.platforms.sonic.database import Database
-from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, LOCALHOST, MODE, Document, merged
+from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, LOCALHOST, MODE, Document, merge_documents
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.schema import release_of
 
@@ -52,14 +52,14 @@ def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | No
     So too for a database older than the modes (sonic-buildimage pull request 7307, 2021) or of another distribution. A
     release that no table names is taken for the newest.
     """
-    tables = merged(documents)
+    tables = merge_documents(documents)
     row = value_at(tables, *LOCALHOST)
     if not isinstance(row, Mapping) or Database(tables).unmodelled:
         return None
     release = release_of(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(RELEASES)
     own = str(row.get(MODE) or "")
     mode, taken_from = own, FILE
-    tables_of = {one.name: one.tables for one in documents}
+    tables_of = {document.name: document.tables for document in documents}
     golden = mapping_at(tables_of.get(GOLDEN_FILE), *LOCALHOST) if FILE in tables_of else {}
     for name in migrated_from(release):
         if name == MINIGRAPH and minigraph is not None:

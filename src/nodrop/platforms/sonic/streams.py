@@ -40,7 +40,7 @@ class Group(NamedTuple):
 def groups(stream: CounterStream) -> Iterator[Group]:
     """Yield the rows of a stream's groups."""
     for sampled in stream.samples:
-        objects = tuple(_spelled(sampled.kind, one) for one in sampled.objects)
+        objects = tuple(_spelled(sampled.kind, name) for name in sampled.objects)
         yield Group(f"{stream.name}|{GROUP_OF[sampled.kind]}", sampled.counters, objects)
 
 
@@ -80,15 +80,17 @@ def streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
     for key, row in config.rows(GROUP).items():
         profile, _, group = key.partition("|")
         if kind := _KIND_OF.get(group):
-            objects = tuple(sorted((_neutral(kind, one) for one in _listed(row, "object_names")), key=natural))
-            counters = tuple(sorted(_listed(row, "object_counters")))
+            objects = tuple(
+                sorted((_neutral(kind, name) for name in _split_list_field(row, "object_names")), key=natural)
+            )
+            counters = tuple(sorted(_split_list_field(row, "object_counters")))
             sampled.setdefault(profile, []).append(SampledCounters(kind=kind, objects=objects, counters=counters))
     return tuple(
         CounterStream(
             name=name,
             enabled=config.word((PROFILE, name), row, "stream_state", STATES) is True,
             interval_us=config.integer((PROFILE, name), row, "poll_interval"),
-            samples=tuple(sorted(sampled.get(name, ()), key=lambda one: one.kind)),
+            samples=tuple(sorted(sampled.get(name, ()), key=lambda sampled_counters: sampled_counters.kind)),
         )
         for name, row in sorted(config.rows(PROFILE).items())
     )
@@ -108,10 +110,10 @@ def change_streams(draft: Draft, old: Device, new: Device) -> None:
             interval = None if stream.interval_us is None else str(stream.interval_us)
             draft.update(PROFILE, name, {"poll_interval": interval, "stream_state": STATE_OF[stream.enabled]})
     stated = {group.key: group for stream in before.values() for group in groups(stream)}
-    wanted = {group.key: group for stream in after.values() for group in groups(stream)}
-    for key in stated.keys() - wanted.keys():
+    wanted_group = {group.key: group for stream in after.values() for group in groups(stream)}
+    for key in stated.keys() - wanted_group.keys():
         draft.remove(GROUP, key)
-    for key, group in wanted.items():
+    for key, group in wanted_group.items():
         was_group = stated.get(key)
         if was_group is None:
             draft.add(GROUP, key)
@@ -125,5 +127,5 @@ def _neutral(kind: SampledKind, name: str) -> str:
     return pool_identity(name) if kind == "buffer-pools" else name.replace("|", "/")
 
 
-def _listed(row: dict[str, str], field: str) -> list[str]:
+def _split_list_field(row: dict[str, str], field: str) -> list[str]:
     return [word for word in row.get(field, "").split(",") if word]

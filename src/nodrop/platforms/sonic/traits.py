@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, held
+from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, supported_fields
 from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE, WAITS
@@ -64,7 +64,10 @@ TRAITS = Traits(
         Before(release=SINCE["high-frequency telemetry"], traits={"streams": None}),
         Before(
             release=_MARKS_COUNTED_SINCE,
-            traits={"counters": tuple(one for one in COUNTER_GROUPS if one not in _MARKS), "mark_counters": None},
+            traits={
+                "counters": tuple(counter_group for counter_group in COUNTER_GROUPS if counter_group not in _MARKS),
+                "mark_counters": None,
+            },
         ),
         Before(release=SINCE[WAITS], traits={"announces_installed": False}),
         Before(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
@@ -107,8 +110,8 @@ TRAITS = Traits(
     routing_tables=RoutingTables(
         most_paths=MOST_PATHS,
         hold_s=HOLD_S,
-        process=held(Bgp),
-        session=held(BgpNeighbor),
+        process=supported_fields(Bgp),
+        session=supported_fields(BgpNeighbor),
         lost_sets=frozenset(row.field for row in SETS if row.encode is None),
         loses_ge=drops_ge,
     ),

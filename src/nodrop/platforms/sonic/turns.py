@@ -26,12 +26,12 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
     before, after = _of_rows(old), _of_rows(new)
     if before is not None and after is not None:
         shut = facts()["shut_for"]
-        changed = dict.fromkeys(_port(key) for table in shut for key in _changed(before, after, table))
+        changed = dict.fromkeys(_port(key) for table in shut for key in _find_changed_keys(before, after, table))
         ports = [port for port in changed if before.get(_PORTS, {}).get(port, {}).get("admin_status") == "up"]
-        kept = list(_kept(before, after))
-        if len(ports) > 1 or kept:
+        kept_moved_rows = list(_find_moved_rows(before, after))
+        if len(ports) > 1 or kept_moved_rows:
             for count in range(len(ports) + 1):
-                yield _between(before, after, ports[count:], kept)
+                yield _between(before, after, ports[count:], kept_moved_rows)
     yield new
 
 
@@ -50,7 +50,7 @@ def _between(old: _Rows, new: _Rows, waiting: Collection[str], kept: Sequence[Se
     return {table: rows for table, rows in made.items() if rows}
 
 
-def _kept(old: _Rows, new: _Rows) -> Iterator[Sequence[str]]:
+def _find_moved_rows(old: _Rows, new: _Rows) -> Iterator[Sequence[str]]:
     """Yield the rows of guarded tables and the fields of ports that go while the same comes in another row."""
     for table in dict.fromkeys(rule["table"] for rule in facts()["guarded"]):
         before, after = old.get(table, {}), new.get(table, {})
@@ -63,7 +63,7 @@ def _kept(old: _Rows, new: _Rows) -> Iterator[Sequence[str]]:
         yield from ((_PORTS, key, field) for key in gone if before[key][field] in put)
 
 
-def _changed(old: _Rows, new: _Rows, table: str) -> Iterator[str]:
+def _find_changed_keys(old: _Rows, new: _Rows, table: str) -> Iterator[str]:
     before, after = old.get(table, {}), new.get(table, {})
     return (key for key in {**before, **after} if before.get(key) != after.get(key))
 

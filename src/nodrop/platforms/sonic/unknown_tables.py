@@ -50,7 +50,7 @@ def _facts() -> Mapping[str, Any]:
 
 
 @cache
-def tables_read() -> frozenset[str]:
+def parsed_tables() -> frozenset[str]:
     """Return the tables that readers read."""
     return frozenset(chain.from_iterable(_facts()["read"]))
 
@@ -93,7 +93,7 @@ _EMPTY = "NULL"
 
 
 @cache
-def _columns_known() -> Mapping[str, frozenset[str]]:
+def _known_columns() -> Mapping[str, frozenset[str]]:
     """Return the columns of each table of frrcfgd that are read or harmless."""
     found = {table: {_EMPTY, *chain.from_iterable(row.where for row in rows)} for table, rows in _ROWS.items()}
     for group in _facts()["columns"]:
@@ -108,9 +108,9 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
     Columns that the release does not have are reported by other rules.
     """
     of_release = schema(release_of(value_at(config.data, "VERSIONS", "DATABASE", "VERSION")))
-    for table, known in _columns_known().items():
-        there = of_release.table(table)
-        for key, row in config.rows(table).items() if there is not None else ():
+    for table, known in _known_columns().items():
+        far_table = of_release.table(table)
+        for key, row in config.rows(table).items() if far_table is not None else ():
             for column, value in row.items():
                 if column == "send_community" and value != "none":
                     continue
@@ -146,11 +146,11 @@ def unknown_tables(config: Config) -> Iterator[str]:
     """
     of_release = schema(release_of(value_at(config.data, "VERSIONS", "DATABASE", "VERSION")))
     for table, rows in config.data.items():
-        if not rows or table in tables_read():
+        if not rows or table in parsed_tables():
             continue
         if of_release.table(table) is not None:
-            known = harmless_tables().get(table)
-            if known is None or not known.covers(rows):
+            known_harmless_table = harmless_tables().get(table)
+            if known_harmless_table is None or not known_harmless_table.covers(rows):
                 yield table
         elif of_release.is_newest and table in designed_tables():
             yield table

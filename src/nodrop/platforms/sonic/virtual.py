@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.formats.json import parse
 from nodrop.model.fabric import Device
-from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, at_start, merged
+from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, at_start, merge_documents
 from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.virtual import Kind, Virtual
 
@@ -44,7 +44,7 @@ _FOLDER = "/nodrop"
 def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
     """Return the switch: its tables as they were read, its ports, and what FRR is told once it runs."""
     documents = at_start([Document(name, bundle[name], name) for name in CONFIG_FILES if name in bundle])
-    tables = merged(documents)
+    tables = merge_documents(documents)
     told: list[str] = []
     rows = list(_rows(tables, told))
     files = {
@@ -57,11 +57,11 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
     else:
         files[FRR_FILE] = frr
     ports = {name: f"eth{number}" for number, (name, *_) in enumerate(rows, 1)}
-    known = {port.name for port in device.interfaces}
+    known_names = {port.name for port in device.interfaces}
     return Virtual(
         files=files,
         binds={name: f"{_FOLDER}/{name}" for name in files},
-        ports={name: ports[name] for name in ports if name in known},
+        ports={name: ports[name] for name in ports if name in known_names},
         told=tuple(told),
     )
 
@@ -103,7 +103,7 @@ def _text(documents: list[Document], bundle: Mapping[str, bytes], tables: Mappin
     elif not documents:
         told.append("no file of tables was read, and so no port is there")
     elif len(documents) > 1:
-        told.append(f"{', '.join(one.name for one in documents)} are laid over each other as {FILE}")
+        told.append(f"{', '.join(document.name for document in documents)} are laid over each other as {FILE}")
     else:
         told.append(f"its tables are {FILE}, without the text around them")
     return json.dumps(tables, indent=4, ensure_ascii=False) + "\n"

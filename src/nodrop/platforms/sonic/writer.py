@@ -13,8 +13,8 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, End, Interface, Port
 from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PriorityGroup, QosProfile
-from nodrop.model.states import known
-from nodrop.model.values import changed
+from nodrop.model.states import require_fact
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
@@ -39,8 +39,8 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     facts = check(device)
     device = _as_configured(device)
     far = _far_ends(device, index)
-    ways = _ways(facts, device)
-    ports = [_port(facts, interface, ways[interface.name]) for interface in device.interfaces]
+    splits = _ways(facts, device)
+    ports = [_port(facts, interface, splits[interface.name]) for interface in device.interfaces]
     tables = (
         _render("device", device=device, sonic=facts.sonic, waits=_waits(device), **_modes(device)),
         _bridging(device),
@@ -49,7 +49,7 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
             device=device,
             ports=ports,
             far=far,
-            breakouts=list(_breakouts(facts, device, ways)),
+            breakouts=list(_breakouts(facts, device, splits)),
             default_mtu=DEFAULT_MTU_BYTES,
         ),
         _qos(device, facts),
@@ -61,7 +61,7 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     config = Artifact(device=device.name, path="config_db.json", text=text)
     if device.bgp is None:
         return (config,)
-    in_tables = known(device.routing_tables)
+    in_tables = require_fact(device.routing_tables)
     script = apply_script(str(device.version), tables=in_tables)
     apply = Artifact(device=device.name, path="apply/apply.sh", text=script)
     if in_tables:
@@ -77,8 +77,8 @@ def _render(name: str, **names: Any) -> str:
 
 def _bridging(device: Device) -> str:
     """Return port channels, VLANs and VRFs, with the addresses that the switch has in them; mostly there are none."""
-    channels, vlans = known(device.port_channels), known(device.vlans)
-    holders: tuple[Any, ...] = (*device.interfaces, *known(device.loopbacks), *channels, *vlans)
+    channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
+    holders: tuple[Any, ...] = (*device.interfaces, *require_fact(device.loopbacks), *channels, *vlans)
     vrfs = {row.vrf for row in holders} - {None}
     if not (channels or vlans or vrfs):
         return ""
@@ -97,37 +97,37 @@ def _modes(device: Device) -> dict[str, Any]:
     tables it does not change frr.conf (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord, the same in every
     release).
     """
-    tables = known(device.routing_tables)
+    tables = require_fact(device.routing_tables)
     with_bfd = isinstance(device.neighbors, tuple) and any(neighbor.bfd for neighbor in device.neighbors)
-    kind = TYPE_OF_ROLE[known(device.role)]
+    kind = TYPE_OF_ROLE[require_fact(device.role)]
     return {"kind": kind, "mode": routing_mode(tables=tables), "framework": tables or with_bfd}
 
 
 def _routing_tables(device: Device) -> str:
     """Return the tables of BGP and static routes, if that is where they are."""
-    made = routing_tables.tables(device) if known(device.routing_tables) else {}
-    return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in made.items())
+    tables = routing_tables.tables(device) if require_fact(device.routing_tables) else {}
+    return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in tables.items())
 
 
 def _waits(device: Device) -> bool:
     """Whether fpmsyncd has to answer zebra only once orchagent has a route in the hardware."""
-    running = (known(device.bgp), *known(device.vrf_bgp))
+    running = (require_fact(device.bgp), *require_fact(device.vrf_bgp))
     return any(bgp is not None and bgp.suppress_fib_pending is True for bgp in running)
 
 
 def _hashed(device: Device) -> Iterator[str]:
     """Yield the fields of the hash in SONiC's words."""
-    for field in known(device.hash_fields) or ():
+    for field in require_fact(device.hash_fields) or ():
         yield field.upper().replace("-", "_")
 
 
 def _groups(device: Device) -> Iterator[Group]:
     """Yield the rows of groups of high-frequency telemetry, sorted by key."""
-    yield from sorted(group for stream in known(device.high_frequency) for group in groups(stream))
+    yield from sorted(group for stream in require_fact(device.high_frequency) for group in groups(stream))
 
 
 def _services_vrf(device: Device) -> str:
-    management = known(device.management)
+    management = require_fact(device.management)
     return "mgmt" if management is not None and management.own_vrf else "default"
 
 
@@ -147,9 +147,9 @@ def _as_configured(device: Device) -> Device:
     )
     key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
     if key not in _SETTLED:
-        kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        _remember(_SETTLED, key, (kept, _stated_pools(device)))
-    return changed(device, buffer_pools=_SETTLED[key][1])
+        kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
+        _remember(_SETTLED, key, (kept_profiles, _stated_pools(device)))
+    return replace_fields(device, buffer_pools=_SETTLED[key][1])
 
 
 def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
@@ -163,17 +163,19 @@ def _stated_pools(device: Device) -> tuple[BufferPool, ...]:
     bare = as_configured(device)
     for stated in (bare, device):
         if _same_buffers(resolve(stated), device):
-            return known(stated.buffer_pools)
-    found = next(differences(resolve(bare), device))
-    raise refuse(found.path, f"the switch works out {found.a}")
+            return require_fact(stated.buffer_pools)
+    difference = next(differences(resolve(bare), device))
+    raise refuse(difference.path, f"the switch works out {difference.a}")
 
 
-def _same_buffers(one: Device, other: Device) -> bool:
-    profiles = {id(port.qos): port.qos for port in (*one.interfaces, *other.interfaces)}
+def _same_buffers(device: Device, other_device: Device) -> bool:
+    profiles = {id(port.qos): port.qos for port in (*device.interfaces, *other_device.interfaces)}
     pairs = {
-        (id(a.qos), id(b.qos)) for a, b in zip(one.interfaces, other.interfaces, strict=True) if a.qos is not b.qos
+        (id(a.qos), id(b.qos))
+        for a, b in zip(device.interfaces, other_device.interfaces, strict=True)
+        if a.qos is not b.qos
     }
-    return one.buffer_pools == other.buffer_pools and all(profiles[a] == profiles[b] for a, b in pairs)
+    return device.buffer_pools == other_device.buffer_pools and all(profiles[a] == profiles[b] for a, b in pairs)
 
 
 def _far_ends(device: Device, index: Index) -> list[tuple[str, End]]:
@@ -206,8 +208,8 @@ class _PortRow(NamedTuple):
 
 def _port(facts: Switch, interface: Interface, way: Split) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
-    port, lanes, qos = known(interface.port), known(interface.lanes), interface.qos
-    advertised = known(interface.advertised_speeds_mbps)
+    port, lanes, qos = require_fact(interface.port), require_fact(interface.lanes), interface.qos
+    advertised = require_fact(interface.advertised_speeds_mbps)
     assert port is not None
     assert lanes is not None
     known_port = facts.sonic_ports[port.panel]
@@ -218,41 +220,41 @@ def _port(facts: Switch, interface: Interface, way: Split) -> _PortRow:
         alias=known_port.alias_of(port.panel, first, port.split if split else None),
         front_index=known_port.front_index,
         lanes=",".join(map(str, known_port.lanes[first : first + lanes])),
-        speed=known(interface.speed_mbps),
-        enabled=known(interface.enabled),
-        mtu=known(interface.mtu_bytes),
-        fec=known(interface.fec),
-        autoneg=on_off(known(interface.autoneg)),
+        speed=require_fact(interface.speed_mbps),
+        enabled=require_fact(interface.enabled),
+        mtu=require_fact(interface.mtu_bytes),
+        fec=require_fact(interface.fec),
+        autoneg=on_off(require_fact(interface.autoneg)),
         advertised_speeds=",".join(map(str, advertised or ())),
-        link_training=on_off(known(interface.link_training)),
+        link_training=on_off(require_fact(interface.link_training)),
         subport=port.split + 1 if split else 0,
-        description=known(interface.description),
+        description=require_fact(interface.description),
         asymmetric=isinstance(qos, QosProfile) and qos.pfc_rx_priorities != qos.pfc_tx_priorities,
-        addresses=known(interface.addresses),
-        link_local=known(interface.link_local),
-        vrf=known(interface.vrf),
+        addresses=require_fact(interface.addresses),
+        link_local=require_fact(interface.link_local),
+        vrf=require_fact(interface.vrf),
     )
 
 
 def _ways(facts: Switch, device: Device) -> dict[str, Split]:
     """Return how the panel port of each port is used, by the name of the port."""
-    counts = Counter(port.panel for one in device.interfaces if (port := known(one.port)) is not None)
-    found: dict[str, Split] = {}
-    for one in device.interfaces:
-        port = known(one.port)
+    counts = Counter(port.panel for one in device.interfaces if (port := require_fact(one.port)) is not None)
+    splits: dict[str, Split] = {}
+    for interface in device.interfaces:
+        port = require_fact(interface.port)
         assert port is not None
-        way = way_of(facts, one, alone=counts[port.panel] == 1)
+        way = way_of(facts, interface, alone=counts[port.panel] == 1)
         assert way is not None
-        found[one.name] = way
-    return found
+        splits[interface.name] = way
+    return splits
 
 
-def _breakouts(facts: Switch, device: Device, ways: Mapping[str, Split]) -> Iterator[tuple[str, str]]:
+def _breakouts(facts: Switch, device: Device, splits: Mapping[str, Split]) -> Iterator[tuple[str, str]]:
     """Yield (first port, breakout mode) of every panel port in the words of platform.json, unless all are whole."""
     used = {
-        port.panel: (ways[one.name], known(one.speed_mbps))
-        for one in device.interfaces
-        if (port := known(one.port)) is not None
+        port.panel: (splits[interface.name], require_fact(interface.speed_mbps))
+        for interface in device.interfaces
+        if (port := require_fact(interface.port)) is not None
     }
     if all(way.into == 1 and not isinstance(way, NarrowWay) for way, _ in used.values()):
         return
@@ -291,25 +293,25 @@ def _qos(device: Device, facts: Switch) -> str:
             "spelling": spelling,
             "say": _Say(spelling, none=key[-1]),
         }
-        kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
+        kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
         text = "".join(_render(name, **names) for name in ("maps", "bindings", "buffers"))
         if (table := table_to_add(_TABLE.findall(text))) is not None:
             text += f'    "{table}": {{}},\n'
-        _remember(_RENDERED, key, (kept, spelling, text))
+        _remember(_RENDERED, key, (kept_profiles, spelling, text))
     _, spelling, text = _RENDERED[key]
     if device.buffer_model == "traditional":
         for port in ports:
-            _check_added(port, facts, known(device.hwsku), spelling)
+            _check_added_groups(port, facts, require_fact(device.hwsku), spelling)
     return text
 
 
-def _check_added(port: Interface, facts: Switch, hwsku: str | None, spelling: Spelling) -> None:
+def _check_added_groups(port: Interface, facts: Switch, hwsku: str | None, spelling: Spelling) -> None:
     """Refuse a port on which buffermgrd would lay other lossless priority groups over those of the model."""
-    row = facts.sonic.headroom_row(known(port.speed_mbps), known(port.cable_length_m), hwsku)
+    row = facts.sonic.headroom_row(require_fact(port.speed_mbps), require_fact(port.cable_length_m), hwsku)
     if row is None or not port.enabled or not isinstance(port.qos, QosProfile):
         return
-    names = {group.index: spelling.group(port, group) for group in known(port.qos.priority_groups)}
-    for priority in known(port.qos.pfc_tx_priorities):
+    names = {group.index: spelling.group(port, group) for group in require_fact(port.qos.priority_groups)}
+    for priority in require_fact(port.qos.pfc_tx_priorities):
         if names.get(priority) != lossless_name(port):
             path = ["interfaces", port.name, "qos", "priority_groups", *([priority] if priority in names else [])]
             raise refuse(path, f"buffermgrd gives priority group {priority} the SKU's {lossless_name(port)}")
@@ -334,8 +336,8 @@ class _Say:
         for which no port is shut.
         """
         assert isinstance(port.qos, QosProfile)
-        watchdog, paused = known(port.qos.pfc_watchdog), known(port.qos.pfc_tx_priorities)
-        watched = paused if watchdog is None else known(watchdog.priorities)
+        watchdog, paused = require_fact(port.qos.pfc_watchdog), require_fact(port.qos.pfc_tx_priorities)
+        watched = paused if watchdog is None else require_fact(watchdog.priorities)
         for field, numbers in (("pfc_enable", paused), ("pfcwd_sw_enable", watched)):
             if numbers or self._none:
                 yield field, ",".join(map(str, numbers))
@@ -361,13 +363,13 @@ class _Say:
     def groups(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of priority groups, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
-        groups: tuple[PriorityGroup, ...] = known(port.qos.priority_groups)
+        groups: tuple[PriorityGroup, ...] = require_fact(port.qos.priority_groups)
         yield from self._ranged((group.index, self._names.group(port, group)) for group in groups)
 
     def queue_buffers(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of queues, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
-        buffers = ((queue.index, known(queue.buffer)) for queue in known(port.qos.queues))
+        buffers = ((queue.index, require_fact(queue.buffer)) for queue in require_fact(port.qos.queues))
         yield from self._ranged((index, self.profile(buffer)) for index, buffer in buffers if buffer is not None)
 
     @staticmethod

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from nodrop.export.batfish import given, snapshot, told
+from nodrop.export.batfish import report_generated_parts, report_omissions, snapshot
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
@@ -29,6 +29,6 @@ def observe(
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
         asked = Observing(reading, index, exported, loaded, progress)
-        seen = asked.observation(opened.told, *told(exported), *given(exported))
-        found = with_failures(seen, index, asked.computed, exported, loaded, progress)
-    return replace(found, refused=(*exported.refused, *found.refused))
+        seen = asked.observation(opened.told, *report_omissions(exported), *report_generated_parts(exported))
+        observation = with_failures(seen, index, asked.computed, exported, loaded, progress)
+    return replace(observation, refused=(*exported.refused, *observation.refused))

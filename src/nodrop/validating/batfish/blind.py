@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
-from nodrop.analyses._computed import computed
+from nodrop.analyses._computed import compute_observation
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC, Subject, cable_ends
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.frr_reader import Routing
 from nodrop.routing.observation import Check, Observation
@@ -57,8 +57,8 @@ def part(text: str) -> Part:
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> Routing:
-    return frr.read(text)
+def _read_routing(text: str) -> Routing:
+    return frr.read_frr(text)
 
 
 class Followed:
@@ -74,8 +74,8 @@ class Followed:
         if line <= found.above:
             return False
         if file not in self._unread:
-            unread = _read(found.text).not_understood
-            self._unread[file] = frozenset(one.line + found.above for one in unread)
+            unread = _read_routing(found.text).not_understood
+            self._unread[file] = frozenset(statement.line + found.above for statement in unread)
         return line not in self._unread[file]
 
 
@@ -87,12 +87,12 @@ def unseen(
     later = changes.pop(FIRST_COME)
     found: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
     for group in ([later], changes.values(), (*changes.values(), later)):
-        _add(found, _differing(seen, _made(reading.fabric, group)), "")
+        _add(found, _differing(seen, _apply_changes(reading.fabric, group)), "")
     if any(found.values()):
         for reason, change in (*list(changes.items())[:_ALONE], (FIRST_COME, later)):
-            _add(found, _differing(seen, _made(reading.fabric, [change])), reason)
-    rest = _told((*list(changes)[_ALONE:],) or (*changes, FIRST_COME))
-    return {check: {item: said or rest for item, said in items.items()} for check, items in found.items()}
+            _add(found, _differing(seen, _apply_changes(reading.fabric, [change])), reason)
+    remainder = _join_reasons((*list(changes)[_ALONE:],) or (*changes, FIRST_COME))
+    return {check: {item: said or remainder for item, said in items.items()} for check, items in found.items()}
 
 
 def _add(found: dict[Check, dict[Subject, str]], more: Mapping[Check, Iterable[Subject]], reason: str) -> None:
@@ -144,8 +144,12 @@ def _changes(
                 found = skips.setdefault(text, {}).setdefault(name, (part(exported.files[file]), []))
                 found[1].append(line)
     for text, rows in skips.items():
-        change = {name: partial(_without, found=found, lines=told) for name, (found, told) in rows.items()}
-        change = {name: made for name, made in change.items() if made(devices[name]) is not devices[name]}
+        change = {
+            name: partial(_without, found=found, lines=reported_lines) for name, (found, reported_lines) in rows.items()
+        }
+        change = {
+            name: new_partial for name, new_partial in change.items() if new_partial(devices[name]) is not devices[name]
+        }
         if change:
             whose = next(iter(change)) if len(change) == 1 else f"{len(change)} devices"
             yield f"Batfish skips `{text}` of {whose}", change
@@ -176,17 +180,22 @@ def _without_lists(devices: Mapping[str, Device], exported: Exported) -> Iterato
 
 def _unfiltered(device: Device, names: set[str]) -> Device:
     """Return a device without some of its access lists."""
-    return changed(device, access_lists=tuple(one for one in those_known(device.access_lists) if one.name not in names))
+    return replace_fields(
+        device,
+        access_lists=tuple(
+            access_list for access_list in known_rows(device.access_lists) if access_list.name not in names
+        ),
+    )
 
 
-def _made(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
+def _apply_changes(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
     devices = {device.name: device for device in fabric.devices}
     for change in changes:
         devices |= {name: made(devices[name]) for name, made in change.items()}
-    return changed(fabric, devices=tuple(devices.values()))
+    return replace_fields(fabric, devices=tuple(devices.values()))
 
 
-def _told(reasons: Iterable[str]) -> str:
+def _join_reasons(reasons: Iterable[str]) -> str:
     """Return the reasons as one: the first few, each once."""
     once = list(dict.fromkeys(reasons))
     more = f", and {len(once) - 3} more" if len(once) > 3 else ""
@@ -198,22 +207,23 @@ def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
     texts = found.text.splitlines()
     for line in lines:
         texts[line - found.above - 1] = "!"
-    before, after = _read(found.text), _read("\n".join(texts) + "\n")
+    before, after = _read_routing(found.text), _read_routing("\n".join(texts) + "\n")
     changes: dict[str, Any] = {}
     if before.static_routes != after.static_routes and not isinstance(device.static_routes, Unknown):
         gone = set(before.static_routes) - set(after.static_routes)
-        left_over = (None if one in gone else one for one in device.static_routes)
+        left_over = (None if static_route in gone else static_route for static_route in device.static_routes)
         changes |= _others("static_routes", device.static_routes, left_over)
     if isinstance(device.bgp, Bgp) and before.bgp is not None:
-        changes |= _other("bgp", device.bgp, _merged(device.bgp, before.bgp, after.bgp))
+        changes |= _other("bgp", device.bgp, _merge_bgp(device.bgp, before.bgp, after.bgp))
     if not isinstance(device.vrf_bgp, Unknown):
-        read = {one.vrf: one for one in before.vrf_bgp}
-        left = {one.vrf: one for one in after.vrf_bgp}
+        read = {bgp.vrf: bgp for bgp in before.vrf_bgp}
+        remaining_bgps = {bgp.vrf: bgp for bgp in after.vrf_bgp}
         merged = (
-            one if one.vrf not in read else _merged(one, read[one.vrf], left.get(one.vrf)) for one in device.vrf_bgp
+            bgp if bgp.vrf not in read else _merge_bgp(bgp, read[bgp.vrf], remaining_bgps.get(bgp.vrf))
+            for bgp in device.vrf_bgp
         )
         changes |= _others("vrf_bgp", device.vrf_bgp, merged)
-    return changed(device, **changes) if changes else device
+    return replace_fields(device, **changes) if changes else device
 
 
 def _other(name: str, own: object, made: object) -> dict[str, Any]:
@@ -224,26 +234,26 @@ def _other(name: str, own: object, made: object) -> dict[str, Any]:
 def _others(name: str, own: tuple[Any, ...], made: Iterable[Any]) -> dict[str, Any]:
     """Return a change of a field of several rows, of which some may be gone."""
     rows = tuple(one for one in made if one is not None)
-    alike = len(rows) == len(own) and all(one is other for one, other in zip(rows, own, strict=True))
+    alike = len(rows) == len(own) and all(row is other for row, other in zip(rows, own, strict=True))
     return {} if alike else {name: rows}
 
 
-def _merged(own: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
+def _merge_bgp(own_bgp: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
     """Return a process in which what differs between two readings of its text is as in the second."""
     if after is None:
         return None
     changes = _differences(before, after, without=("neighbors",))
-    read = {one.key: one for one in those_known(before.neighbors)}
-    left = {one.key: one for one in those_known(after.neighbors)}
+    read = {one.key: one for one in known_rows(before.neighbors)}
+    remaining_neighbors = {one.key: one for one in known_rows(after.neighbors)}
     neighbors: list[BgpNeighbor] = []
-    for one in those_known(own.neighbors):
-        if one.key not in read:
-            neighbors.append(one)
-        elif one.key in left:
-            other = _differences(read[one.key], left[one.key])
-            neighbors.append(changed(one, **other) if other else one)
-    changes |= {} if isinstance(own.neighbors, Unknown) else _others("neighbors", own.neighbors, neighbors)
-    return changed(own, **changes) if changes else own
+    for neighbor in known_rows(own_bgp.neighbors):
+        if neighbor.key not in read:
+            neighbors.append(neighbor)
+        elif neighbor.key in remaining_neighbors:
+            other_differences = _differences(read[neighbor.key], remaining_neighbors[neighbor.key])
+            neighbors.append(replace_fields(neighbor, **other_differences) if other_differences else neighbor)
+    changes |= {} if isinstance(own_bgp.neighbors, Unknown) else _others("neighbors", own_bgp.neighbors, neighbors)
+    return replace_fields(own_bgp, **changes) if changes else own_bgp
 
 
 def _differences(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -259,17 +269,26 @@ def _permissive(device: Device) -> Device:
     """Return a device whose sessions have none of the route maps that are not there."""
 
     def process(bgp: Bgp) -> Bgp:
-        there = {one.name for one in bgp.route_maps}
+        names = {route_map.name for route_map in bgp.route_maps}
 
-        def session(one: BgpNeighbor) -> BgpNeighbor:
-            absent = [side for side in _POLICIES if getattr(one, side) is not None and getattr(one, side) not in there]
-            return changed(one, **dict.fromkeys(absent)) if absent else one
+        def session(neighbor: BgpNeighbor) -> BgpNeighbor:
+            absent = [
+                side
+                for side in _POLICIES
+                if getattr(neighbor, side) is not None and getattr(neighbor, side) not in names
+            ]
+            return replace_fields(neighbor, **dict.fromkeys(absent)) if absent else neighbor
 
-        told = (changed(one, policy=None) if one.policy not in (None, *there) else one for one in bgp.redistributions)
-        changes = _others("redistributions", bgp.redistributions, told)
+        redistributions = (
+            replace_fields(redistribution, policy=None)
+            if redistribution.policy not in (None, *names)
+            else redistribution
+            for redistribution in bgp.redistributions
+        )
+        changes = _others("redistributions", bgp.redistributions, redistributions)
         if not isinstance(bgp.neighbors, Unknown):
             changes |= _others("neighbors", bgp.neighbors, map(session, bgp.neighbors))
-        return changed(bgp, **changes) if changes else bgp
+        return replace_fields(bgp, **changes) if changes else bgp
 
     return _processes(device, process)
 
@@ -279,7 +298,7 @@ def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
     changes = _other("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
     if not isinstance(device.vrf_bgp, Unknown):
         changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
-    return changed(device, **changes) if changes else device
+    return replace_fields(device, **changes) if changes else device
 
 
 def _of_ipv4(device: Device) -> Device:
@@ -288,9 +307,9 @@ def _of_ipv4(device: Device) -> Device:
     def process(bgp: Bgp) -> Bgp:
         if isinstance(bgp.neighbors, Unknown):
             return bgp
-        left = (one for one in bgp.neighbors if ":" not in (one.address or ""))
-        changes = _others("neighbors", bgp.neighbors, left)
-        return changed(bgp, **changes) if changes else bgp
+        remaining_neighbors = (neighbor for neighbor in bgp.neighbors if ":" not in (neighbor.address or ""))
+        changes = _others("neighbors", bgp.neighbors, remaining_neighbors)
+        return replace_fields(bgp, **changes) if changes else bgp
 
     return _processes(device, process)
 
@@ -298,13 +317,13 @@ def _of_ipv4(device: Device) -> Device:
 def _literal(device: Device) -> Device:
     """Return a device without the lines of AS path lists that have a _, which no AS path has."""
 
-    def listed(one: AsPathList) -> AsPathList:
+    def drop_underscore_rules(one: AsPathList) -> AsPathList:
         rules = tuple(rule for rule in one.rules if "_" not in rule[1])
-        return one if len(rules) == len(one.rules) else changed(one, rules=rules)
+        return one if len(rules) == len(one.rules) else replace_fields(one, rules=rules)
 
     def process(bgp: Bgp) -> Bgp:
-        changes = _others("as_path_lists", bgp.as_path_lists, map(listed, bgp.as_path_lists))
-        return changed(bgp, **changes) if changes else bgp
+        changes = _others("as_path_lists", bgp.as_path_lists, map(drop_underscore_rules, bgp.as_path_lists))
+        return replace_fields(bgp, **changes) if changes else bgp
 
     return _processes(device, process)
 
@@ -313,8 +332,12 @@ def _later(device: Device) -> Device:
     """Return a device whose neighbors prefer others to it, as those do that heard of the others first."""
 
     def process(bgp: Bgp) -> Bgp:
-        own = address(bgp.router_id or "0.0.0.0")  # noqa: S104, a router id
-        return bgp if own is None else changed(bgp, router_id=str(Address("ipv4", _HIGHEST - own.number)))
+        own_address = address(bgp.router_id or "0.0.0.0")  # noqa: S104, a router id
+        return (
+            bgp
+            if own_address is None
+            else replace_fields(bgp, router_id=str(Address("ipv4", _HIGHEST - own_address.number)))
+        )
 
     return _processes(device, process)
 
@@ -324,17 +347,17 @@ def _set(device: Device, field: str, value: int | bool) -> Device:
 
     def process(bgp: Bgp) -> Bgp:
         own = getattr(bgp, field)
-        return bgp if own is None or _same(own, value) else changed(bgp, **{field: value})
+        return bgp if own is None or _same(own, value) else replace_fields(bgp, **{field: value})
 
     return _processes(device, process)
 
 
-def _differing(seen: Observation, made: Fabric) -> Mapping[Check, Sequence[Subject]]:
+def _differing(seen: Observation, fabric: Fabric) -> Mapping[Check, Sequence[Subject]]:
     """Return the items that differ in another fabric."""
-    other = computed(Index(made))
-    return {check: list(_items(seen, other, check)) for check in _HANGING}
+    other_observation = compute_observation(Index(fabric))
+    return {check: list(_items(seen, other_observation, check)) for check in _HANGING}
 
 
-def _items(seen: Observation, other: Observation, check: Check) -> Iterator[Subject]:
-    mine, there = seen.seen.get(check, {}), other.seen.get(check, {})
+def _items(seen: Observation, other_observation: Observation, check: Check) -> Iterator[Subject]:
+    mine, there = seen.seen.get(check, {}), other_observation.seen.get(check, {})
     return (item for item in {**mine, **there} if mine.get(item) != there.get(item))

@@ -16,7 +16,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
 from nodrop.routing.observation import Flow
-from nodrop.validating import computed, destinations
+from nodrop.validating import compute_observation, destinations
 from nodrop.validating.batfish.failures import SHOWN_WAYS, Called, Witness
 from nodrop.validating.batfish.names import Exported, specified
 from nodrop.validating.batfish.service import Loaded, Service
@@ -63,17 +63,17 @@ def difference(
     prefixes: set[str] = set()
     with Service(service, progress=progress) as opened:
         sides = []
-        for reading, own, exported in made:
+        for reading, own_index, exported in made:
             if progress is not None:
                 progress(f"Batfish reads {len(exported.files)} files")
             loaded = opened.load(exported.files)
-            leaves = frozenset(item[0] for item in computed(own).seen.get("reach", {}))
+            leaves = frozenset(item[0] for item in compute_observation(own_index).seen.get("reach", {}))
             called = Called.of(exported, loaded)
             texts = _texts(exported)
             sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
-            prefixes |= destinations(own).keys()
-        found = differing(sides[0], sides[1], prefixes, progress)
-    return replace(found, told=(opened.told, *found.told))
+            prefixes |= destinations(own_index).keys()
+        found_difference = differing(sides[0], sides[1], prefixes, progress)
+    return replace(found_difference, told=(opened.told, *found_difference.told))
 
 
 def differing(
@@ -81,9 +81,9 @@ def differing(
 ) -> Difference:
     """Return what becomes of packets to some prefixes, from every leaf that both builds have."""
     told = []
-    wanted = sorted(set(prefixes), key=natural)
-    ipv4 = {prefix: network for prefix in wanted if isinstance(network := ip_network(prefix), IPv4Network)}
-    if len(ipv4) < len(wanted):
+    wanted_prefixes = sorted(set(prefixes), key=natural)
+    ipv4 = {prefix: network for prefix in wanted_prefixes if isinstance(network := ip_network(prefix), IPv4Network)}
+    if len(ipv4) < len(wanted_prefixes):
         told.append("the builds are compared for IPv4 alone: Batfish reads no IPv6 routes")
     single = sorted(old.leaves ^ new.leaves, key=natural)
     told += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
@@ -91,7 +91,9 @@ def differing(
     if not starts or not ipv4 or old.loaded.name == new.loaded.name:
         return Difference(flows=(), told=tuple(told))
     search = _Search(old, new, ipv4, starts, progress)
-    flows = tuple(sorted(search.flows(), key=lambda one: (natural(one.start), natural(one.prefix), one.lost, one.port)))
+    flows = tuple(
+        sorted(search.flows(), key=lambda flow: (natural(flow.start), natural(flow.prefix), flow.lost, flow.port))
+    )
     if search.left:
         told.append(f"{len(search.left)} prefixes differ together and were not told apart: {', '.join(search.left)}")
     return Difference(flows=flows, told=tuple(told))
@@ -99,10 +101,10 @@ def differing(
 
 def _texts(exported: Exported) -> dict[str, str]:
     """Return the text of each device's files."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for file, (device, _) in sorted(exported.where.items()):
-        found[device] = found.get(device, "") + exported.files[file]
-    return found
+        texts[device] = texts.get(device, "") + exported.files[file]
+    return texts
 
 
 def _starts(old: Side, new: Side) -> Iterator[str]:
@@ -122,7 +124,7 @@ def _host_ports(side: Side) -> set[tuple[str, str]]:
     devices = {device.name for device in side.fabric.devices}
     links = [link for link in side.fabric.links if not {link.a.node, link.b.node} <= devices]
     ends = {end for link in links for end in (link.a, link.b)}
-    return {(there.node, there.port) for end in ends if (there := side.called.ports.get(end)) is not None}
+    return {(port.node, port.port) for end in ends if (port := side.called.ports.get(end)) is not None}
 
 
 class _Search:
@@ -145,7 +147,7 @@ class _Search:
 
     def flows(self) -> Iterator[Flow]:
         """Yield what differs, once for each start and prefix; of a device's ports only where it delivers itself."""
-        found: dict[tuple[str, str, bool, str], Flow] = {}
+        found_flows: dict[tuple[str, str, bool, str], Flow] = {}
         sets = [tuple(self._prefixes)]
         while sets:
             prefixes = sets.pop(0)
@@ -156,12 +158,12 @@ class _Search:
                     sets += [prefixes[:half], prefixes[half:]]
                     continue
                 self.left += prefixes
-            for one in witnesses:
-                flow = self._flow(one, prefixes)
-                found.setdefault((flow.start, flow.prefix, flow.lost, flow.port), flow)
-        for start, prefix, lost, port in found:
-            if not port or (start, prefix, lost, "") not in found:
-                yield found[start, prefix, lost, port]
+            for witness in witnesses:
+                flow = self._flow(witness, prefixes)
+                found_flows.setdefault((flow.start, flow.prefix, flow.lost, flow.port), flow)
+        for start, prefix, lost, port in found_flows:
+            if not port or (start, prefix, lost, "") not in found_flows:
+                yield found_flows[start, prefix, lost, port]
 
     def _ask(self, prefixes: Sequence[str]) -> Iterator[Witness]:
         self._asked += 1
@@ -176,10 +178,16 @@ class _Search:
         )
         return (Witness.of(row, self._devices) for row in rows)
 
-    def _flow(self, one: Witness, prefixes: Sequence[str]) -> Flow:
-        to = ip_address(one.to)
+    def _flow(self, witness: Witness, prefixes: Sequence[str]) -> Flow:
+        to = ip_address(witness.to)
         within = [prefix for prefix in prefixes if to in self._prefixes[prefix]]
         prefix = max(within, key=lambda each: self._prefixes[each].prefixlen)
         return Flow(
-            start=one.start, port=one.port, prefix=prefix, to=one.to, before=one.before, after=one.after, lost=one.lost
+            start=witness.start,
+            port=witness.port,
+            prefix=prefix,
+            to=witness.to,
+            before=witness.before,
+            after=witness.after,
+            lost=witness.lost,
         )

@@ -48,7 +48,7 @@ class Called:
         """Ask a snapshot."""
         names = Names(exported)
         there = [row["Interface"] for row in loaded.ask("interfaceProperties", properties="MTU")]
-        ports = {names.end(one): End(one["hostname"], one["interface"]) for one in there}
+        ports = {names.end(interface): End(interface["hostname"], interface["interface"]) for interface in there}
         return cls(nodes=names.nodes, ports={end: name for end, name in ports.items() if end is not None})
 
 
@@ -77,20 +77,20 @@ def with_failures(
     hidden = [seen.unseen.get(check, {}) for check in ("routes", "reach")]
     reasons = [reason for items in hidden for item, reason in items.items() if not item or ":" not in item[-1]]
     if reasons:
-        found = Tried(unseen={(): reasons[0]})
+        failure = Tried(unseen={(): reasons[0]})
     else:
         called = Called.of(exported, base)
-        found = tried(base, called, index.fabric, computed, destinations(index), progress)
+        failure = try_failures(base, called, index.fabric, computed, destinations(index), progress)
     return replace(
         seen,
-        seen={**seen.seen, **({"failures": found.seen} if found.seen else {})},
-        said={**seen.said, **{("failures", item): said for item, said in found.said.items()}},
-        unseen={**seen.unseen, "failures": found.unseen, "recoveries": {(): RECOVERIES}},
-        told=(*seen.told, *found.told),
+        seen={**seen.seen, **({"failures": failure.seen} if failure.seen else {})},
+        said={**seen.said, **{("failures", item): said for item, said in failure.said.items()}},
+        unseen={**seen.unseen, "failures": failure.unseen, "recoveries": {(): RECOVERIES}},
+        told=(*seen.told, *failure.told),
     )
 
 
-def tried(
+def try_failures(
     base: Loaded,
     called: Called,
     fabric: Fabric,
@@ -103,23 +103,23 @@ def tried(
     `announced` has the devices by prefix; what a device that fails announces alone is not missed. A failure of a
     device or cable that is not in the snapshot is unseen, and so are those beyond what a fabric of this size takes.
     """
-    found = Tried()
+    failure = Tried()
     trial = _Trial(base, called, computed, announced)
-    failures = dict(_failures(fabric, called, computed, found))
+    failures = dict(_failures(fabric, called, computed, failure))
     most = max(AT_LEAST, SWITCHES_COMPUTED // max(1, len(called.nodes)))
     chosen = _spread(list(failures), most)
     for item in failures:
         if item not in chosen:
-            found.unseen[item] = f"of {len(failures)} failures {most} are tried in a fabric of this size"
+            failure.unseen[item] = f"of {len(failures)} failures {most} are tried in a fabric of this size"
     if any(":" in prefix for prefix in announced):
-        found.told.append("failures are tried for IPv4 alone: Batfish reads no IPv6 routes")
+        failure.told.append("failures are tried for IPv4 alone: Batfish reads no IPv6 routes")
     if len(chosen) < len(failures):
-        found.told.append(f"failures: {len(chosen)} of {len(failures)} were tried")
+        failure.told.append(f"failures: {len(chosen)} of {len(failures)} were tried")
     for number, item in enumerate(chosen, start=1):
         if progress is not None:
             progress(f"failures: {number} of {len(chosen)}")
-        _judge(found, item, trial.without(item[-1], failures[item]), computed)
-    return found
+        _judge(failure, item, trial.without(item[-1], failures[item]), computed)
+    return failure
 
 
 def _judge(found: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
@@ -190,7 +190,7 @@ class _Trial:
         self._nested = frozenset(_nested(computed.seen.get("routes", {}), self._prefixes))
 
     def without(self, what: str, failure: _Failure) -> _Outcome:
-        """What the leaves lose."""
+        """Return the routes that the leaves lose."""
         starts = [leaf for leaf in self._leaves if leaf != what]
         missed = [prefix for prefix in self._prefixes if self._announced[prefix] != {what}]
         if not starts or not missed:
@@ -209,11 +209,11 @@ class _Trial:
         hit = [one for one in witnesses if one.lost]
         lost = set(self._gone(snapshot, {one.start for one in hit} | (self._nested & set(starts)), missed))
         said = []
-        for one in hit:
-            within = [prefix for prefix in missed if ip_address(one.to) in self._prefixes[prefix]]
-            if not any((one.start, prefix) in lost for prefix in within):
-                lost.add((one.start, max(within, key=lambda prefix: self._prefixes[prefix].prefixlen)))
-                said.append(f"{one.start} to {one.to}: {one.after}")
+        for witness in hit:
+            within = [prefix for prefix in missed if ip_address(witness.to) in self._prefixes[prefix]]
+            if not any((witness.start, prefix) in lost for prefix in within):
+                lost.add((witness.start, max(within, key=lambda prefix: self._prefixes[prefix].prefixlen)))
+                said.append(f"{witness.start} to {witness.to}: {witness.after}")
         snapshot.forget()
         return _Outcome(frozenset(lost), ", ".join(said))
 
@@ -232,8 +232,10 @@ class _Trial:
 
 def _nested(routes: Iterable[Subject], prefixes: Mapping[str, IPv4Network]) -> Iterator[str]:
     """Yield the devices that have a route to what holds a destination: they deliver, though its own route is gone."""
-    held = {network.supernet(new_prefix=length) for network in prefixes.values() for length in range(network.prefixlen)}
-    wide = {str(network) for network in held}
+    networks = {
+        network.supernet(new_prefix=length) for network in prefixes.values() for length in range(network.prefixlen)
+    }
+    wide = {str(network) for network in networks}
     for device, _, _, prefix in routes:
         if prefix in wide:
             yield device

@@ -53,37 +53,37 @@ class Names:
         return {device: node for node, device in self._devices.items()}
 
     def device(self, node: object) -> str | None:
-        """The device that a node is, from its name or its cell in a row; None for hosts and what is nobody's."""
+        """Return the device that a node is, from its name or its cell in a row; None for hosts and what is nobody's."""
         name = node.get("name") if isinstance(node, dict) else node
         return self._devices.get(str(name).lower())
 
     def end(self, interface: object) -> End | None:
-        """The device and leg of an interface's cell in a row; None where it is none of a device."""
+        """Return the device and leg of an interface's cell in a row; None where it is none of a device."""
         if not isinstance(interface, dict):
             return None
         return self.leg(self.device(interface.get("hostname")), interface.get("interface"))
 
     def leg(self, device: str | None, interface: object) -> End | None:
-        """The same of a device and the name of an interface; one without a name in the model keeps Batfish's."""
+        """Return the same of a device and an interface name; one without a name in the model keeps Batfish's."""
         if device is None or interface is None:
             return None
         return End(device, self._legs.get((device, str(interface).lower()), str(interface)))
 
     def place(self, file: str, line: int | None) -> tuple[str | None, Place | None]:
-        """The device of a file of the snapshot, and where a line of it stands in the device's own files."""
+        """Return the device of a file of the snapshot, and the place of a line of it in the device's files."""
         found = self._exported.where.get(file)
         if found is None:
             return None, None
         return found[0], None if line is None else found[1](line)
 
     def line(self, file: str, line: int | None) -> str:
-        """A line of the snapshot."""
+        """Return a line of the snapshot."""
         lines = self._exported.files.get(file, "").splitlines()
         return lines[line - 1].strip() if line is not None and 0 < line <= len(lines) else ""
 
 
 def vrf(row: Row) -> str | None:
-    """The VRF of a row; None is the default one."""
+    """Return the VRF of a row; None is the default one."""
     name = row.get("VRF")
     return None if name in (None, "default") else str(name)
 
@@ -96,19 +96,19 @@ class Owners:
         self._subnets: dict[tuple[str, str | None], dict[Prefix, End]] = {}
         for row in rows:
             end = names.leg(names.device(row["Node"]), row["Interface"])
-            own = address(str(row["IP"]))
-            if end is None or own is None:
+            own_address = address(str(row["IP"]))
+            if end is None or own_address is None:
                 continue
-            self.of.setdefault((vrf(row), str(own)), set()).add(end)
-            subnet = prefix(f"{own}/{row['Mask']}")
+            self.of.setdefault((vrf(row), str(own_address)), set()).add(end)
+            subnet = prefix(f"{own_address}/{row['Mask']}")
             if subnet is not None:
                 self._subnets.setdefault((end.node, vrf(row)), {})[subnet] = end
 
     def towards(self, device: str, where: str | None, far: str) -> str | None:
-        """The leg in whose subnet an address is, the longest first."""
-        found = address(far)
+        """Return the leg in whose subnet an address is, the longest first."""
+        found_address = address(far)
         subnets = self._subnets.get((device, where), {})
-        matching = [one for one in subnets if found is not None and one.has(found)]
+        matching = [subnet for subnet in subnets if found_address is not None and subnet.has(found_address)]
         return subnets[max(matching, key=lambda one: one.length)].port if matching else None
 
 

@@ -18,7 +18,7 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, FATES, Check, Observation, Refused, route_item
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import FIRST_COME, UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
 from nodrop.validating.batfish.names import Exported, Names, Owners, specified
@@ -49,7 +49,7 @@ class Observing:
         progress: Callable[[str], None] | None = None,
     ) -> None:
         self.reading, self.index, self.exported, self.loaded = reading, index, exported, loaded
-        self.computed, self.names = computed(index), Names(exported)
+        self.computed, self.names = compute_observation(index), Names(exported)
         self.progress = progress
         self.seen: dict[Check, dict[Subject, Hashable]] = {check: {} for check in CHECKS[:-2]}
         self.said: dict[tuple[Check, Subject], str] = {}
@@ -69,7 +69,7 @@ class Observing:
             said=self.said,
             unseen={check: items for check, items in self.unseen.items() if items},
             refused=tuple(self.refused),
-            told=(*told, *self._lines_told(), seconds),
+            told=(*told, *self._format_unread_lines(), seconds),
         )
 
     def _ask(self, question: str, **parameters: Any) -> Sequence[Row]:
@@ -77,7 +77,7 @@ class Observing:
             self.progress(f"asking Batfish: {question}")
         return self.loaded.ask(question, **parameters)
 
-    def _wanted(self, check: Check) -> Iterator[Subject]:
+    def _computed_items(self, check: Check) -> Iterator[Subject]:
         """Yield the items that there are of a check."""
         yield from self.computed.seen.get(check, {})
 
@@ -93,7 +93,7 @@ class Observing:
     def _passed_over(self) -> Mapping[str, Mapping[str, Place | None]]:
         return lines.passed_over(self._skipped, self.names, self._followed)
 
-    def _lines_told(self) -> Iterator[str]:
+    def _format_unread_lines(self) -> Iterator[str]:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
         shown = []
         for text, places in list(self._passed_over.items())[:LINES]:
@@ -139,18 +139,18 @@ class Observing:
             if not leg.ports or leg.ports == (leg.name,)
         }
         self.seen["addresses"].update(questions.owned(self._owners, plain))
-        wanted = set(self._wanted("addresses"))
+        wanted_computed_items = set(self._computed_items("addresses"))
         for item, devices in questions.router_ids(self._ask("bgpProcessConfiguration"), self.names).items():
-            if item in wanted or len(devices) > 1:
+            if item in wanted_computed_items or len(devices) > 1:
                 self.seen["addresses"][item] = devices
 
     def _links(self) -> None:
-        joined = questions.joined(self._ask("layer3Edges"), self.names)
-        cables = questions.joined(self._ask("layer1Edges"), self.names)
+        joined = questions.find_links(self._ask("layer3Edges"), self.names)
+        cables = questions.find_links(self._ask("layer1Edges"), self.names)
         rows = self._ask("interfaceProperties", properties="MTU, Active, All_Prefixes")
         ports = questions.ports(rows, self.names)
         ends = {link_subject(link.a, link.b): (link.a, link.b) for link in self.reading.fabric.links}
-        for item in self._wanted("links"):
+        for item in self._computed_items("links"):
             a, b = (ports.get(end) for end in ends[item])
             if a is None or b is None:
                 continue
@@ -167,22 +167,22 @@ class Observing:
     @cached_property
     def _peers(self) -> Mapping[Subject, questions.Peer]:
         plane = of(self.index)
-        found = {
+        peer = {
             down.router.at(down.neighbor): questions.Peer("" if down.leg is None else down.leg.name, None)
             for down in plane.down
         }
         for session in plane.sessions:
             for side, far in ((session.a, session.b), (session.b, session.a)):
                 item = plane.routers[side.router].at(side.neighbor)
-                found[item] = questions.Peer(side.leg.name, plane.routers[far.router].device.name)
-        return found
+                peer[item] = questions.Peer(side.leg.name, plane.routers[far.router].device.name)
+        return peer
 
     def _sessions(self) -> None:
         compatibility = self._ask("bgpSessionCompatibility")
         status = self._ask("bgpSessionStatus")
-        for one in questions.sessions(status, compatibility, self.names, self._owners, self._peers):
-            self.seen["sessions"][one.item] = "up" if one.up else "down"
-            self.said["sessions", one.item] = one.said
+        for session in questions.sessions(status, compatibility, self.names, self._owners, self._peers):
+            self.seen["sessions"][session.item] = "up" if session.up else "down"
+            self.said["sessions", session.item] = session.said
 
     def _routes(self) -> None:
         nodes = sorted(self.names.nodes.values(), key=natural)
@@ -193,34 +193,40 @@ class Observing:
     def _reach(self) -> None:
         plane, fates = of(self.index), self.seen["reach"]
         starts = {(one.device.name, one.vrf) for one in plane.routers if leaf(one)}
-        known = {device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]}
-        reaching = Reaching(self._ask, self.names, known, self._dscp)
+        known_nodes = {
+            device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]
+        }
+        reaching = Reaching(self._ask, self.names, known_nodes, self._dscp)
         aimed = [aim for aim in aims(self.index) if aim.prefix.family == "ipv4"]
-        found = reaching.fates(starts, {to for aim in aimed for to in aim.to})
+        found_fates = reaching.fates(starts, {to for aim in aimed for to in aim.to})
         for router in plane.routers:
             for aim in aimed if (router.device.name, router.vrf) in starts else ():
                 item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
-                results = [(found.get((router.device.name, router.vrf, to)), to) for to in aim.to]
+                results = [(found_fates.get((router.device.name, router.vrf, to)), to) for to in aim.to]
                 ends = [(*result, to) for result, to in results if result is not None]
                 if item not in self.computed.seen.get("reach", {}) or len(ends) < len(results):
                     continue
                 fates[item], said, to = min(ends, key=lambda row: FATES.index(row[0]))
                 self.said["reach", item] = f"to {to}: {said}" if said else ""
-        for device, vrf, left in reaching.left:
-            for aim in (one for one in aimed if left in one.to):
+        for device, vrf, remaining_address in reaching.left:
+            for aim in (one for one in aimed if remaining_address in one.to):
                 item = route_item(device, str(aim.prefix), vrf, "reach")
-                self.unseen["reach"][item] = reaching.why_left
-        looped = {to for (_, _, to), (fate, _) in found.items() if fate == "loop"}
-        for one in sorted(reaching.loops(), key=lambda one: (one.to, natural(one.device))):
-            if one.to not in looped:
-                looped.add(one.to)
-                item = route_item(one.device, f"{one.to}/32", one.vrf, "reach")
-                fates[item], self.said["reach", item] = "loop", one.said
+                self.unseen["reach"][item] = reaching.remaining_reason
+        looped = {to for (_, _, to), (fate, _) in found_fates.items() if fate == "loop"}
+        for loop in sorted(reaching.loops(), key=lambda witness: (witness.to, natural(witness.device))):
+            if loop.to not in looped:
+                looped.add(loop.to)
+                item = route_item(loop.device, f"{loop.to}/32", loop.vrf, "reach")
+                fates[item], self.said["reach", item] = "loop", loop.said
 
     @cached_property
     def _dscp(self) -> int:
-        marks = (one.dscp for one in self.reading.fabric.classes if one.purpose == "rdma" and one.dscp)
-        return next((found[0] for found in marks if not isinstance(found, Unknown)), RDMA_DSCP)
+        marks = (
+            traffic_class.dscp
+            for traffic_class in self.reading.fabric.classes
+            if traffic_class.purpose == "rdma" and traffic_class.dscp
+        )
+        return next((found_marks[0] for found_marks in marks if not isinstance(found_marks, Unknown)), RDMA_DSCP)
 
     def _blind(self) -> None:
         """Add what Batfish drops, skips or does not follow; an item that is not seen has no value.
@@ -228,7 +234,7 @@ class Observing:
         What hangs on which route came first is seen as it is, and only not compared.
         """
         for check in _OF_ADDRESSES:
-            for item in self._wanted(check):
+            for item in self._computed_items(check):
                 if ":" in item[-1]:
                     self.unseen[check][item] = UNSEEN_IPV6
         for check, items in left_out(self.exported, self.computed).items():

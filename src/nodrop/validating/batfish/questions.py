@@ -33,17 +33,17 @@ FATES: Final[Mapping[str, str]] = {
 """Where packets end in Batfish's words, the worst first."""
 
 
-def joined(edges: Iterable[Row], names: Names) -> set[Subject]:
-    """The links between legs that are each other's next router (`layer3Edges`), or that a cable joins (`layer1Edges`).
+def find_links(edges: Iterable[Row], names: Names) -> set[Subject]:
+    """Return the links between legs that are next routers (`layer3Edges`), or that a cable joins (`layer1Edges`).
 
     Of cables Batfish leaves out without a word those to nodes and ports that it does not have.
     """
-    found = set()
+    links = set()
     for row in edges:
         a, b = names.end(row["Interface"]), names.end(row["Remote_Interface"])
         if a is not None and b is not None:
-            found.add(link_subject(a, b))
-    return found
+            links.add(link_subject(a, b))
+    return links
 
 
 class Port(NamedTuple):
@@ -56,12 +56,12 @@ class Port(NamedTuple):
 
 def ports(properties: Iterable[Row], names: Names) -> dict[End, Port]:
     """All legs (`interfaceProperties`)."""
-    found = {}
+    port_by_end = {}
     for row in properties:
         end = names.end(row["Interface"])
         if end is not None and row["MTU"] is not None:
-            found[end] = Port(int(row["MTU"]), bool(row["Active"]), bool(row["All_Prefixes"]))
-    return found
+            port_by_end[end] = Port(int(row["MTU"]), bool(row["Active"]), bool(row["All_Prefixes"]))
+    return port_by_end
 
 
 class Peer(NamedTuple):
@@ -110,7 +110,7 @@ def _session_key(row: Row, names: Names) -> tuple[object, ...]:
 
 
 def _session_item(row: Row, device: str, names: Names, owners: Owners, expected: Mapping[Subject, Peer]) -> Subject:
-    """The item of a session: by its interface, or its address; one over a numbered interface goes by the interface."""
+    """Return the item of a session: by its interface, or its address; over a numbered interface, the interface."""
     where = vrf(row)
     kind: Subject = (device, "@neighbors") if where is None else (device, "@vrf_bgp", where, "neighbors")
     local = names.end(row["Local_Interface"])
@@ -134,7 +134,7 @@ def owned(owners: Owners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]
 
 
 def router_ids(processes: Iterable[Row], names: Names) -> dict[Subject, tuple[str, ...]]:
-    """The router ids of the default VRF (`bgpProcessConfiguration`), each with the devices that have it."""
+    """Return the router ids of the default VRF (`bgpProcessConfiguration`), each with the devices that have it."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for row in processes:
         device = names.device(row["Node"])
@@ -144,7 +144,7 @@ def router_ids(processes: Iterable[Row], names: Names) -> dict[Subject, tuple[st
 
 
 def routes(rows: Iterable[Row], names: Names, owners: Owners) -> dict[Subject, frozenset[str]]:
-    """The ports of the next hops of routes of BGP and static ones (`routes`), by item."""
+    """Return the ports of the next hops of routes of BGP and static ones (`routes`), by item."""
     found: defaultdict[Subject, set[str]] = defaultdict(set)
     known: dict[tuple[str, str | None, str], str] = {}
     for row in rows:
@@ -190,6 +190,6 @@ def witnesses(rows: Iterable[Row], names: Names) -> Iterator[Witness]:
         if device is None or to is None:
             continue
         ends = {str(trace["disposition"]) for trace in row["Traces"]}
-        word = next((one for one in FATES if one in ends), min(ends, default="nothing"))
+        word = next((fate for fate in FATES if fate in ends), min(ends, default="nothing"))
         where = flow.get("ingressVrf")
         yield Witness(device, None if where in (None, "default") else str(where), to, FATES.get(word, "no route"), word)

@@ -36,23 +36,23 @@ class Reaching:
         self.left: list[tuple[str, str | None, Address]] = []
 
     @property
-    def why_left(self) -> str:
+    def remaining_reason(self) -> str:
         """Why there are some left."""
         return f"Batfish shows one lost packet per switch and question, and {self._most} questions did not tell all"
 
     def fates(
         self, starts: Collection[Start], destinations: Collection[Address]
     ) -> dict[tuple[str, str | None, Address], Fate]:
-        """What becomes of packets from each start to each destination; none of starts that send nothing anywhere."""
-        able = {one for one in starts if one[0] in self._nodes}
+        """Return the fate of packets from each start to each destination; none of starts that send nothing."""
+        able = {start for start in starts if start[0] in self._nodes}
         everywhere = sorted(destinations)
         if not able or not everywhere:
             return {}
         sending = set(self._witnesses(able, everywhere, _SUCCESS))
         lost = self._witnesses(able, everywhere, _FAILURE)
-        found = {(*start, to): _DELIVERED for start in sending - set(lost) for to in everywhere}
-        found.update(self._lost(lost, everywhere, sending))
-        return found
+        found_fates = {(*start, to): _DELIVERED for start in sending - set(lost) for to in everywhere}
+        found_fates.update(self._lost(lost, everywhere, sending))
+        return found_fates
 
     def _lost(
         self, lost: Mapping[Start, Fate], to: Sequence[Address], sending: Collection[Start]
@@ -62,15 +62,15 @@ class Reaching:
             yield from (((*start, to[0]), fate) for start, fate in lost.items())
             return
         alike = set(self._alike({start: fate for start, fate in lost.items() if start not in sending}, to))
-        yield from (((*start, one), lost[start]) for start in alike for one in to)
-        rest = set(lost) - alike
-        if rest and self._asked >= self._most:
-            self.left += [(*start, one) for start in rest for one in to]
+        yield from (((*start, address), lost[start]) for start in alike for address in to)
+        remaining_starts = set(lost) - alike
+        if remaining_starts and self._asked >= self._most:
+            self.left += [(*start, address) for start in remaining_starts for address in to]
             return
         middle = (len(to) + 1) // 2
-        for half in (to[:middle], to[middle:]) if rest else ():
-            losing = self._witnesses(rest, half, _FAILURE)
-            yield from (((*start, one), _DELIVERED) for start in rest - set(losing) for one in half)
+        for half in (to[:middle], to[middle:]) if remaining_starts else ():
+            losing = self._witnesses(remaining_starts, half, _FAILURE)
+            yield from (((*start, address), _DELIVERED) for start in remaining_starts - set(losing) for address in half)
             if losing:
                 delivering = self._witnesses(losing, half, _SUCCESS) if len(half) > 1 else {}
                 yield from self._lost(losing, half, set(delivering))
@@ -79,11 +79,13 @@ class Reaching:
         """Yield the starts from which nothing arrives, where all of it ends as the one packet did that was shown."""
         for fate in sorted({one[0] for one in lost.values()}):
             starts = {start for start, one in lost.items() if one[0] == fate}
-            others = ", ".join(word for word, other in questions.FATES.items() if other not in (fate, "delivered"))
-            yield from starts - set(self._witnesses(starts, to, others))
+            other_action = ", ".join(
+                word for word, other in questions.FATES.items() if other not in (fate, "delivered")
+            )
+            yield from starts - set(self._witnesses(starts, to, other_action))
 
     def _witnesses(self, starts: Collection[Start], to: Sequence[Address], actions: str) -> dict[Start, Fate]:
-        """The starts that send a packet which ends as is asked, with its fate."""
+        """Return the starts that send a packet which ends as is asked, with its fate."""
         self._asked += 1
         headers = {
             "dstIps": ", ".join(map(str, to)),
@@ -94,7 +96,10 @@ class Reaching:
         nodes = sorted({self._nodes[device] for device, _ in starts}, key=natural)
         where = {"startLocation": specified(nodes)}
         rows = self._ask("reachability", pathConstraints=where, headers=headers, actions=actions)
-        found = {(one.device, one.vrf): (one.fate, one.said) for one in questions.witnesses(rows, self._names)}
+        found = {
+            (witness.device, witness.vrf): (witness.fate, witness.said)
+            for witness in questions.witnesses(rows, self._names)
+        }
         return {start: fate for start, fate in found.items() if start in starts}
 
     def loops(self) -> Iterator[questions.Witness]:

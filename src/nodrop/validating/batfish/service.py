@@ -103,7 +103,7 @@ class Service:
         """Make a snapshot of another, without some nodes and ports, by Batfish's names."""
         from pybatfish.datamodel.primitives import Interface
 
-        off = [Interface(one.node, one.port) for one in ports]
+        off = [Interface(port.node, port.port) for port in ports]
         with self.at_most(f"the snapshot {name}"):
             self._session.fork_snapshot(
                 base.name, name, overwrite=True, deactivate_nodes=list(nodes) or None, deactivate_interfaces=off or None
@@ -242,10 +242,10 @@ class Service:
                 self.poolmanager.pool_classes_by_scheme = {"http": Pool}
 
             def send(self, request: PreparedRequest, *_: object, **options: Any) -> Response:
-                left = SILENT_S if service._until is None else service._until - time.monotonic()
-                if left <= 0:
+                remaining_silent_s = SILENT_S if service._until is None else service._until - time.monotonic()
+                if remaining_silent_s <= 0:
                     raise _Late
-                options.update(timeout=(ANSWERS_S, min(left, SILENT_S)), proxies={})
+                options.update(timeout=(ANSWERS_S, min(remaining_silent_s, SILENT_S)), proxies={})
                 return super().send(request, **options)
 
         class Plain(Session):
@@ -316,22 +316,22 @@ def snapshot_name(files: Mapping[str, str | bytes]) -> str:
 
 def zipped(files: Mapping[str, str | bytes]) -> bytes:
     """Return the files as Batfish takes them: one folder in an archive. The same files give the same bytes."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    bytes_io = io.BytesIO()
+    with zipfile.ZipFile(bytes_io, "w") as archive:
         for path, data in sorted(files.items()):
             entry = zipfile.ZipInfo(f"snapshot/{path}")
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data, compresslevel=1)
-    return made.getvalue()
+    return bytes_io.getvalue()
 
 
 def _host(where: str) -> tuple[str, int]:
     """HOST, HOST:PORT or [ADDRESS]:PORT; ServiceUnavailable where it is none of them."""
-    found = _WHERE.fullmatch(where)
-    number = int(found["port"] or PORT) if found else 0
-    if not found or not 0 < number < 65536:
+    match = _WHERE.fullmatch(where)
+    number = int(match["port"] or PORT) if match else 0
+    if not match or not 0 < number < 65536:
         raise ServiceUnavailable(f"{where} names no service: HOST or HOST:PORT is expected, as 127.0.0.1:{PORT}")
-    return found["inside"] or found["address"] or found["host"], number
+    return match["inside"] or match["address"] or match["host"], number
 
 
 def _library() -> str:
@@ -343,7 +343,7 @@ def _library() -> str:
         hint = f"asking Batfish needs pybatfish{missing}: pip install nodrop[batfish]"
         raise ServiceUnavailable(hint) from None
     version = importlib.metadata.version("pybatfish")
-    numbers = tuple(number for part in version.split(".")[:2] if (number := whole_number(part)) is not None)
+    numbers = tuple(number for text in version.split(".")[:2] if (number := whole_number(text)) is not None)
     if numbers < LIBRARY:
         oldest = ".".join(map(str, LIBRARY))
         hint = f"{oldest} or later is needed: pip install --upgrade nodrop[batfish]"

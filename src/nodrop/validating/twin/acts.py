@@ -36,18 +36,18 @@ def act(lab: Lab, work: Work, tell: Tell) -> Part:
 
 def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
     """Send the largest packets over every cable, both ways: check `packets`, also of cables of hosts."""
-    found = crossings(sockets, lab.plan)
-    part = Part(seen={"packets": {}}, unseen={"packets": {}})
-    for link, crossing in found.items():
+    crossing_by_link = crossings(sockets, lab.plan)
+    packet = Part(seen={"packets": {}}, unseen={"packets": {}})
+    for link, crossing in crossing_by_link.items():
         item = link_subject(link.a, link.b)
-        part.seen["packets"][item] = "crosses" if crossing.crosses else "lost"
-        part.said["packets", item] = crossing.said
+        packet.seen["packets"][item] = "crosses" if crossing.crosses else "lost"
+        packet.said["packets", item] = crossing.said
     for item in work.computed.get("packets", {}):
-        if item not in part.seen["packets"]:
-            part.unseen["packets"][item] = "the twin has no such cable"
-    crossed = sum(one.crosses for one in found.values())
-    part.told.append(f"packets of the largest size crossed {crossed} of {len(found)} cables, both ways")
-    return part
+        if item not in packet.seen["packets"]:
+            packet.unseen["packets"][item] = "the twin has no such cable"
+    crossed = sum(one.crosses for one in crossing_by_link.values())
+    packet.told.append(f"packets of the largest size crossed {crossed} of {len(crossing_by_link)} cables, both ways")
+    return packet
 
 
 def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
@@ -76,7 +76,7 @@ def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Has
 
     What packets have not `reached` before anything failed is not lost by a failure.
     """
-    part = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
+    failure = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
     counted = destinations(lab.index)
     wanted = {
         (Space(device, vrf or None), _prefix(to)): counted[to]
@@ -90,15 +90,15 @@ def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Has
         tell(f"failure {number} of {len(items)}: {item[-1].replace('--', ' to ')}")
         broken = breaking.break_(item[-1])
         back = breaking.mend(item[-1])
-        part.seen["failures"][item], part.said["failures", item] = broken.lost, broken.said
-        part.seen["recoveries"][item] = "not as before" if back else "as before"
-        part.said["recoveries", item] = back
-    part.told.append(f"{len(items)} failures came and went in {time.monotonic() - begun:.0f} s")
-    return part
+        failure.seen["failures"][item], failure.said["failures", item] = broken.lost, broken.said
+        failure.seen["recoveries"][item] = "not as before" if back else "as before"
+        failure.said["recoveries", item] = back
+    failure.told.append(f"{len(items)} failures came and went in {time.monotonic() - begun:.0f} s")
+    return failure
 
 
 def _prefix(text: str) -> Prefix:
-    found = prefix(text)
-    if found is None:
+    found_prefix = prefix(text)
+    if found_prefix is None:
         raise ValueError(text)
-    return found
+    return found_prefix

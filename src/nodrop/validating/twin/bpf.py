@@ -110,21 +110,21 @@ class Program:
         return any(places[label] - starts[number] - 1 > _FAR for label in labels)
 
     def _rows(self, long: set[int], starts: list[int], places: dict[Label, int]) -> Sequence[Row]:
-        made: list[Row] = []
+        rows: list[Row] = []
         for number, part in enumerate(self._parts):
             if isinstance(part, _Operation):
-                made.append(Row(part.code, 0, 0, part.value))
+                rows.append(Row(part.code, 0, 0, part.value))
             elif isinstance(part, _Jump):
-                made.append(Row(JUMP, 0, 0, places[part.to] - starts[number] - 1))
+                rows.append(Row(JUMP, 0, 0, places[part.to] - starts[number] - 1))
             elif isinstance(part, _Branch):
                 after = starts[number] + (3 if number in long else 1)
                 both = [after if label is None else places[label] for label in (part.if_so, part.if_not)]
                 if number not in long:
-                    made.append(Row(part.code, both[0] - after, both[1] - after, part.value))
+                    rows.append(Row(part.code, both[0] - after, both[1] - after, part.value))
                 else:
-                    made.append(Row(part.code, 0, 1, part.value))
-                    made += [Row(JUMP, 0, 0, to - starts[number] - 2 - place) for place, to in enumerate(both)]
-        return made
+                    rows.append(Row(part.code, 0, 1, part.value))
+                    rows += [Row(JUMP, 0, 0, to - starts[number] - 2 - place) for place, to in enumerate(both)]
+        return rows
 
 
 def bytecode(rows: Sequence[Row]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nodrop.model.fabric import End
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject, cable_ends
 from nodrop.routing import compute
 from nodrop.routing.prefixes import Prefix
@@ -52,17 +52,17 @@ class Breaking:
         self._lab, self._sockets, self._wanted = lab, sockets, wanted
         self._names = {(space, leg): name for (space, name), leg in lab.plan.legs.items()}
         self._patience = waits or patience(lab)
-        self.before = self._seen()
+        self.before = self._observe_routes()
         self._up = self._sessions()
-        self._else = self._different(self._computed(frozenset()), self.before)
+        self._else = self._different(self._compute_routes(frozenset()), self.before)
 
     def break_(self, what: str) -> "Broken":
         """Let something fail, and return what is lost when routes are as they will be, before it is mended."""
         ends = self._ends(what)
         gone = "" if cable_ends(what) else what
-        self._lab.cut(*(ends[:1] if not gone else ends))
+        self._lab.cut_ports(*(ends[:1] if not gone else ends))
         far = [end for one in ends if (end := self._lab.index.far_end(*one)) is not None]
-        expected = self._computed(frozenset((*ends, *far)))
+        expected = self._compute_routes(frozenset((*ends, *far)))
         now = self._settle(expected, self._patience.broken_s, gone)
         wrong = [key for key in self._different(expected, now) - self._else if key[0].node != gone]
         left = {key for key, own in self._wanted.items() if key[0].node != gone and {*own} != {gone}}
@@ -94,29 +94,29 @@ class Breaking:
         different = self._different(self.before, now)
         return "; ".join(f"{space.node} sends otherwise to {to}" for space, to in sorted(different, key=str)[:3])
 
-    def _ends(self, what: str) -> tuple[End, ...]:
-        """The ports at what fails: the ends of a cable, or all ports of a device."""
-        return cable_ends(what) or self._lab.ends(what)
+    def _ends(self, node: str) -> tuple[End, ...]:
+        """Return the ports at what fails: the ends of a cable, or all ports of a device."""
+        return cable_ends(node) or self._lab.ends(node)
 
-    def _seen(self) -> Ways:
+    def _observe_routes(self) -> Ways:
         return _ways({space: self._sockets.posts[space].kernel.routes() for space in self._routers()})
 
     def _routers(self) -> Iterator[Space]:
         alive = frozenset(self._lab.devices)
         return (space for space in self._lab.plan.spaces if space.node in alive)
 
-    def _computed(self, failed: frozenset[End]) -> Ways:
-        """What nodrop computes for the fabric with some ports failed."""
+    def _compute_routes(self, failed: frozenset[End]) -> Ways:
+        """Compute the routes of the fabric with some ports failed."""
         plane = compute(self._lab.index, failed)
-        found: Ways = {}
+        routes: Ways = {}
         for family in plane.families:
             for router in plane.routers:
                 space = Space(router.device.name, router.vrf)
                 for route in plane.of(family).routes(router.number):
                     if route.source != "connected":
                         legs = () if route.discard else [hop.leg for hop in route.hops]
-                        found[space, route.prefix] = frozenset(self._names.get((space, leg), leg) for leg in legs)
-        return found
+                        routes[space, route.prefix] = frozenset(self._names.get((space, leg), leg) for leg in legs)
+        return routes
 
     def _different(self, one: Ways, other: Ways) -> set[tuple[Space, Prefix]]:
         """Where two differ, of the namespaces that run."""
@@ -127,18 +127,18 @@ class Breaking:
         """Wait until the routes are as expected, those aside that never were, and return them; or for so long."""
         end = time.monotonic() + patience_s
         while True:
-            now = self._seen()
-            different = self._different(expected, now) - self._else
+            observe_routes = self._observe_routes()
+            different = self._different(expected, observe_routes) - self._else
             if not any(key[0].node != gone for key in different) or time.monotonic() > end:
-                return now
+                return observe_routes
             time.sleep(_POLL_S)
 
     def _sessions(self) -> dict[Subject, bool]:
-        found: dict[Subject, bool] = {}
+        sessions: dict[Subject, bool] = {}
         asked = [name for name in self._lab.devices if self._lab.runs(name, "bgpd")]
         for rows in self._lab.each(lambda name: sessions_up(self._lab, name), asked):
-            found |= rows
-        return found
+            sessions |= rows
+        return sessions
 
 
 class Broken(NamedTuple):
@@ -149,7 +149,7 @@ class Broken(NamedTuple):
 
 
 def sessions_up(lab: Lab, node: str) -> dict[Subject, bool]:
-    """The sessions of a device in each family, and whether each is up; none of one whose bgpd does not answer."""
+    """Return the sessions of a device in each family, and whether each is up; none if bgpd does not answer."""
     try:
         said: Mapping[str, Any] = lab.json(node, "show bgp vrf all summary")
     except Silent:
@@ -188,8 +188,8 @@ def patience(lab: Lab) -> Patience:
 def _by_hold_timer(lab: Lab, name: str) -> bool:
     """Whether a device notices that a neighbor is gone by silence alone."""
     device = lab.fabric.device(name)
-    processes = [one for one in (device.bgp, *those_known(device.vrf_bgp)) if one and not isinstance(one, Unknown)]
-    far = any(neighbor.ebgp_multihop for one in processes for neighbor in those_known(one.neighbors))
+    processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if bgp and not isinstance(bgp, Unknown)]
+    far = any(neighbor.ebgp_multihop for process in processes for neighbor in known_rows(process.neighbors))
     return far or "no bgp fast-external-failover" in lab.vtysh(name, "show running-config")
 
 

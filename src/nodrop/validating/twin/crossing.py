@@ -45,10 +45,10 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
         if wire.b is not None:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
                 way = _Way(wire.links, near, far)
-                made = list(_packets(posts, way))
-                packets += made
-                ways += [way] * len(made)
-            if not made:
+                new_packets = list(_packets(posts, way))
+                packets += new_packets
+                ways += [way] * len(new_packets)
+            if not new_packets:
                 for link in wire.links:
                     lost[link] = {f"{link.a} and {link.b} have no addresses in one subnet": set()}
                     tried[link] = set()
@@ -58,9 +58,9 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
         for link in way.links:
             tried.setdefault(link, set()).add((packet.target.family, packet.size_bytes))
             if to[place] not in flight.arrivals:
-                here, there = (link.a, link.b) if link.a in way.near.ends else (link.b, link.a)
+                end, far_end = (link.a, link.b) if link.a in way.near.ends else (link.b, link.a)
                 why = f" ({flight.refused})" if flight.refused else ""
-                what = f"{packet.size_bytes} B from {here} do not arrive at {there}{why}"
+                what = f"{packet.size_bytes} B from {end} do not arrive at {far_end}{why}"
                 lost.setdefault(link, {}).setdefault(what, set()).add(packet.target.family)
     return {
         link: Crossing(False, _lost(lost[link], found)) if link in lost else Crossing(True, _sizes(found))
@@ -89,25 +89,31 @@ def _packets(posts: Posts, way: _Way) -> Iterable[Packet]:
 
 def _subnets(nic: Nic) -> list[tuple[Address, Prefix]]:
     rows = ((address(text), prefix(text)) for text in nic.addresses)
-    return [(own, subnet) for own, subnet in rows if own is not None and subnet is not None]
+    return [(own_address, subnet) for own_address, subnet in rows if own_address is not None and subnet is not None]
 
 
 def _pair(
     family: Family, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
 ) -> tuple[Address, Address] | tuple[None, None]:
     """Addresses of both ends of a cable of which each is in the other's subnet; None where there are none."""
-    for there, subnet in far:
-        for here, own in near:
-            if here != there and here.family == family and own.has(there) and subnet.has(here):
-                return here, there
+    for far_address, subnet in far:
+        for near_address, own_prefix in near:
+            if (
+                near_address != far_address
+                and near_address.family == family
+                and own_prefix.has(far_address)
+                and subnet.has(near_address)
+            ):
+                return near_address, far_address
     return None, None
 
 
 def _lost(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) -> str:
-    """What is lost, with the family where packets of the other get through."""
+    """Return the lost packets, with the family where packets of the other family get through."""
     families = {family for family, _ in tried}
     return "; ".join(
-        what if found == families else f"{min(found).replace('ip', 'IP')}: {what}" for what, found in rows.items()
+        what if found_rows == families else f"{min(found_rows).replace('ip', 'IP')}: {what}"
+        for what, found_rows in rows.items()
     )
 
 

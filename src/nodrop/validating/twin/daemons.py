@@ -85,7 +85,7 @@ class Daemons:
         done = self._run("vtysh", f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
         if done.stdout.startswith(_NOT_LET_IN):
             raise Failed(done.stdout.strip())
-        return refused(done.stdout, self._boot.text)
+        return parse_refusals(done.stdout, self._boot.text)
 
     def _command(self, daemon: str) -> str:
         home = self._home
@@ -99,12 +99,12 @@ class Daemons:
         for vrf in self._boot.vrfs:
             if vrf in (".", "..") or not _VRF.fullmatch(vrf):
                 raise Failed(f"{daemon}: {vrf!r} cannot be the name of a VRF")
-        own = home / "netns"
-        lines = [f"mkdir -p {own}"]
+        own_path = home / "netns"
+        lines = [f"mkdir -p {own_path}"]
         for vrf, space in sorted(self._boot.vrfs.items()):
-            file = shlex.quote(str(own / vrf))
+            file = shlex.quote(str(own_path / vrf))
             lines += [f"touch {file}", f"mount --bind /run/netns/{space} {file}"]
-        lines += [f"mount --rbind {own} /run/netns"]
+        lines += [f"mount --rbind {own_path} /run/netns"]
         words += ["--vrfwnetns"] if daemon == "zebra" else []
         return " && ".join((*lines, "exec " + shlex.join(map(str, words))))
 
@@ -131,31 +131,31 @@ class Daemons:
         return parse_json(said.encode(), f"{daemon}: {command}") if said.startswith(("{", "[")) else {}
 
     def log(self, daemon: str) -> str:
-        """What a daemon has written into its log, of the level `informational` and above."""
+        """Return the lines of a daemon's log, of the level `informational` and above."""
         file = self._home / f"{daemon}.log"
         return file.read_text(errors="replace") if file.exists() else ""
 
 
-def refused(told: str, text: str) -> tuple[Said, ...]:
+def parse_refusals(told: str, text: str) -> tuple[Said, ...]:
     """Return what is refused of a frr.conf, from what vtysh and the daemons say while they read it.
 
     A daemon's own words come before vtysh's line that names the number. Of lines that a daemon takes together or not at
     all no number is said, but their words are.
     """
-    found: list[Said] = []
+    refusals: list[Said] = []
     words: list[str] = []
     for line in filter(None, map(str.strip, told.splitlines())):
         match = _LINE.fullmatch(line)
         if match is None:
             words.append(line)
             continue
-        _together(words, text, found)
+        _together(words, text, refusals)
         own = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
-        found.append(Said(int(match[1]), _UNKNOWN.sub("unknown command", own)))
+        refusals.append(Said(int(match[1]), _UNKNOWN.sub("unknown command", own)))
         words.clear()
-    _together(words, text, found)
-    found += [Said(None, one.removeprefix("% ")) for one in words if one.startswith("%")]
-    return tuple(found)
+    _together(words, text, refusals)
+    refusals += [Said(None, word.removeprefix("% ")) for word in words if word.startswith("%")]
+    return tuple(refusals)
 
 
 def _together(words: list[str], text: str, found: list[Said]) -> None:
@@ -167,8 +167,8 @@ def _together(words: list[str], text: str, found: list[Said]) -> None:
             last += 1
         rows, block = words[first:last], {row[1:].strip() for row in words[first:last] if row.startswith("-")}
         said = "; ".join(row for row in rows[1:] if row.startswith("Error")) or _FAILED
-        told = {one.line for one in found}
+        lines = {one.line for one in found}
         for number, line in enumerate(text.split("\n"), 1):
-            if line.strip() in block and number not in told:
+            if line.strip() in block and number not in lines:
                 found.append(Said(number, said))
         del words[first:last]

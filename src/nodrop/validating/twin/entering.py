@@ -8,7 +8,7 @@ from nodrop.validating.twin import syscalls
 
 
 def entering(space: str) -> tuple[str, ...]:
-    """The words that a program runs behind to be in the namespace of that name.
+    """Return the words that a program runs behind to be in the namespace of that name.
 
     `ip -n` would mount a /sys, of which a twin has none.
     """
@@ -16,18 +16,18 @@ def entering(space: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def within(space: str) -> Iterator[None]:
+def enter_namespace(space: str) -> Iterator[None]:
     """Have the calling thread in the namespace of that name for a while; sockets opened there stay there.
 
     OSError where there is no such namespace.
     """
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        there = os.open(f"/run/netns/{space}", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(f"/run/netns/{space}", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            syscalls.enter(there, syscalls.NEW_NETWORK)
+            syscalls.enter(descriptor, syscalls.NEW_NETWORK)
         finally:
-            os.close(there)
+            os.close(descriptor)
         try:
             yield
         finally:

@@ -54,15 +54,15 @@ def refuse_calls() -> None:
     if numbers is None:
         return
     rows = _rows(numbers)
-    given = _Program(len(rows), b"".join(rows))
+    program = _Program(len(rows), b"".join(rows))
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), ctypes.byref(given), 0, 0) < 0:
+    if libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), ctypes.byref(program), 0, 0) < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), "seccomp")
 
 
 def _rows(numbers: Numbers) -> list[bytes]:
-    """The filter: each comparison goes on with the row behind it or jumps over one."""
+    """Return the filter: each comparison goes on with the row behind it or jumps over one."""
     return [
         _row(_LOAD, _AUDIT_AT),
         _row(_EQUAL, numbers.audit, 1, 0),
@@ -75,7 +75,7 @@ def _rows(numbers: Numbers) -> list[bytes]:
         _row(_EQUAL, numbers.sockets[1], 1, 0),
         _row(_RETURN, _ALLOW),
         _row(_LOAD, _FIRST_AT),
-        *(row for one in FAMILIES for row in (_row(_EQUAL, one, 0, 1), _row(_RETURN, _ALLOW))),
+        *(row for family in FAMILIES for row in (_row(_EQUAL, family, 0, 1), _row(_RETURN, _ALLOW))),
         _row(_RETURN, _ERROR | errno.EAFNOSUPPORT),
     ]
 

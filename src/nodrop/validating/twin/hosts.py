@@ -46,16 +46,16 @@ def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
     The gateway of a port is the address that a switch has in the port's subnet; of several ports all are equal paths.
     """
     hosts = {host.name for host in fabric.hosts}
-    held: dict[Prefix, Address] = {}
+    address_by_prefix: dict[Prefix, Address] = {}
     for nic in plan.nics:
         if nic.space.node not in hosts:
-            for subnet, own in _subnets(nic):
-                held.setdefault(subnet, own)
+            for subnet, own_address in _subnets(nic):
+                address_by_prefix.setdefault(subnet, own_address)
     found: dict[Space, dict[str, list[str]]] = {}
     for nic in plan.nics:
         if nic.space.node in hosts:
             for subnet, own in _subnets(nic):
-                gateway = held.get(subnet)
+                gateway = address_by_prefix.get(subnet)
                 if gateway is not None and gateway != own:
                     hops = found.setdefault(nic.space, {}).setdefault(subnet.family, [])
                     hops.append(f"nexthop via {gateway} dev {nic.name}")
@@ -67,6 +67,6 @@ def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
 
 def _subnets(nic: Nic) -> Iterator[tuple[Prefix, Address]]:
     for text in nic.addresses:
-        subnet, own = prefix(text), address(text)
-        if subnet is not None and own is not None:
-            yield subnet, own
+        subnet, own_address = prefix(text), address(text)
+        if subnet is not None and own_address is not None:
+            yield subnet, own_address

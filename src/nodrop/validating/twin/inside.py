@@ -73,23 +73,23 @@ def main() -> None:
 
 
 def _owner() -> int:
-    """The user, by its number here, that the worker is outside of its own namespace."""
+    """Return the number here of the user that runs the worker outside its namespace."""
     rows = (map(int, line.split()) for line in Path("/proc/self/uid_map").read_text().splitlines())
     return NOBODY if any(first <= NOBODY < first + count for first, _, count in rows) else 0
 
 
 def _start(work: bytes, owner: int, said: int) -> int:
     """Start the worker, and give it its users; return its number. ServiceUnavailable where the kernel refuses that."""
-    here, there = socket.socketpair()
+    here, parent = socket.socketpair()
     worker = os.fork()
     if worker == 0:
         here.close()
         try:
-            _leave(there, said, drop_groups=owner != 0)
+            _leave(parent, said, drop_groups=owner != 0)
             _work(work)
         finally:
             os._exit(1)
-    there.close()
+    parent.close()
     answer = here.recv(4096)
     if answer != _READY:
         raise ServiceUnavailable(f"the kernel refuses the twin namespaces of its own: {answer.decode()}")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.routing.prefixes import BITS, Address, Family, Prefix, cut
+from nodrop.routing.prefixes import BITS, Address, Family, Prefix, network_address
 
 _GETLINK, _GETADDR, _GETROUTE = 18, 22, 26
 _REQUEST, _DUMP = 0x1, 0x300
@@ -65,12 +65,12 @@ class Kernel:
 
     def devices(self) -> dict[str, Device]:
         """Its network devices by name."""
-        found: dict[str, Device] = {}
+        device: dict[str, Device] = {}
         for body in self._ask(_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
             index, flags = struct.unpack_from("=iI", body, 4)
             parts = dict(_attributes(body, 16))
             name = parts[3].rstrip(b"\0").decode()
-            found[name] = Device(
+            device[name] = Device(
                 index,
                 name,
                 parts.get(1, b""),
@@ -79,7 +79,7 @@ class Kernel:
                 bool(flags & _IFF_UP and flags & _IFF_LOWER_UP),
                 _number(parts.get(10)),
             )
-        return found
+        return device
 
     def addresses(self) -> Iterator[tuple[int, Address, int]]:
         """Yield the addresses of this namespace: the index of its device, and the length of its subnet's prefix."""
@@ -142,7 +142,7 @@ def _number(raw: bytes | None) -> int:
 
 
 def _route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[tuple[int, int], Row] | None:
-    """A route of a dump and how early it is looked at; None of what is no way for a packet to another node."""
+    """Parse a route of a dump and its rank of lookup; None where it leads no packet to another node."""
     _, length, _, _, table, protocol, _, kind, flags = struct.unpack_from("=BBBBBBBBI", body)
     if flags & _CLONED or table not in (_MAIN, _LOCAL):
         return None
@@ -156,8 +156,8 @@ def _route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[
         return order, Row(prefix, source, ())
     if kind != _UNICAST:
         return None
-    ways = list(_hops(parts[9])) if 9 in parts else [(_number(parts.get(4)), flags)]
-    alive = [devices[index].name for index, state in ways if index in devices and not state & _DEAD]
+    hops = list(_hops(parts[9])) if 9 in parts else [(_number(parts.get(4)), flags)]
+    alive = [devices[index].name for index, state in hops if index in devices and not state & _DEAD]
     return (order, Row(prefix, source, tuple(alive))) if alive else None
 
 
@@ -175,13 +175,13 @@ class Table:
 
     def __init__(self, rows: Mapping[Prefix, Row]) -> None:
         self.rows = rows
-        lengths = {family: {one.length for one in rows if one.family == family} for family in BITS}
+        lengths = {family: {row.length for row in rows if row.family == family} for family in BITS}
         self._lengths = {family: sorted(one, reverse=True) for family, one in lengths.items()}
 
     def way(self, to: Address) -> Row | None:
-        """The route that a packet to an address takes; None where there is none."""
+        """Return the route that a packet to an address takes; None where there is none."""
         for length in self._lengths[to.family]:
-            row = self.rows.get(Prefix(to.family, cut(to.family, to.number, length), length))
+            row = self.rows.get(Prefix(to.family, network_address(to.family, to.number, length), length))
             if row is not None:
                 return row
         return None

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from nodrop.formats.json import parse
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
-from nodrop.model.states import surely_off, those_known
+from nodrop.model.states import known_rows, surely_off
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.daemons import Boot, Daemons, Failed, Said
@@ -62,7 +62,9 @@ class Lab:
         self._daemons = {name: self._daemon(name, boot) for name, boot in boots.items()}
 
     def _daemon(self, name: str, boot: Boot) -> Daemons:
-        vrfs = {space.vrf: made for space, made in self.plan.spaces.items() if space.node == name and space.vrf}
+        vrfs = {
+            space.vrf: new_space for space, new_space in self.plan.spaces.items() if space.node == name and space.vrf
+        }
         text = boot.text
         for long, short in self.plan.names.get(name, {}).items():
             text = re.sub(rf"(?<!\S){re.escape(long)}(?!\S)", short, text)
@@ -76,14 +78,14 @@ class Lab:
 
     def start(self) -> None:
         """Make all of it, and start the daemons."""
-        made, of = self.plan, self.plan.spaces
-        _ip([f"netns add {space}" for space in of.values()])
+        new_plan, spaces = self.plan, self.plan.spaces
+        _ip([f"netns add {space}" for space in spaces.values()])
         _ip(self._cables())
         sysctls = dict(settings(self.fabric))
-        lines: dict[Space, list[str]] = {space: ["link set dev lo up"] for space in of}
-        for space, addresses in made.loopbacks:
-            lines[space] += [f"address add {one} dev lo" for one in addresses]
-        for nic in made.nics:
+        lines: dict[Space, list[str]] = {space: ["link set dev lo up"] for space in spaces}
+        for space, addresses in new_plan.loopbacks:
+            lines[space] += [f"address add {address} dev lo" for address in addresses]
+        for nic in new_plan.nics:
             lines[nic.space] += list(_settle(nic))
             self._up[nic.space, nic.name] = up = self._works(nic)
             lines[nic.space] += [f"link set dev {nic.name} up"] if up else []
@@ -92,10 +94,10 @@ class Lab:
             rows = sysctls.get(space.node, _HOST)
             words = [f"{name}={value}" for name, value in rows.items()]
             self.run(space.node, ["sysctl", "-qew", *words], vrf=space.vrf)
-            _ip(lines[space], of[space], force=True)
+            _ip(lines[space], spaces[space], force=True)
             self._filter(space)
 
-        for _ in self.each(ready, of):
+        for _ in self.each(ready, spaces):
             continue
         self._meet()
         for _ in self.each(self.boot, self._daemons):
@@ -112,14 +114,14 @@ class Lab:
 
     def _cables(self) -> Iterator[str]:
         """Yield what makes bridges and cables; an end that nobody looks at is here, outside of all nodes."""
-        of = self.plan.spaces
+        spaces = self.plan.spaces
         for number, wire in enumerate(self.plan.wires):
             a, b = wire.a, wire.b
-            far = f"peer name {b.name} netns {of[b.space]}" if b else f"peer name void{number}"
+            far = f"peer name {b.name} netns {spaces[b.space]}" if b else f"peer name void{number}"
             size = f" mtu {b.mtu_bytes}" if b and b.mtu_bytes else ""
             near = f" mtu {a.mtu_bytes}" if a.mtu_bytes else ""
             far = far.replace("peer ", f"peer{size} ", 1)
-            yield f"link add name {a.name} netns {of[a.space]}{near} type veth {far}"
+            yield f"link add name {a.name} netns {spaces[a.space]}{near} type veth {far}"
             if b is None:
                 yield f"link set dev void{number} up"
 
@@ -131,7 +133,7 @@ class Lab:
         except Failed as error:
             self.dead[name] = str(error)
 
-    def cut(self, *ends: End) -> None:
+    def cut_ports(self, *ends: End) -> None:
         """Take ports down."""
         self._cut.update(ends)
         self._settle_ports(ends)
@@ -229,8 +231,10 @@ class Lab:
         ]
         for at in range(0, len(ends) if len(self.plan.wires) > _MANY else 0, _MANY):
             asked: defaultdict[str, list[tuple[str, Address]]] = defaultdict(list)
-            for one, other in ends[at : at + _MANY]:
-                asked[self.plan.spaces[one.space]] += [(one.name, far) for far in neighbors.beside(one, other)]
+            for nic, other_nic in ends[at : at + _MANY]:
+                asked[self.plan.spaces[nic.space]] += [
+                    (nic.name, far) for far in neighbors.neighbor_addresses(nic, other_nic)
+                ]
             for _ in self.each(lambda row: neighbors.meet(*row), asked.items()):
                 continue
 
@@ -243,7 +247,7 @@ class Lab:
 def _shut(fabric: Fabric) -> Iterator[End]:
     """Yield the ports that are shut in bundles and VLANs; those that route are interfaces of their own."""
     for device in fabric.devices:
-        bundled = {name for channel in those_known(device.port_channels) for name in channel.members}
+        bundled = {name for channel in known_rows(device.port_channels) for name in channel.members}
         for port in device.interfaces:
             if port.name in bundled and surely_off(port.enabled):
                 yield End(device.name, port.name)

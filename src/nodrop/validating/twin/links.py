@@ -30,20 +30,20 @@ class _Seen(NamedTuple):
 def links(lab: Lab, items: Iterable[Subject]) -> Part:
     """See the cables of these items: `up` or `down`; others are not between two routing ports of the twin."""
     wires = {link_subject(one.a, one.b): wire for wire in lab.plan.wires for one in wire.links if wire.b}
-    part = Part(seen={"links": {}}, unseen={"links": {}})
+    link = Part(seen={"links": {}}, unseen={"links": {}})
     asked: defaultdict[Space, list[tuple[Subject, Nic, Nic]]] = defaultdict(list)
     for item in items:
         wire = wires.get(item)
         if wire is None or wire.b is None:
-            part.unseen["links"][item] = "the twin has no such cable"
+            link.unseen["links"][item] = "the twin has no such cable"
         else:
             asked[wire.a.space].append((item, wire.a, wire.b))
-    spaces = {nic.space for rows in asked.values() for _, *both in rows for nic in both}
+    spaces = {nic.space for rows in asked.values() for _, *nics in rows for nic in nics}
     seen = dict(zip(spaces, lab.each(lambda space: _see(lab, space), spaces), strict=True))
     for found in lab.each(lambda space: dict(_ends(lab, space, asked[space], seen)), asked):
-        part.seen["links"].update({item: "up" if said else "down" for item, said in found.items()})
-        part.said.update({("links", item): said or "neither end finds the other" for item, said in found.items()})
-    return part
+        link.seen["links"].update({item: "up" if said else "down" for item, said in found.items()})
+        link.said.update({("links", item): said or "neither end finds the other" for item, said in found.items()})
+    return link
 
 
 def _see(lab: Lab, space: Space) -> _Seen:
@@ -75,32 +75,32 @@ def _ends(
         if _heard(here, a, there, b) and _heard(there, b, here, a):
             yield item, "router advertisements"
         else:
-            wanted[item] = a.name, there.mac.get(b.name, ""), tuple(neighbors.beside(a, b))
-    found = _asked(lab, space, wanted)
-    yield from ((item, found.get(item, "")) for item in wanted)
+            wanted[item] = a.name, there.mac.get(b.name, ""), tuple(neighbors.neighbor_addresses(a, b))
+    probe_far_ends = _probe_far_ends(lab, space, wanted)
+    yield from ((item, probe_far_ends.get(item, "")) for item in wanted)
 
 
 def _heard(here: _Seen, at: Nic, there: _Seen, far: Nic) -> bool:
     return bool(here.advertised.get(at.name, frozenset()) & there.local.get(far.name, frozenset()))
 
 
-def _asked(
+def _probe_far_ends(
     lab: Lab, space: Space, wanted: Mapping[Subject, tuple[str, str, tuple[Address, ...]]]
 ) -> dict[Subject, str]:
     """Return of which far ends the right MAC address is found, and how."""
     left = {item for item, (_, _, far) in wanted.items() if far}
-    found: dict[Subject, str] = {}
+    probe_far_ends: dict[Subject, str] = {}
     for _ in range(_LOOKS):
         if not left:
             break
         name = lab.plan.spaces[space]
-        neighbors.knock(name, ((wanted[item][0], one) for item in left for one in wanted[item][2]))
-        known = {(one.port, one.address, one.mac) for one in neighbors.found(name)}
+        neighbors.knock(name, ((wanted[item][0], address) for item in left for address in wanted[item][2]))
+        known = {(neighbor.port, neighbor.address, neighbor.mac) for neighbor in neighbors.read_neighbors(name)}
         for item in tuple(left):
             port, mac, far = wanted[item]
-            if any((port, str(one), mac) in known for one in far):
-                found[item] = "ARP" if far[0].family == "ipv4" else "ND"
+            if any((port, str(address), mac) in known for address in far):
+                probe_far_ends[item] = "ARP" if far[0].family == "ipv4" else "ND"
                 left.discard(item)
         if left:
             time.sleep(_PAUSE_S)
-    return found
+    return probe_far_ends

@@ -53,19 +53,19 @@ class Inexpressible(Exception):
 
 
 def compile_list(
-    rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own: Iterable[Address]
+    rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own_addresses: Iterable[Address]
 ) -> tuple[Row, ...]:
     """Return the program of a list at a stage, of those of its entries that are for the interface.
 
-    `own` are the addresses of the switch, which tell its own packets from others. Raise Inexpressible where an entry
-    has conditions that the model lacks, or the last action is not known.
+    `own_addresses` are the addresses of the switch, which tell its own packets from others. Raise Inexpressible
+    where an entry has conditions that the model lacks, or the last action is not known.
     """
     for entry in entries:
         if entry.others and entry.action != "next" and entry.refused is None:
             raise Inexpressible(f"entry {entry.name} has conditions that the twin lacks: {', '.join(entry.others)}")
     if isinstance(rules.otherwise, Unknown):
         raise Inexpressible("its action without a match is not known")
-    rows = _Compiler(rules, entries, stage, tuple(own)).program.rows()
+    rows = _Compiler(rules, entries, stage, tuple(own_addresses)).program.rows()
     if len(rows) > bpf.MOST_ROWS:
         raise Inexpressible(f"it makes {len(rows)} rows of BPF, and {bpf.MOST_ROWS} are possible")
     return rows
@@ -75,9 +75,9 @@ class _Compiler:
     """One program, written family by family."""
 
     def __init__(
-        self, rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own: tuple[Address, ...]
+        self, rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own_addresses: tuple[Address, ...]
     ) -> None:
-        self.program, self._rules, self._stage, self._own = Program(), rules, stage, own
+        self.program, self._rules, self._stage, self._own = Program(), rules, stage, own_addresses
         self._passes, self._drops = Label(), Label()
         starts = {family: Label() for family in FAMILIES}
         self.program.add(bpf.LOAD_HALF, _TYPE_AT)
@@ -86,7 +86,7 @@ class _Compiler:
         self.program.jump(self._passes)
         for family in FAMILIES:
             self.program.put(starts[family])
-            self._family(family, [one for one in entries if self._is_for(one, family)])
+            self._family(family, [access_entry for access_entry in entries if self._is_for(access_entry, family)])
         self.program.put(self._drops)
         self.program.add(bpf.RETURN, DROP)
         self.program.put(self._passes)
@@ -113,8 +113,8 @@ class _Compiler:
 
     def _gate(self, family: Family) -> None:
         """Let pass what a list does not act on at this stage, by whether it is for the switch itself, or from it."""
-        places, own = _PLACES[family], [one for one in self._own if one.family == family]
-        alone = tuple(Prefix(family, one.number, BITS[family]) for one in own)
+        places, own_addresses = _PLACES[family], [address for address in self._own if address.family == family]
+        alone = tuple(Prefix(family, address.number, BITS[family]) for address in own_addresses)
         inside = Label()
         match self._stage:
             case "transit":
@@ -142,9 +142,9 @@ class _Compiler:
             self.program.branch(bpf.EQUAL, entry.protocol, otherwise=after)
         for texts, at in ((entry.sources, places.source), (entry.destinations, places.destination)):
             if texts:
-                there = Label()
-                self._among(at, [one for one in prefixes_of(texts) if one.family == family], there, after)
-                self.program.put(there)
+                label = Label()
+                self._among(at, [prefix for prefix in prefixes_of(texts) if prefix.family == family], label, after)
+                self.program.put(label)
         if entry.dscps:
             mask, right = _DSCP[family]
             self.program.add(bpf.LOAD_HALF, _HEADER_AT)
@@ -155,7 +155,7 @@ class _Compiler:
         for ranges, at in ((entry.source_ports, 0), (entry.destination_ports, 2)):
             if ranges:
                 self._layer_4(family, at, bpf.LOAD_HALF)
-                self._any_of([self._within(one) for one in ranges], after)
+                self._any_of([self._match_range(port_range) for port_range in ranges], after)
         if entry.tcp_flags is not None:
             self._layer_4(family, _FLAGS_AT, bpf.LOAD_BYTE)
             self.program.add(bpf.AND, entry.tcp_flags.mask)
@@ -163,12 +163,12 @@ class _Compiler:
 
     def _has_layer_4(self, entry: AccessEntry, family: Family, after: Label) -> None:
         """Go on with the next entry where a packet is neither TCP nor UDP, or is a later fragment."""
-        there = Label()
+        label = Label()
         self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
         if entry.tcp_flags is None:
-            self.program.branch(bpf.EQUAL, _UDP, so=there)
+            self.program.branch(bpf.EQUAL, _UDP, so=label)
         self.program.branch(bpf.EQUAL, _TCP, otherwise=after)
-        self.program.put(there)
+        self.program.put(label)
         if family == "ipv4":
             self.program.add(bpf.LOAD_HALF, _FRAGMENT_AT)
             self.program.branch(bpf.ANY_BIT, _OFFSET, so=after)
@@ -182,34 +182,34 @@ class _Compiler:
 
     def _any_of(self, tests: Sequence[Callable[[Label], None]], after: Label) -> None:
         """Write tests of which one has to hold; each jumps to the label that it is given where it does."""
-        there = Label()
+        label = Label()
         for test in tests:
-            test(there)
+            test(label)
         self.program.jump(after)
-        self.program.put(there)
+        self.program.put(label)
 
     def _equal(self, number: int) -> Callable[[Label], None]:
-        return lambda there: self.program.branch(bpf.EQUAL, number, so=there)
+        return lambda label: self.program.branch(bpf.EQUAL, number, so=label)
 
-    def _within(self, ports: PortRange) -> Callable[[Label], None]:
-        def test(there: Label) -> None:
+    def _match_range(self, ports: PortRange) -> Callable[[Label], None]:
+        def test(label: Label) -> None:
             beyond = Label()
             self.program.branch(bpf.AT_LEAST, ports.first, otherwise=beyond)
-            self.program.branch(bpf.GREATER, ports.last, otherwise=there)
+            self.program.branch(bpf.GREATER, ports.last, otherwise=label)
             self.program.put(beyond)
 
         return test
 
     def _among(self, at: int, prefixes: Iterable[Prefix], so: Label, otherwise: Label) -> None:
         """Jump by whether the address at a place is in one of some prefixes."""
-        for one in prefixes:
+        for prefix in prefixes:
             beyond = Label()
-            words = BITS[one.family] // _WORD
+            words = BITS[prefix.family] // _WORD
             for number in range(words):
-                length = min(max(one.length - number * _WORD, 0), _WORD)
+                length = min(max(prefix.length - number * _WORD, 0), _WORD)
                 if length:
                     mask = _ALL_BITS << _WORD - length & _ALL_BITS
-                    wanted = one.first >> (words - 1 - number) * _WORD & mask
+                    wanted = prefix.first >> (words - 1 - number) * _WORD & mask
                     self.program.add(bpf.LOAD_WORD, at + number * _WORD // 8)
                     if mask != _ALL_BITS:
                         self.program.add(bpf.AND, mask)

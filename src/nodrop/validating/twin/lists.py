@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from nodrop.model.access import ENTERING, AccessEntry, AccessList, Binding
 from nodrop.model.fabric import Device, Fabric
-from nodrop.model.states import UNKNOWN, Unknown, those_known
+from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.routing.legs import legs
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import bpf
@@ -34,7 +34,7 @@ class Filters:
     """Of that what may drop packets on switches, so that the twin shows more than they let pass."""
 
     @property
-    def told(self) -> Iterator[str]:
+    def rendered_notes(self) -> Iterator[str]:
         """The notes, in the words of a report."""
         for what, devices in sorted(self.notes.items()):
             more = f" and {len(devices) - _PLACES} more switches" if len(devices) > _PLACES else ""
@@ -52,23 +52,23 @@ class Filters:
 
 def filters(fabric: Fabric, plan: Plan) -> Filters:
     """Return what applies the access lists of a fabric's switches in its twin."""
-    found = Filters()
+    found_filters = Filters()
     for device in fabric.devices:
-        lists = [one for one in those_known(device.access_lists) if one.bindings]
+        lists = [access_list for access_list in known_rows(device.access_lists) if access_list.bindings]
         if lists:
-            _Device(device, plan, found).take(lists)
-    return found
+            _Device(device, plan, found_filters).take(lists)
+    return found_filters
 
 
 class _Device:
     """The lists of one switch."""
 
-    def __init__(self, device: Device, plan: Plan, found: Filters) -> None:
-        self._name, self._found = device.name, found
+    def __init__(self, device: Device, plan: Plan, found_filters: Filters) -> None:
+        self._name, self._found = device.name, found_filters
         self._nics = [nic for nic in plan.nics if nic.space.node == device.name and (nic.ends or _is_vlan(nic))]
         self._ports = {port.name for port in device.interfaces}
-        own = (one for leg in legs(device) for one in leg.addresses if not one.link_local)
-        self._own: tuple[Address, ...] = tuple(dict.fromkeys(own))
+        own_addresses = (address for leg in legs(device) for address in leg.addresses if not address.link_local)
+        self._own: tuple[Address, ...] = tuple(dict.fromkeys(own_addresses))
 
     def take(self, lists: Iterable[AccessList]) -> None:
         """Take lists in their order."""
@@ -77,7 +77,7 @@ class _Device:
             if isinstance(rules.entries, Unknown):
                 self._lack(f"{name}, whose entries are not known")
                 continue
-            if all(one.stage == "services" for one in rules.bindings):
+            if all(binding.stage == "services" for binding in rules.bindings):
                 self._note(f"{name} of the control plane, which lets BGP pass")
                 continue
             try:
@@ -89,26 +89,26 @@ class _Device:
                 self._found.programs[nic.space, nic.name].append((way, program))
             for words in dict.fromkeys(words for entry in rules.entries for words in _left_out(entry)):
                 self._note(f"{words}, {name}")
-            if rules.own_packets is UNKNOWN and any(one.stage == "egress" for one in rules.bindings):
+            if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
                 self._note(f"{name} at egress to what the switch itself sends, for it is not known whether it is")
 
     def _rows(self, rules: AccessList, entries: Sequence[AccessEntry]) -> Iterator[tuple[Nic, Way, tuple[Row, ...]]]:
-        made: dict[tuple[object, ...], tuple[Row, ...]] = {}
+        rows: dict[tuple[object, ...], tuple[Row, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._acts(rules, entries, binding, nic)]
             if not nics and binding.interface is not None and binding.interface not in self._ports:
                 self._note(f"access list {rules.name} at {binding.interface}, which the twin does not have")
             for nic in nics:
-                chosen = tuple(one for one in entries if self._is_for(one, nic))
+                chosen = tuple(access_entry for access_entry in entries if self._is_for(access_entry, nic))
                 key = (binding.stage, *map(id, chosen))
-                if key not in made:
-                    made[key] = compile_list(rules, chosen, binding.stage, self._own)
-                yield nic, "ingress" if binding.stage in ENTERING else "egress", made[key]
+                if key not in rows:
+                    rows[key] = compile_list(rules, chosen, binding.stage, self._own)
+                yield nic, "ingress" if binding.stage in ENTERING else "egress", rows[key]
 
     def _acts(self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: Nic) -> bool:
         """Whether a binding is for an interface of the twin; one at ports of a bundle, with those at all the others."""
         if binding.interface is None:
-            return bool(nic.ends) or any(nic.leg in one.interfaces for one in entries)
+            return bool(nic.ends) or any(nic.leg in access_entry.interfaces for access_entry in entries)
         ports = [end.port for end in nic.ends]
         if binding.interface == nic.leg:
             return True

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nodrop.model.routing import Bgp
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.observation import route_item
 from nodrop.routing.prefixes import address
@@ -28,7 +28,7 @@ class Session(NamedTuple):
 
 
 def names(lab: Lab, node: str) -> Mapping[str, str]:
-    """The model's names of the interfaces whose names the kernel does not take, by the names that it has."""
+    """Return the model's names of the interfaces whose names the kernel does not take, by the names that it has."""
     return {short: long for long, short in lab.plan.names.get(node, {}).items()}
 
 
@@ -37,32 +37,34 @@ Stated = dict[tuple[str | None, str], Subject]
 Pulse = dict[tuple[str, str, str], tuple[Any, ...]]
 
 
-def stated(lab: Lab, node: str) -> Stated:
-    """The sessions that a device states."""
-    found: Stated = {}
+def configured_sessions(lab: Lab, node: str) -> Stated:
+    """Return the sessions that a device states."""
+    found_configured_sessions: Stated = {}
     device = lab.fabric.device(node)
     processes: list[Bgp] = [] if isinstance(device.bgp, Unknown) or device.bgp is None else [device.bgp]
-    for process in (*processes, *those_known(device.vrf_bgp)):
-        for neighbor in those_known(process.neighbors):
+    for process in (*processes, *known_rows(device.vrf_bgp)):
+        for neighbor in known_rows(process.neighbors):
             inside = (node, "@neighbors") if process.vrf is None else (node, "@vrf_bgp", process.vrf, "neighbors")
             key = str(address(neighbor.key) or neighbor.key)
-            found[process.vrf, key] = (*inside, neighbor.key)
-    return found
+            found_configured_sessions[process.vrf, key] = (*inside, neighbor.key)
+    return found_configured_sessions
 
 
 def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
-    """The sessions that bgpd has, by their items; those that no statement of the model is for have FRR's names."""
-    known, own = stated(lab, node), names(lab, node)
+    """Return the sessions that bgpd has, by their items; those that the model does not state have FRR's names."""
+    known_configured_sessions, own_names = configured_sessions(lab, node), names(lab, node)
     told = {match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(lab.log(node))}
-    found: dict[Subject, Session] = {}
+    session: dict[Subject, Session] = {}
     for name, rows in lab.json(node, "show bgp vrf all neighbors").items():
         vrf = None if name == "default" else name
         for peer, row in rows.items():
             if isinstance(row, dict) and "bgpState" in row:
-                key = own.get(peer, peer)
+                key = own_names.get(peer, peer)
                 at = (node, "@neighbors") if vrf is None else (node, "@vrf_bgp", vrf, "neighbors")
-                found[known.get((vrf, key), (*at, key))] = Session(row["bgpState"], _why(row, told.get(peer, "")))
-    return found
+                session[known_configured_sessions.get((vrf, key), (*at, key))] = Session(
+                    row["bgpState"], _why(row, told.get(peer, ""))
+                )
+    return session
 
 
 _NOTIFICATION: Final = re.compile(
@@ -81,13 +83,13 @@ def _why(row: Mapping[str, Any], logged: str) -> str:
 
 
 def router_id(lab: Lab, node: str) -> str:
-    """The router id of a device's default VRF, as bgpd has it; "" where it has no BGP there."""
+    """Return the router id of a device's default VRF, as bgpd has it; "" where it has no BGP there."""
     process = lab.json(node, "show bgp vrfs").get("vrfs", {}).get("default", {})
     return str(process.get("routerId", ""))
 
 
 def pulse(lab: Lab, node: str) -> Pulse:
-    """What changes while routes do: of each VRF, family and session its state, and how much came and went."""
+    """Return the state of each VRF, family and session that changes while routes do, and the counts of messages."""
     found: Pulse = {}
     for vrf, families in lab.json(node, "show bgp vrf all summary").items():
         for family, rows in families.items():
@@ -105,8 +107,8 @@ Routes = dict[Subject, tuple[str, frozenset[str]]]
 
 
 def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "static"})) -> Routes:
-    """The routes that zebra has put into the kernel, of some protocols; those of links themselves are left out."""
-    found: Routes = {}
+    """Return the routes of some protocols that zebra has put into the kernel, without those of links."""
+    found_routes: Routes = {}
     for space in lab.plan.spaces:
         if space.node != node:
             continue
@@ -116,8 +118,8 @@ def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "sta
                 for row in rows:
                     if row.get("selected") and row.get("protocol") in sources and not prefix.startswith("fe80:"):
                         hops = frozenset(_ports(lab, space, row.get("nexthops", ())))
-                        found[route_item(node, prefix, space.vrf)] = row["protocol"], hops
-    return found
+                        found_routes[route_item(node, prefix, space.vrf)] = row["protocol"], hops
+    return found_routes
 
 
 def reason(lab: Lab, node: str, prefix: str, vrf: str = "") -> str:

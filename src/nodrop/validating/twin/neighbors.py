@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from nodrop.formats.json import parse
 from nodrop.routing.prefixes import Address, address, prefix
-from nodrop.validating.twin.entering import entering, within
+from nodrop.validating.twin.entering import enter_namespace, entering
 from nodrop.validating.twin.plan import Nic
 
 _DISCARD: Final = 9
@@ -32,19 +32,19 @@ class Neighbor(NamedTuple):
     held: bool
 
 
-def beside(a: Nic, b: Nic) -> Iterator[Address]:
+def neighbor_addresses(a: Nic, b: Nic) -> Iterator[Address]:
     """Yield the addresses of one end that are in a subnet of the other."""
-    own = {one for text in a.addresses if (one := address(text)) is not None}
-    subnets = [found for text in a.addresses if (found := prefix(text)) is not None]
+    own_addresses = {one for text in a.addresses if (one := address(text)) is not None}
+    subnets = [found_prefix for text in a.addresses if (found_prefix := prefix(text)) is not None]
     for text in b.addresses:
         far = address(text)
-        if far is not None and far not in own and any(subnet.has(far) for subnet in subnets):
+        if far is not None and far not in own_addresses and any(subnet.has(far) for subnet in subnets):
             yield far
 
 
 def knock(space: str, rows: Iterable[tuple[str, Address]]) -> None:
     """Send a datagram to each far end over an interface of a namespace, so that the kernel has to find it."""
-    with within(space):
+    with enter_namespace(space):
         for port, far in rows:
             family = socket.AF_INET if far.family == "ipv4" else socket.AF_INET6
             with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as out:
@@ -53,11 +53,11 @@ def knock(space: str, rows: Iterable[tuple[str, Address]]) -> None:
                 out.sendto(b"", (str(far), _DISCARD))
 
 
-def found(space: str) -> list[Neighbor]:
-    """The neighbors that a namespace has found."""
+def read_neighbors(space: str) -> list[Neighbor]:
+    """Return the neighbors that a namespace has found."""
     words = [*entering(space), "ip", "-json", "neighbor"]
-    said = subprocess.run(words, capture_output=True, check=True).stdout
-    rows = cast("list[dict[str, Any]]", parse(said, "ip neighbor")) if said.strip() else []
+    stdout = subprocess.run(words, capture_output=True, check=True).stdout
+    rows = cast("list[dict[str, Any]]", parse(stdout, "ip neighbor")) if stdout.strip() else []
     return [
         Neighbor(row["dev"], str(address(row["dst"])), row["lladdr"], "PERMANENT" in row["state"])
         for row in rows
@@ -71,15 +71,18 @@ def meet(space: str, rows: Collection[tuple[str, Address]]) -> None:
     knock(space, rows)
     for _ in range(_LOOKS):
         hold(space)
-        if wanted <= {(one.port, one.address) for one in found(space)}:
+        if wanted <= {(neighbor.port, neighbor.address) for neighbor in read_neighbors(space)}:
             return
         time.sleep(_PAUSE_S)
 
 
 def hold(space: str) -> None:
     """Keep the neighbors that a namespace has found, until their interface goes down."""
-    loose = [one for one in found(space) if not one.held]
+    loose = [neighbor for neighbor in read_neighbors(space) if not neighbor.held]
     if loose:
-        lines = [f"neighbor replace {one.address} lladdr {one.mac} dev {one.port} nud permanent\n" for one in loose]
+        lines = [
+            f"neighbor replace {neighbor.address} lladdr {neighbor.mac} dev {neighbor.port} nud permanent\n"
+            for neighbor in loose
+        ]
         words = [*entering(space), "ip", "-force", "-batch", "-"]
         subprocess.run(words, input="".join(lines), capture_output=True, text=True, errors="replace", check=False)

@@ -12,7 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading
 from nodrop.routing.legs import unsaid
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, address_item
-from nodrop.validating import computed
+from nodrop.validating import compute_observation
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.acts import act
 from nodrop.validating.twin.daemons import FRR, Said
@@ -79,8 +79,8 @@ def observe(
     available()
     begun, chosen = time.monotonic(), options or Options()
     taken = sample(index, chosen.devices or room())
-    whole = computed(index)
-    own = whole if taken.whole else computed_of(taken, whole)
+    whole_observation = compute_observation(index)
+    own_observation = whole_observation if taken.whole else computed_of(taken, whole_observation)
     if not taken.whole and progress is not None:
         progress(taken.why)
     what = start(replace(reading, fabric=taken.fabric))
@@ -88,7 +88,7 @@ def observe(
         fabric=taken.fabric,
         boots=what.boots,
         without=what.without,
-        computed={check: dict(found) for check, found in own.seen.items()},
+        computed={check: dict(found) for check, found in own_observation.seen.items()},
         options=chosen,
     )
     part, refused, version = box.call(
@@ -100,11 +100,11 @@ def observe(
                 part.unseen.setdefault(check, {})[()] = (
                     f"{path} of {device.name} is not known, and the twin is without it"
                 )
-    for item, why in own.unseen.get("sessions", {}).items():
+    for item, why in own_observation.unseen.get("sessions", {}).items():
         part.seen.get("sessions", {}).pop(item, None)
         part.unseen.setdefault("sessions", {})[item] = why
     if not taken.whole:
-        part = of_the_whole(part, taken, own, whole)
+        part = of_the_whole(part, taken, own_observation, whole_observation)
     seconds = time.monotonic() - begun
     told = (
         f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s",
@@ -117,7 +117,7 @@ def observe(
         seen=part.seen,
         said=part.said,
         unseen=part.unseen,
-        refused=tuple(_refused(what, refused)),
+        refused=tuple(_list_refusals(what, refused)),
         told=told,
     )
 
@@ -129,16 +129,16 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
     lab.start()
     if not lab.devices and work.boots:
         raise ServiceUnavailable(f"no daemon of FRR starts: {next(iter(lab.dead.values()))}")
-    wanted = work.wanted
+    wanted_expected_sessions = work.expected_sessions
     settled = settle(
         lab,
-        wanted,
+        wanted_expected_sessions,
         patience_s=work.options.patience_s,
-        told=lambda up: tell(f"{up} of {len(wanted)} sessions are up"),
+        told=lambda up: tell(f"{up} of {len(wanted_expected_sessions)} sessions are up"),
     )
     if not settled.moving:
         _follow(lab, work)
-    part = Part(told=[*lab.plan.told, *lab.filters.told])
+    part = Part(told=[*lab.plan.told, *lab.filters.rendered_notes])
     for check, look in _LOOKS.items():
         if check in work.options.checks:
             part.take(look(lab, work))
@@ -194,27 +194,27 @@ def _unfiltered(lab: Lab) -> Part:
 
 def _version(lab: Lab) -> str:
     for name in lab.devices:
-        found = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
-        if found:
-            return found[1]
+        match = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
+        if match:
+            return match[1]
     return "of unknown version"
 
 
 def _configuration(lab: Lab, work: Work) -> Part:
-    part = Part(seen={"configuration": {}}, unseen={"configuration": {}})
+    configuration = Part(seen={"configuration": {}}, unseen={"configuration": {}})
     for device in work.fabric.devices:
         name = device.name
         if name in work.without:
-            part.unseen["configuration"][name,] = work.without[name]
+            configuration.unseen["configuration"][name,] = work.without[name]
         elif name in lab.dead:
-            part.seen["configuration"][name,] = "refused"
-            part.said["configuration", (name,)] = lab.dead[name]
+            configuration.seen["configuration"][name,] = "refused"
+            configuration.said["configuration", (name,)] = lab.dead[name]
         else:
             bad = [one for one in lab.refused[name] if matters(one, work.boots[name].text)]
-            part.seen["configuration"][name,] = "in part" if bad else "whole"
+            configuration.seen["configuration"][name,] = "in part" if bad else "whole"
             if bad:
-                part.said["configuration", (name,)] = bad[0].said
-    return part
+                configuration.said["configuration", (name,)] = bad[0].said
+    return configuration
 
 
 def _sessions(lab: Lab, work: Work) -> Part:
@@ -223,7 +223,7 @@ def _sessions(lab: Lab, work: Work) -> Part:
         for item, session in looking.sessions(lab, name).items():
             part.seen["sessions"][item] = "up" if session.state == looking.UP else "down"
             part.said["sessions", item] = session.words
-        for item in looking.stated(lab, name).values():
+        for item in looking.configured_sessions(lab, name).values():
             if item not in part.seen["sessions"]:
                 part.seen["sessions"][item] = "down"
                 part.said["sessions", item] = "bgpd has no such neighbor"
@@ -231,18 +231,18 @@ def _sessions(lab: Lab, work: Work) -> Part:
 
 
 def _routes(lab: Lab, work: Work) -> Part:
-    part = Part(seen={"routes": {}})
+    route = Part(seen={"routes": {}})
     for found in lab.each(lambda name: looking.routes(lab, name), lab.devices):
-        part.seen["routes"].update({item: hops for item, (_, hops) in found.items()})
+        route.seen["routes"].update({item: hops for item, (_, hops) in found.items()})
     for item, hops in work.computed.get("routes", {}).items():
-        other = part.seen["routes"].get(item)
+        other = route.seen["routes"].get(item)
         if isinstance(hops, frozenset) and isinstance(other, frozenset) and other != hops and len(other) == len(hops):
             name, _, vrf, prefix = item
             why = looking.reason(lab, name, prefix, vrf) if name in lab.devices else ""
-            part.said["routes", item] = f"{', '.join(sorted(other))} ({why})" if why else ", ".join(sorted(other))
+            route.said["routes", item] = f"{', '.join(sorted(other))} ({why})" if why else ", ".join(sorted(other))
             if why == _OLDER:
-                part.unseen.setdefault("routes", {})[item] = BY_AGE
-    return part
+                route.unseen.setdefault("routes", {})[item] = BY_AGE
+    return route
 
 
 def _addresses(lab: Lab, work: Work) -> Part:
@@ -253,7 +253,7 @@ def _addresses(lab: Lab, work: Work) -> Part:
     for name in lab.devices:
         owners[f"router id {looking.router_id(lab, name)}"].add(name)
     items = work.computed.get("addresses", {})
-    seen = {item: tuple(sorted(owners[one])) for one in owners if (item := address_item(one)) in items}
+    seen = {item: tuple(sorted(owners[owner])) for owner in owners if (item := address_item(owner)) in items}
     return Part(seen={"addresses": dict(seen)})
 
 
@@ -277,7 +277,7 @@ def matters(said: Said, text: str) -> bool:
     return said.line is None or not _HARMLESS.match(lines[said.line - 1])
 
 
-def _refused(what: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
+def _list_refusals(what: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
     for device, found in sorted(rows.items()):
         conf = what.confs[device]
         lines = conf.text.split("\n")

@@ -101,12 +101,12 @@ def modules() -> list[str]:
 
 def _outermost(paths: Iterable[str]) -> list[str]:
     """Return paths without those that lie in another, and without any that would show the host's own state."""
-    found: list[str] = []
+    outermosts: list[str] = []
     never = {*_NEVER, os.path.realpath(os.environ.get("HOME", "/"))}
     for path in sorted(set(paths) - never, key=lambda path: path.count("/")):
-        if not any(path.startswith(f"{one}/") for one in found):
-            found.append(path)
-    return found
+        if not any(path.startswith(f"{outermost}/") for outermost in outermosts):
+            outermosts.append(path)
+    return outermosts
 
 
 def _show(path: str, flags: int) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from nodrop.routing.prefixes import Address
-from nodrop.validating.twin.entering import within
+from nodrop.validating.twin.entering import enter_namespace
 from nodrop.validating.twin.kernel import Kernel
 from nodrop.validating.twin.plan import Plan, Space
 
@@ -86,29 +86,29 @@ class Post:
 
     def __init__(self, space: str) -> None:
         self._space = space
-        with within(space):
+        with enter_namespace(space):
             self.kernel, self.tap, self.inboxes = Kernel(), _tap(), tuple(_inboxes())
         self.devices = self.kernel.devices()
 
     def close(self) -> None:
         """Close all of it."""
         self.kernel.close()
-        for one in (self.tap, *self.inboxes):
-            one.close()
+        for inbox in (self.tap, *self.inboxes):
+            inbox.close()
 
     def send(self, rows: Sequence[tuple[int, Packet]]) -> list[tuple[int, str]]:
         """Send packets under their numbers; return those that the kernel refuses, and why."""
         senders: dict[tuple[object, ...], socket.socket] = {}
         refused = []
-        with within(self._space):
+        with enter_namespace(self._space):
             for number, packet in rows:
                 try:
                     self._send(number, packet, senders)
                 except OSError as error:
                     if error.errno != errno.ENOBUFS:  # so a device says that its frame got lost, too
                         refused.append((number, error.strerror or str(error)))
-        for one in senders.values():
-            one.close()
+        for sender in senders.values():
+            sender.close()
         return refused
 
     def _send(self, number: int, packet: Packet, senders: dict[tuple[object, ...], socket.socket]) -> None:
@@ -138,23 +138,25 @@ class Post:
 
 
 def _tap() -> socket.socket:
-    """A socket that sees what comes in by any interface, as far as the filter lets it pass."""
-    made = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
+    """Return a socket that sees what comes in by any interface, as far as the filter lets it pass."""
+    new_socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
     program = b"".join(struct.pack("=HBBI", *step) for step in _FILTER)
-    kept = ctypes.create_string_buffer(program, len(program))
-    made.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_FILTER), ctypes.addressof(kept)))
-    made.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
-    return _listening(made)
+    kept_array = ctypes.create_string_buffer(program, len(program))
+    new_socket.setsockopt(
+        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_FILTER), ctypes.addressof(kept_array))
+    )
+    new_socket.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
+    return _listening(new_socket)
 
 
 def _inboxes() -> Iterator[socket.socket]:
     """Yield sockets that receive what is for the node itself, one of each family."""
     for family, everywhere in ((socket.AF_INET, _ANY), (socket.AF_INET6, "::")):
-        made = socket.socket(family, socket.SOCK_DGRAM)
+        new_socket = socket.socket(family, socket.SOCK_DGRAM)
         if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.bind((everywhere, ROCE_PORT))
-        yield _listening(made)
+            new_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        new_socket.bind((everywhere, ROCE_PORT))
+        yield _listening(new_socket)
 
 
 def _listening(one: socket.socket) -> socket.socket:
@@ -164,33 +166,33 @@ def _listening(one: socket.socket) -> socket.socket:
 
 
 def _sender(packet: Packet) -> socket.socket:
-    """A socket that sends from a port, with the marks of RoCEv2."""
-    made = socket.socket(socket.AF_INET if packet.target.family == "ipv4" else socket.AF_INET6, socket.SOCK_DGRAM)
+    """Return a socket that sends from a port, with the marks of RoCEv2."""
+    sender = socket.socket(socket.AF_INET if packet.target.family == "ipv4" else socket.AF_INET6, socket.SOCK_DGRAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sender.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if packet.device:  # IPv6 takes a device for more than a wish of a socket that is bound to it
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, packet.device.encode())
+            sender.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, packet.device.encode())
         if packet.target.family == "ipv4":
-            made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, TRAFFIC_CLASS)
-            made.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PROBE)
-            made.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, HOPS)
-            made.bind((_ANY, packet.port))
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, TRAFFIC_CLASS)
+            sender.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PROBE)
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, HOPS)
+            sender.bind((_ANY, packet.port))
         else:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            made.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, TRAFFIC_CLASS)
-            made.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PROBE)
-            made.setsockopt(socket.IPPROTO_IPV6, _IPV6_DONTFRAG, 1)
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, HOPS)
-            made.bind(("::", packet.port))
-        _widen(made)
+            sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, TRAFFIC_CLASS)
+            sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PROBE)
+            sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_DONTFRAG, 1)
+            sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, HOPS)
+            sender.bind(("::", packet.port))
+        _widen(sender)
     except OSError:
-        made.close()
+        sender.close()
         raise
-    return made
+    return sender
 
 
 def _whole(packet: Packet, body: bytes) -> bytes:
-    """A packet with its headers, of the size that is asked for."""
+    """Return a packet with its headers, of the size that is asked for."""
     family = packet.target.family
     body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
     datagram = struct.pack(">HHHH", packet.port, ROCE_PORT, 8 + len(body), 0) + body

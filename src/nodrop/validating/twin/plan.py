@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
-from nodrop.model.states import Unknown, surely_off, those_known
+from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.platforms.running import runs
 from nodrop.routing.legs import tagged
 
@@ -89,11 +89,11 @@ class Plan:
     @cached_property
     def at(self) -> Mapping[End, tuple[Nic, ...]]:
         """The interfaces that stand for a port."""
-        found: defaultdict[End, list[Nic]] = defaultdict(list)
+        nics_by_end: defaultdict[End, list[Nic]] = defaultdict(list)
         for nic in self.nics:
             for end in nic.ends:
-                found[end].append(nic)
-        return {end: tuple(nics) for end, nics in found.items()}
+                nics_by_end[end].append(nic)
+        return {end: tuple(nics) for end, nics in nics_by_end.items()}
 
     @cached_property
     def wire_at(self) -> Mapping[tuple[Space, str], Wire]:
@@ -153,7 +153,7 @@ class _Planner:
 
     def _device(self, device: Device) -> None:
         self._space(device.name)
-        for loopback in those_known(device.loopbacks):
+        for loopback in known_rows(device.loopbacks):
             space = self._space(device.name, loopback.vrf)
             if loopback.name == "lo":
                 self.made.loopbacks.append((space, loopback.addresses))
@@ -163,9 +163,9 @@ class _Planner:
                 self.made.wires.append(Wire(a=nic))
         spelt = runs(device.platform).vlan
         member: defaultdict[str, list[tuple[int, int | None]]] = defaultdict(list)
-        for vlan in those_known(device.vlans):
-            for one in vlan.members:
-                member[one.interface].append((vlan.id if one.tagged else 0, vlan.id))
+        for vlan in known_rows(device.vlans):
+            for vlan_member in vlan.members:
+                member[vlan_member.interface].append((vlan.id if vlan_member.tagged else 0, vlan.id))
             self.made.bridges.append(
                 Nic(
                     space=self._space(device.name, vlan.vrf),
@@ -177,7 +177,7 @@ class _Planner:
                 )
             )
         bundled: dict[str, _Point] = {}
-        for channel in those_known(device.port_channels):
+        for channel in known_rows(device.port_channels):
             lanes = tuple(member.get(channel.name, ())) if not channel.addresses else ()
             point = _Point(
                 node=device.name,
@@ -211,7 +211,7 @@ class _Planner:
     ) -> tuple[tuple[int, int | None], ...]:
         """Return the lanes of a port or bundle with those of its sub-interfaces over which BGP is to find somebody."""
         names = map(tagged, self._speaking.get(node, ()))
-        tags = sorted(parts[1] for parts in names if parts is not None and parts[0] == leg)
+        tags = sorted(name[1] for name in names if name is not None and name[0] == leg)
         return (*(lanes or ((0, None),)), *((tag, None) for tag in tags))
 
     def _host(self, host: Host) -> None:
@@ -236,20 +236,20 @@ class _Planner:
         for (a, b), links in joints.items():
             for tag in (tag for tag, _ in a.lanes if tag in dict(b.lanes)):
                 if {(a, tag), (b, tag)} & used:
-                    self._said(links, "leads from a bundle to a second neighbor, which the twin leaves out")
+                    self._note_cable(links, "leads from a bundle to a second neighbor, which the twin leaves out")
                 elif self._loops(a, b, tag):
-                    self._said(links, "closes a loop of bridges, which the twin leaves open")
+                    self._note_cable(links, "closes a loop of bridges, which the twin leaves open")
                 else:
                     used |= {(a, tag), (b, tag)}
                     one = self._nic(a, tag, tuple(link.a if link.a.node == a.node else link.b for link in links))
-                    other = self._nic(b, tag, tuple(link.a if link.a.node == b.node else link.b for link in links))
-                    size = one.mtu_bytes or other.mtu_bytes
-                    self.made.wires.append(Wire(a=_sized(one, size), b=_sized(other, size), links=tuple(links)))
+                    other_nic = self._nic(b, tag, tuple(link.a if link.a.node == b.node else link.b for link in links))
+                    size = one.mtu_bytes or other_nic.mtu_bytes
+                    self.made.wires.append(Wire(a=_sized(one, size), b=_sized(other_nic, size), links=tuple(links)))
         for point in dict.fromkeys(self.points.values()):
             for tag, vlan in point.lanes:
                 leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
-                wanted = point.addresses or vlan is not None or leg in self._speaking.get(point.node, ())
-                if wanted and (point, tag) not in used:
+                wanted_addresses = point.addresses or vlan is not None or leg in self._speaking.get(point.node, ())
+                if wanted_addresses and (point, tag) not in used:
                     nic = self._nic(point, tag, tuple(End(point.node, port) for port in point.ports))
                     self.made.wires.append(Wire(a=nic))
 
@@ -258,14 +258,17 @@ class _Planner:
         """The interfaces of a device over which BGP is to find somebody, each with the VRF of the process."""
         found = {}
         for device in self.fabric.devices:
-            processes = [one for one in (device.bgp, *those_known(device.vrf_bgp)) if not isinstance(one, Unknown)]
+            processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if not isinstance(bgp, Unknown)]
             sessions = [
-                (one, process.vrf) for process in processes if process for one in those_known(process.neighbors)
+                (neighbor, process.vrf)
+                for process in processes
+                if process
+                for neighbor in known_rows(process.neighbors)
             ]
-            found[device.name] = {one.interface: vrf for one, vrf in sessions if one.interface}
+            found[device.name] = {neighbor.interface: vrf for neighbor, vrf in sessions if neighbor.interface}
         return found
 
-    def _said(self, links: list[Link], what: str) -> None:
+    def _note_cable(self, links: list[Link], what: str) -> None:
         self.made.told.append(f"the cable {links[0].a}--{links[0].b} {what}")
 
     def _nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
@@ -275,7 +278,7 @@ class _Planner:
             vrf = self._speaking[point.node][leg] if tag else point.vrf
             space, name, bridge = self._space(point.node, vrf), self._name(point.node, leg), None
         else:
-            over = next(one for one in self.made.bridges if one.space.node == point.node and one.leg == f"VLAN {vlan}")
+            over = next(nic for nic in self.made.bridges if nic.space.node == point.node and nic.leg == f"VLAN {vlan}")
             self.count += 1
             space, name, bridge = over.space, f"-{self.count}", over.name
         return Nic(
@@ -295,10 +298,10 @@ class _Planner:
         here, there = dict(a.lanes)[tag], dict(b.lanes)[tag]
         if here is None or there is None:
             return False
-        one, other = self._root((a.node, here)), self._root((b.node, there))
-        if one == other:
+        root, other_root = self._root((a.node, here)), self._root((b.node, there))
+        if root == other_root:
             return True
-        self.joined[one] = other
+        self.joined[root] = other_root
         return False
 
     def _root(self, bridge: _Bridge) -> _Bridge:

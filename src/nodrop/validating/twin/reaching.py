@@ -68,7 +68,7 @@ class Reaching:
         """Send what shows the fate of each item, and return it."""
         items = list(items)
         targets = {item: self._targets(item) for item in items}
-        places = {_Place(item.space, one) for item in items for one in targets[item]}
+        places = {_Place(item.space, target) for item in items for target in targets[item]}
         asked = set(places)
         while places:
             self._probe(sorted(places, key=str))
@@ -89,14 +89,14 @@ class Reaching:
 
     def _targets(self, item: Item) -> list[Address]:
         """Addresses in a prefix: all that hosts have, and of switches best those to which no longer prefix leads."""
-        own = {address for _, address in self._owned.get(item.space, ())}
+        own_addresses = {address for _, address in self._owned.get(item.space, ())}
         at_hosts: set[Address] = set()
         at_switches: set[Address] = set()
         for space, rows in self._owned.items():
             host = space.node in self._hosts
             if (host or space.vrf == item.space.vrf) and space.node != self._without:
-                found = {address for _, address in rows if item.prefix.has(address)} - own
-                (at_hosts if host else at_switches).update(found)
+                addresses = {address for _, address in rows if item.prefix.has(address)} - own_addresses
+                (at_hosts if host else at_switches).update(addresses)
         table = self._tables[item.space]
         exact = {one for one in at_switches if (row := table.way(one)) is None or row.prefix == item.prefix}
         best = sorted(exact or at_switches)
@@ -114,12 +114,12 @@ class Reaching:
         for place in places:
             self._edges[place] = []
             row = self._tables[place.space].way(place.target)
-            ways = row.hops if row is not None and len(row.hops) > 1 else ()
+            hops = row.hops if row is not None and len(row.hops) > 1 else ()
             source = self._source(place)
-            made = [Packet(place.space, place.target, source, way, _FIRST_PORT) for way in ways]
-            made += [Packet(place.space, place.target, source, port=_FIRST_PORT + flow) for flow in range(FLOWS)]
-            packets += made
-            whose += [place] * len(made)
+            new_packets = [Packet(place.space, place.target, source, hop, _FIRST_PORT) for hop in hops]
+            new_packets += [Packet(place.space, place.target, source, port=_FIRST_PORT + flow) for flow in range(FLOWS)]
+            packets += new_packets
+            whose += [place] * len(new_packets)
         self.packets += len(packets)
         for place, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
             self._edges[place].append(self._edge(packet, flight))
@@ -141,7 +141,7 @@ class Reaching:
         if flight.refused:
             return "denied" if flight.refused in _FORBIDDEN else "no route", f"{what}: {flight.refused}"
         if flight.loops:
-            again = next(one for one in flight.arrivals if flight.arrivals.count(one) > 1)
+            again = next(arrival for arrival in flight.arrivals if flight.arrivals.count(arrival) > 1)
             return "loop", f"{what}: comes to {again[0].node}:{again[1]} again"
         if not flight.arrivals:
             return "denied", f"{what}: seen nowhere"
@@ -181,7 +181,9 @@ class Reaching:
         for target in targets:
             start = _Place(item.space, target)
             rows += [(edge.fate, edge.said) for place in self._onward(start) for edge in self._edges[place]]
-            rows += [("loop", f"equal paths to {target} lead to {one.space.node} again") for one in self._cycle(start)]
+            rows += [
+                ("loop", f"equal paths to {target} lead to {place.space.node} again") for place in self._cycle(start)
+            ]
         return Reached(*min(rows, key=lambda row: FATES.index(row[0])))
 
     def _next(self, place: _Place) -> list[_Place]:
@@ -189,13 +191,13 @@ class Reaching:
 
     def _onward(self, start: _Place) -> Iterator[_Place]:
         """Yield all places where packets from one can come."""
-        found, rest = {start}, [start]
-        while rest:
-            place = rest.pop()
+        places, remaining_places = {start}, [start]
+        while remaining_places:
+            place = remaining_places.pop()
             yield place
-            more = [one for one in self._next(place) if one not in found]
-            found.update(more)
-            rest += more
+            further_places = [one for one in self._next(place) if one not in places]
+            places.update(further_places)
+            remaining_places += further_places
 
     def _cycle(self, start: _Place) -> list[_Place]:
         """Return a place to which packets from another can come twice."""
@@ -207,8 +209,8 @@ class Reaching:
             for one in self._next(place):
                 if one in path:
                     return [one]
-                if one not in done and (found := visit(one)):
-                    return found
+                if one not in done and (places := visit(one)):
+                    return places
             path.discard(place)
             done.add(place)
             return []

@@ -15,10 +15,10 @@ from typing import Final
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends, natural
-from nodrop.model.values import changed
+from nodrop.model.values import replace_fields
 from nodrop.routing.observation import CHECKS, Observation
 from nodrop.routing.tiers import rank
-from nodrop.validating import computed, destinations
+from nodrop.validating import compute_observation, destinations
 from nodrop.validating.twin.work import Part
 
 DEVICE_BYTES: Final = 60 << 20
@@ -69,7 +69,7 @@ def sample(index: Index, most: int) -> Sample:
     """Return what runs of a fabric with at most so many devices, and no more hosts than can."""
     fabric = index.fabric
     names = [device.name for device in fabric.devices]
-    chosen = set(names) if len(names) <= most else set(_chosen(index, most))
+    chosen = set(names) if len(names) <= most else set(_choose_devices(index, most))
     links = [link for link in fabric.links if not {link.a.node, link.b.node} & (set(names) - chosen)]
     hosts = _hosts(fabric, chosen)
     known = (
@@ -77,17 +77,17 @@ def sample(index: Index, most: int) -> Sample:
         | hosts
         | ({link.a.node for link in links} | {link.b.node for link in links}) - {host.name for host in fabric.hosts}
     )
-    part = changed(
+    field = replace_fields(
         fabric,
         devices=tuple(device for device in fabric.devices if device.name in chosen),
         links=tuple(link for link in links if link.a.node in known and link.b.node in known),
         hosts=tuple(host for host in fabric.hosts if host.name in hosts),
     )
-    return Sample(fabric=part, of=len(names))
+    return Sample(fabric=field, of=len(names))
 
 
 def _hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
-    """The hosts at the devices that run; of too many, the first and the last ones of each leaf in turn."""
+    """Return the hosts at the devices that run; of too many, the first and the last ones of each leaf in turn."""
     behind: defaultdict[str, list[str]] = defaultdict(list)
     hosts = {host.name for host in fabric.hosts}
     for link in fabric.links:
@@ -97,21 +97,23 @@ def _hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
     everyone = {host for rows in behind.values() for host in rows}
     if len(everyone) <= HOSTS:
         return everyone
-    found: dict[str, None] = {}
+    found_hosts: dict[str, None] = {}
     turns = [sorted(rows, key=natural) for _, rows in sorted(behind.items(), key=lambda row: natural(row[0]))]
-    while any(turns) and len(found) < HOSTS:
+    while any(turns) and len(found_hosts) < HOSTS:
         for rows in turns:
-            if rows and len(found) < HOSTS:
-                found[rows.pop(0)] = None
-            if rows and len(found) < HOSTS:
-                found[rows.pop()] = None
-    return set(found)
+            if rows and len(found_hosts) < HOSTS:
+                found_hosts[rows.pop(0)] = None
+            if rows and len(found_hosts) < HOSTS:
+                found_hosts[rows.pop()] = None
+    return set(found_hosts)
 
 
-def _chosen(index: Index, most: int) -> Iterable[str]:
-    """The devices that run: leaves in turn, each with all that is above it, as long as there is room."""
+def _choose_devices(index: Index, most: int) -> Iterable[str]:
+    """Return the devices that run: leaves in turn, each with all that is above it, as long as there is room."""
     fabric = index.fabric
-    beside = {name: sorted(others, key=natural) for name, others in index.beside.items()}
+    beside = {
+        name: sorted(other_neighbor_names, key=natural) for name, other_neighbor_names in index.neighbor_names.items()
+    }
     ranks = {device.name: rank(device) for device in fabric.devices}
     found: dict[str, None] = {}
     for leaf in _leaves(fabric, beside, ranks):
@@ -148,7 +150,7 @@ def _leaves(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str,
 
 
 def _above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> list[str]:
-    """A leaf, and all that is reached from it by going up."""
+    """Return a leaf, and all devices that are reached from it by going up."""
     found = {leaf: None}
     for name in (rest := [leaf]):
         for one in beside[name]:
@@ -160,44 +162,47 @@ def _above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[str, int |
 
 
 def _nearest(devices: Iterable[Device], beside: Mapping[str, list[str]], most: int) -> list[str]:
-    """The first device and those around it, where there are no tiers."""
+    """Return the first device and those around it, where there are no tiers."""
     names = sorted((device.name for device in devices), key=natural)
-    found = dict.fromkeys(names[:1])
-    for name in (rest := names[:1]):
-        more = [one for one in beside[name] if one not in found]
-        found.update(dict.fromkeys(more))
-        rest += more
-    return list(found)[:most]
+    found_names = dict.fromkeys(names[:1])
+    for name in (remaining_names := names[:1]):
+        more = [one for one in beside[name] if one not in found_names]
+        found_names.update(dict.fromkeys(more))
+        remaining_names += more
+    return list(found_names)[:most]
 
 
-def of_the_whole(part: Part, taken: Sample, own: Observation, whole: Observation) -> Part:
-    """What a sample shows of the whole fabric; `own` and `whole` are what is computed of both.
+def of_the_whole(part: Part, taken: Sample, own_observation: Observation, whole_observation: Observation) -> Part:
+    """Describe the coverage of a sample; `own_observation` and `whole_observation` are the computed results of both.
 
     An item is seen where the same is computed of it in both, or where the sample does not do what is computed of it; of
     all others nothing is known.
     """
     found = Part(said=part.said, told=[*part.told], unseen={})
     for check in CHECKS:
-        seen, strange = part.seen.get(check), own.unseen.get(check, {}).keys() - whole.unseen.get(check, {}).keys()
+        seen, strange = (
+            part.seen.get(check),
+            own_observation.unseen.get(check, {}).keys() - whole_observation.unseen.get(check, {}).keys(),
+        )
         found.unseen[check] = {item: why for item, why in part.unseen.get(check, {}).items() if item not in strange}
         if seen is None:
             continue
         kept = found.seen[check] = {}
-        ours, theirs = own.seen.get(check, {}), whole.seen.get(check, {})
+        ours, theirs = own_observation.seen.get(check, {}), whole_observation.seen.get(check, {})
         for item, value in seen.items():
             if item not in ours or ours[item] == theirs.get(item) or value != ours[item]:
                 kept[item] = value
             else:
                 found.unseen[check][item] = taken.why
         for item in theirs:
-            if item not in kept and not _told(found.unseen[check], item):
+            if item not in kept and not _has_unseen_reason(found.unseen[check], item):
                 found.unseen[check][item] = taken.why
     left = taken.of - len(taken.fabric.devices)
     found.told.insert(0, f"{taken.why}: {_roles(taken.fabric.devices)}; {left} more were not started")
     return found
 
 
-def _told(unseen: Mapping[Subject, str], item: Subject) -> bool:
+def _has_unseen_reason(unseen: Mapping[Subject, str], item: Subject) -> bool:
     return bool(unseen.get(item) or unseen.get(()))
 
 
@@ -207,23 +212,25 @@ def _roles(devices: Iterable[Device]) -> str:
     for device in devices:
         names[str(device.role) if rank(device) is not None else "other"].append(device.name)
     rows = {role: sorted(found, key=natural) for role, found in sorted(names.items())}
-    return ", ".join(f"{len(found)} {role} ({found[0]} to {found[-1]})" for role, found in rows.items())
+    return ", ".join(
+        f"{len(found_rows)} {role} ({found_rows[0]} to {found_rows[-1]})" for role, found_rows in rows.items()
+    )
 
 
-def computed_of(taken: Sample, whole: Observation) -> Observation:
+def computed_of(taken: Sample, whole_observation: Observation) -> Observation:
     """Return what is computed of a sample, with the failures of the whole fabric that can be tried in it.
 
     What a failure loses is told of the devices that run; the first of those that are alike may be another in a sample.
     """
     index = Index(taken.fabric)
-    own = computed(index)
+    own_observation = compute_observation(index)
     names = {device.name for device in taken.fabric.devices}
     counted = destinations(index)
     lost: dict[Subject, Hashable] = {}
-    for item, value in whole.seen.get("failures", {}).items():
+    for item, value in whole_observation.seen.get("failures", {}).items():
         if ({end.node for end in cable_ends(item[-1])} or {item[-1]}) <= names:
             pairs = value if isinstance(value, frozenset) else frozenset()
             here = frozenset((device, to) for device, to in pairs if device in names and to in counted)
-            lost[item] = own.seen["failures"].get(item, here)
-    seen = {**own.seen, "failures": lost, "recoveries": dict.fromkeys(lost, "as before")}
-    return replace(own, seen=seen)
+            lost[item] = own_observation.seen["failures"].get(item, here)
+    seen = {**own_observation.seen, "failures": lost, "recoveries": dict.fromkeys(lost, "as before")}
+    return replace(own_observation, seen=seen)

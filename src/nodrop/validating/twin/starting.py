@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodrop.export.frr_conf import FrrConf, frr_conf
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
-from nodrop.model.states import Unknown, those_known
+from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.running import runs
 from nodrop.validating.twin.daemons import Boot
 from nodrop.validating.twin.outward import leave_out
@@ -41,37 +41,37 @@ def start(reading: Reading) -> Start:
         if conf is None:
             without[device.name] = "its routing is not known"
             continue
-        own = runs(device.platform)
+        own_runs = runs(device.platform)
         confs[device.name] = conf
         trimmed = leave_out(conf.text)
         left[device.name] = trimmed.lines
-        boots[device.name] = Boot(text=trimmed.text, daemons=daemons(reading, device), profile=own.profile)
+        boots[device.name] = Boot(text=trimmed.text, daemons=daemons(reading, device), profile=own_runs.profile)
     return Start(
         boots=boots,
         confs=confs,
         without=without,
-        told=tuple(_told(reading, confs)),
+        told=tuple(_list_notes(reading, confs)),
         left_out=tuple(_left_out(confs, left)),
     )
 
 
 def daemons(reading: Reading, device: Device) -> tuple[str, ...]:
     """Return the daemons that a device starts of itself, in their order."""
-    own = runs(device.platform)
-    processes = (device.bgp, *those_known(device.vrf_bgp))
+    own_runs = runs(device.platform)
+    processes = (device.bgp, *known_rows(device.vrf_bgp))
     watched = any(
         neighbor.bfd
         for process in processes
         if process is not None and not isinstance(process, Unknown)
-        for neighbor in those_known(process.neighbors)
+        for neighbor in known_rows(process.neighbors)
     )
-    off = any(remark.kind == own.unless and remark.subject[0] == device.name for remark in reading.remarks)
-    return (*own.daemons, *(own.with_bfd if watched and not off else ()))
+    off = any(remark.kind == own_runs.unless and remark.subject[0] == device.name for remark in reading.remarks)
+    return (*own_runs.daemons, *(own_runs.with_bfd if watched and not off else ()))
 
 
-def _told(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
+def _list_notes(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
     stands = sorted({runs(device.platform).stands_for for device in reading.fabric.devices} - {""})
-    yield from (f"FRR stands for {one}" for one in stands)
+    yield from (f"FRR stands for {stand}" for stand in stands)
     made = [name for name, conf in confs.items() if conf.own]
     if made:
         yield f"frr.conf is made from what the files of {len(made)} devices say in other words"

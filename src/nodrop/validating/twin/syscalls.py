@@ -69,8 +69,8 @@ def bind(source: str, target: str, flags: int, *, below: bool = True) -> None:
 
 def seal(target: str, flags: int, *, below: bool = False) -> None:
     """Set flags of a mount, and of all below it if that is asked."""
-    given = _Attributes(set=flags)
-    words = (os.fsencode(target), _AT_RECURSIVE if below else 0, ctypes.byref(given), ctypes.c_size_t(32))
+    attributes = _Attributes(set=flags)
+    words = (os.fsencode(target), _AT_RECURSIVE if below else 0, ctypes.byref(attributes), ctypes.c_size_t(32))
     _checked(_LIBC.mount_setattr(_AT_FDCWD, *words), f"mount_setattr {target}")
 
 

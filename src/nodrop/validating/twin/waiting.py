@@ -39,7 +39,7 @@ class Settled(NamedTuple):
 
 
 def settle(
-    lab: Lab, wanted: Collection[Subject], *, patience_s: float, told: Callable[[int], None] | None = None
+    lab: Lab, wanted_subjects: Collection[Subject], *, patience_s: float, told: Callable[[int], None] | None = None
 ) -> Settled:
     """Wait until the wanted sessions are up, all others had their time, and no route changes any more.
 
@@ -52,25 +52,27 @@ def settle(
     count, pause = -1, _LEAST_S
     once_up: set[Subject] = set()
     drops: Counter[Subject] = Counter()
-    stated = {name: looking.stated(lab, name) for name in lab.devices}
+    stated = {name: looking.configured_sessions(lab, name) for name in lab.devices}
     while True:
         lab.hold_neighbors()
-        now = look(lab, wanted, stated)
+        current_look = look(lab, wanted_subjects, stated)
         at = time.monotonic()
-        if now != before:
+        if current_look != before:
             if before is not None:
-                drops.update(item for item, up in before.states.items() if up and now.states.get(item) is False)
-            before, changed, pause = now, at, _LEAST_S
-        if any(up and item not in once_up for item, up in now.states.items()):
+                drops.update(
+                    item for item, up in before.states.items() if up and current_look.states.get(item) is False
+                )
+            before, changed, pause = current_look, at, _LEAST_S
+        if any(up and item not in once_up for item, up in current_look.states.items()):
             came = at
-            once_up.update(item for item, up in now.states.items() if up)
-        if now.up != count:
+            once_up.update(item for item, up in current_look.states.items() if up)
+        if current_look.up != count:
             moved = at
             if told is not None:
-                told(now.up)
-        count, whole = now.up, now.up == len(wanted)
-        early = (now.others and at - begun < FIRST_S) or at - moved < now.coalesce_s + QUIET_S
-        if whole and not now.queued and not early and at - changed >= QUIET_S:
+                told(current_look.up)
+        count, whole = current_look.up, current_look.up == len(wanted_subjects)
+        early = (current_look.others and at - begun < FIRST_S) or at - moved < current_look.coalesce_s + QUIET_S
+        if whole and not current_look.queued and not early and at - changed >= QUIET_S:
             return Settled(whole, {}, moving=False)
         if at - changed >= (max(FIRST_S, QUIET_S) if whole else patience_s):
             return Settled(whole, {}, moving=False)
@@ -96,7 +98,7 @@ class Look(NamedTuple):
     """How long the daemon with most sessions waits before it tells a new one anything."""
 
 
-def look(lab: Lab, wanted: Collection[Subject], stated: Mapping[str, looking.Stated]) -> Look:
+def look(lab: Lab, wanted_subjects: Collection[Subject], stated: Mapping[str, looking.Stated]) -> Look:
     """Ask every bgpd once; one that does not answer has no sessions."""
     queued, sessions = 0, 0
     every: dict[Subject, bool] = {}
@@ -110,18 +112,18 @@ def look(lab: Lab, wanted: Collection[Subject], stated: Mapping[str, looking.Sta
 
     asked = [name for name in lab.devices if lab.runs(name, "bgpd")]
     for name, pulse in zip(asked, lab.each(one, asked), strict=True):
-        own = looking.names(lab, name)
+        own_names = looking.names(lab, name)
         states: dict[Subject, bool] = {}
         for (vrf, _, peer), row in pulse.items():
             if peer:
-                key = None if vrf == "default" else vrf, own.get(peer, peer)
+                key = None if vrf == "default" else vrf, own_names.get(peer, peer)
                 states[stated[name].get(key, (name, vrf, peer))] = row[0] == looking.UP
                 queued += (row[3] or 0) + (row[4] or 0)
         sessions = max(sessions, len(states))
         every |= states
         pulses.append(tuple(sorted((key, _moves(row) if key[-1] else row) for key, row in pulse.items())))
-    up = sum(state for item, state in every.items() if item in wanted)
-    others = sum(not state for item, state in every.items() if item not in wanted)
+    up = sum(state for item, state in every.items() if item in wanted_subjects)
+    others = sum(not state for item, state in every.items() if item not in wanted_subjects)
     first, each, most = COALESCE_S
     return Look(up, others, queued, every, tuple(pulses), min(first + each * sessions, most))
 

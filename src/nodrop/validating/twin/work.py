@@ -39,7 +39,7 @@ class Work:
     options: Options
 
     @property
-    def wanted(self) -> frozenset[Subject]:
+    def expected_sessions(self) -> frozenset[Subject]:
         """The sessions that come up as it is computed, which are waited for."""
         return frozenset(item for item, state in self.computed.get("sessions", {}).items() if state == "up")
 
