@@ -67,6 +67,7 @@ OF_NONSENSE = {
     "value-out-of-range",
     "shares-exceed-whole",
     "lossless-half-configured",
+    "part-missing",
 }
 """What a reader remarks of switches that nobody would design: a writer writes them faithfully."""
 

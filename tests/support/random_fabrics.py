@@ -175,8 +175,8 @@ def profiles(draw: st.DrawFn, pools: Sequence[str], dynamic: DynamicBuffers | No
             for index in sorted(draw(st.sets(st.integers(0, 7), max_size=3)))
         ),
         queues=draw(queues(pools)),
-        ingress_buffers=tuple(draw(st.lists(buffers(pools, lossless=False), max_size=2))),
-        egress_buffers=tuple(draw(st.lists(buffers(pools, lossless=False), max_size=2))),
+        ingress_buffers=tuple(draw(st.lists(buffers(pools, lossless=False), max_size=2, unique=True))),
+        egress_buffers=tuple(draw(st.lists(buffers(pools, lossless=False), max_size=2, unique=True))),
     )
 
 

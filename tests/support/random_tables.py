@@ -40,12 +40,16 @@ def _process(bgp: Bgp, ports: Sequence[str]) -> Bgp:
             one.ipv6,
             import_prefix_list=_of(families, one.ipv6.import_prefix_list, "ipv6"),
             export_prefix_list=_of(families, one.ipv6.export_prefix_list, "ipv6"),
+            next_hop_forced=False,
+            reflector_client=False,
         )
         return replace(
             one,
             interface=port if one.interface else None,
             description=one.description and one.description.replace("'", "´"),
             update_source=one.update_source if is_address(one.update_source or "x") else None,
+            next_hop_forced=False,
+            reflector_client=False,
             ipv6=other,
         )
 
@@ -64,6 +68,9 @@ def _process(bgp: Bgp, ports: Sequence[str]) -> Bgp:
         installed_policy=None,
         installed_policy_ipv6=None,
         session_dscp=None,
+        cluster_id=None,
+        maximum_paths_internal=None,
+        maximum_paths_internal_ipv6=None,
         suppress_fib_pending=False,
         select_defer_s=None,
         prefix_lists=lists,
