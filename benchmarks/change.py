@@ -16,9 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from processes import Run, run
-
 from lint import Config, edit, in_one, in_pods, of_pods, small_mtu
+from processes import Run, run
 
 
 def main() -> None:

@@ -24,13 +24,13 @@ from ruamel.yaml import YAML
 import nodrop
 from nodrop import collect
 from nodrop.cli.main import calm_collector
+from nodrop.context import FILE
+from nodrop.context import loads as loads_stated
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
 from nodrop.model.assemble import assemble
 from nodrop.publish import publish
-from nodrop.stated import FILE
-from nodrop.stated import loads as loads_stated
 
 T = TypeVar("T")
 

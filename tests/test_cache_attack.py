@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop import cache, remembering
+from nodrop import cache, outcome_cache
 from nodrop.cache import Store
 from nodrop.report.outcome import Outcome
 from support.command import nodrop
@@ -49,7 +49,7 @@ def forgotten() -> Iterator[None]:
 
 def forged(monkeypatch: pytest.MonkeyPatch, kept: Path, home: Path) -> None:
     """Fill a cache folder as an attacker does who has another home and a nodrop that keeps no findings."""
-    keep = remembering._keep
+    keep = outcome_cache._keep
 
     def silent(store: Store, key: str, made: Outcome) -> None:
         keep(store, key, replace(made, findings=()))
@@ -57,7 +57,7 @@ def forged(monkeypatch: pytest.MonkeyPatch, kept: Path, home: Path) -> None:
     with monkeypatch.context() as attack:
         attack.setenv("HOME", str(home))
         attack.setenv("XDG_CACHE_HOME", str(kept))
-        attack.setattr(remembering, "_keep", silent)
+        attack.setattr(outcome_cache, "_keep", silent)
         assert nodrop("lint", "configs").code == 1
         forget_folders()
         assert nodrop("lint", "configs").code == 0, "the attack itself does not work"

@@ -10,12 +10,12 @@ import pytest
 import nodrop
 from nodrop.collect import read_artifacts, read_inputs
 from nodrop.errors import InputProblems
-from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs, Text, find
 from nodrop.model.declared import Declared
 from nodrop.opening import digest, read_bundle
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.resources import home
+from nodrop.syntax.json import MAX_BYTES
 
 SONIC = '{"DEVICE_METADATA": {"localhost": {}}, "PORT": {"Ethernet0": {"lanes": "0,1", "speed": "100000"}}}'
 FRR = "hostname leaf1\nrouter bgp 65001\n"

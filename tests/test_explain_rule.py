@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.lint.rules import of_files, shipped
+from nodrop.engine.rules import of_files, shipped
 from nodrop.resources import home
 from support.command import built, nodrop
 

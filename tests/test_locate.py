@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from nodrop.formats.places import Span
-from nodrop.lint.finding import Finding, Located, Related
+from nodrop.engine.finding import Finding, Located, Related
 from nodrop.locate import _LinesOf, locate
 from nodrop.model.fabric import Device, End, Fabric, Link
 from nodrop.model.reading import Note, Place, Reading, Source
 from nodrop.model.subject import Subject, link, parse, text
+from nodrop.syntax.places import Span
 
 TEXT = "leaf\nEthernet0 mtu 9216\nEthernet8 mtu 1500\n"
 

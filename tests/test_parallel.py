@@ -16,8 +16,8 @@ import pytest
 
 import nodrop as verbs
 from nodrop import parallel
+from nodrop.engine.rules import shipped
 from nodrop.errors import InputProblems, Problem, ServiceUnavailable, Unsupported
-from nodrop.lint.rules import shipped
 from nodrop.model.qos import QosProfile
 from nodrop.parallel import map_chunks, processes, processors
 from nodrop.resources import home

@@ -9,13 +9,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from nodrop import config, stated
+from nodrop import config, context
+from nodrop.context.profile import loads_profile
+from nodrop.engine.rules import load_rules
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
-from nodrop.lint.rules import load_rules
 from nodrop.resources import home
 from nodrop.schemas import KINDS, schema
-from nodrop.stated.profile import loads_profile
 from support.command import nodrop
 
 SHIPPED = {
@@ -113,7 +113,7 @@ def _load_rule(text: str) -> object:
 
 LOADERS: dict[str, Callable[[str], object]] = {
     "config": _load_config,
-    "fabric": lambda text: stated.loads(text.encode(), "fabric.yaml"),
+    "fabric": lambda text: context.loads(text.encode(), "fabric.yaml"),
     "profile": lambda text: loads_profile(text.encode(), "ours.yaml", "ours"),
     "intent": lambda text: loads(text.encode(), "intent.yaml"),
     "rule": _load_rule,

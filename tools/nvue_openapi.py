@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from nodrop.formats.yaml import parse
+from nodrop.syntax.yaml import parse
 from nvue_tree import ANY, NO_LIMIT, Path, Place, Source, Tree, Unusable, Value, chosen_name
 
 _ROOT = "cue-patch-schema-root-root"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.formats.yaml import parse
+from nodrop.syntax.yaml import parse
 from yang_compare import differences
 from yang_keys import with_newest_keys
 from yang_merge import lines

@@ -19,22 +19,21 @@ The public verbs; each is a pure function where it can be:
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-# A package has the name of the verb `lint`; loaded before it, for one that is loaded later would take the name away.
-from nodrop import lint as _package  # noqa: F401
-from nodrop import plan as _plan  # noqa: F401 -- the same of `plan`
+# A package has the name of the verb `plan`; loaded before it, for one that is loaded later would take the name away.
+from nodrop import plan as _plan  # noqa: F401
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
+    from nodrop.engine.finding import Verdict
+    from nodrop.engine.rule import Rule
     from nodrop.intent.schema import Intent
-    from nodrop.lint.finding import Verdict
-    from nodrop.lint.rule import Rule
     from nodrop.model.declared import Declared
     from nodrop.model.fabric import Fabric
     from nodrop.model.reading import Reading
     from nodrop.plan.model import Drift, Plan
-    from nodrop.platforms.artifact import Artifact
+    from nodrop.platforms.kit.artifact import Artifact
     from nodrop.report.checked import Checked
     from nodrop.report.fixed import Fixed
 
@@ -71,14 +70,14 @@ def build(intent: "Intent") -> "Fabric":
 
 def write(fabric: "Fabric") -> Iterator["Artifact"]:
     """Yield every file of every device, and last fabric.yaml (of no device), which says what the others cannot."""
-    from nodrop import platforms, stated
+    from nodrop import context, platforms
     from nodrop.model.index import Index
-    from nodrop.platforms.artifact import Artifact
+    from nodrop.platforms.kit.artifact import Artifact
 
     index = Index(fabric)
     for device in fabric.devices:
         yield from platforms.writer(device.platform).write(device, index)
-    yield Artifact(device="", path=stated.FILE, text=stated.spell(fabric))
+    yield Artifact(device="", path=context.FILE, text=context.spell(fabric))
 
 
 def rack(fabric: "Fabric") -> Iterator["Artifact"]:
@@ -115,21 +114,21 @@ def read(
 
 def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":
     """Read what `write` made, as it would be read from the folder `below`; nothing touches a disk."""
-    from nodrop import collect, stated
+    from nodrop import collect, context
     from nodrop.model.assemble import assemble
 
     platform_of = {device.name: device.platform for device in fabric.devices}
     devices = [artifact for artifact in artifacts if artifact.device]
     readings = list(collect.read_artifacts(devices, platform_of, below))
-    text = next(artifact.text for artifact in artifacts if artifact.path == stated.FILE)
-    declared = stated.loads(text.encode(), stated.FILE)
+    text = next(artifact.text for artifact in artifacts if artifact.path == context.FILE)
+    declared = context.loads(text.encode(), context.FILE)
     return assemble(readings, declared, collect.host_artifacts(artifacts, below))
 
 
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
     """Judge a reading by the shipped rules, or by `rules`."""
-    from nodrop.lint.engine import judge
-    from nodrop.lint.rules import of_files, shipped
+    from nodrop.engine.rules import of_files, shipped
+    from nodrop.engine.verdicts import judge
 
     return judge(reading, of_files(shipped()) if rules is None else rules)
 
@@ -148,8 +147,8 @@ def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None 
 
 def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
     """Compute the control plane of a reading and judge what it does, by the shipped rules of routing or by `rules`."""
-    from nodrop.lint.engine import judge
-    from nodrop.lint.rules import of_routing, shipped
+    from nodrop.engine.rules import of_routing, shipped
+    from nodrop.engine.verdicts import judge
 
     return judge(reading, of_routing(shipped()) if rules is None else rules)
 
@@ -183,8 +182,8 @@ def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "Checked
     InputProblems where there is no such base, or a source is not in that repository.
     """
     from nodrop.checking.check import check
-    from nodrop.former import at_base
     from nodrop.judging import Settings
+    from nodrop.revisions import at_base
 
     with at_base(sources, base, exact=exact) as (former, name):
         return check(sources, Settings(), former, name)[0]

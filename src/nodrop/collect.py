@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
-from nodrop import platforms, stated
+from nodrop import context, platforms
 from nodrop.cache import Store
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Bundle, Inputs, Text
@@ -18,8 +18,8 @@ from nodrop.model.declared import Declared
 from nodrop.model.reading import DeviceReading, HostReading, Note, Reading, Source
 from nodrop.opening import cut_short, heard, open_files
 from nodrop.platforms import hosts
-from nodrop.platforms.artifact import Artifact
-from nodrop.rereading import Runs
+from nodrop.platforms.kit.artifact import Artifact
+from nodrop.reading_cache import Runs
 
 
 def read_inputs(
@@ -47,7 +47,7 @@ def read_inputs(
         declared = declared.over(beside)
     for text in inputs.stated if beside is None else ():
         try:
-            declared = declared.over(stated.loads(text.read_bytes(stated.MAX_BYTES), text.display))
+            declared = declared.over(context.loads(text.read_bytes(context.MAX_BYTES), text.display))
         except InputProblems as error:
             problems.extend(error.problems)
     if otherwise is not None:

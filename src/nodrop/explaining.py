@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from nodrop import stated
-from nodrop.formats import yaml
+from nodrop import context
+from nodrop.engine.finding import Finding
+from nodrop.engine.rule import Rule
+from nodrop.engine.rules import of_files
+from nodrop.engine.verdicts import options_of, severity_of
 from nodrop.judging import Settings, all_rules, reading_at, run_rules
-from nodrop.lint.engine import options_of, severity_of
-from nodrop.lint.finding import Finding
-from nodrop.lint.rule import Rule
-from nodrop.lint.rules import of_files
 from nodrop.model.declared import Declared
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
 from nodrop.model.types import nearest
+from nodrop.syntax import yaml
 
 
 def rule_called(name: str, settings: Settings) -> Rule:
@@ -66,10 +66,10 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
 def _in_intent(path: str, reading: Reading, finding: Finding) -> list[str]:
     """Return the lines of an intent that end a finding and what they become, as a diff; nothing where no key does."""
     from nodrop.fixing.intents import edits_of
-    from nodrop.formats.yaml_set import set_in
     from nodrop.inputs import find
     from nodrop.intent.load import MAX_BYTES
     from nodrop.report.text_change import diff
+    from nodrop.syntax.yaml_set import set_in
 
     if reading.decided is None or not (edits := edits_of(finding, reading)):
         return []
@@ -101,8 +101,8 @@ def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
     sources: list[tuple[Declared, Callable[[str], str]]] = [(settings.declared, lambda _key: "--assume")]
     inputs = find((path,), exclude=settings.config.excludes)
     for text in () if inputs.all_intents() else inputs.only().stated:
-        raw = text.read_bytes(stated.MAX_BYTES)
-        sources.append((stated.loads(raw, text.display), _keys_of(raw, text.display)))
+        raw = text.read_bytes(context.MAX_BYTES)
+        sources.append((context.loads(raw, text.display), _keys_of(raw, text.display)))
     sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))
 
     def by(key: str) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from nodrop.cache import Store
 from nodrop.config import Config
+from nodrop.engine.rule import Rule, Strictness
 from nodrop.errors import InputProblems, Problem, Unsupported
-from nodrop.lint.rule import Rule, Strictness
 from nodrop.model.declared import Declared
 from nodrop.model.subject import FABRIC
 from nodrop.model.types import nearest
@@ -18,18 +18,18 @@ from nodrop.model.types import nearest
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from nodrop.accepted_findings import Bench, Updated
+    from nodrop.engine.baseline import Baseline
+    from nodrop.engine.nearby import Part
     from nodrop.inputs import Inputs, Text
     from nodrop.intent.schema import Intent
-    from nodrop.lint.baseline import Baseline
-    from nodrop.lint.nearby import Part
     from nodrop.model.assemble import Shared
     from nodrop.model.index import Index
     from nodrop.model.reading import DeviceReading, Reading
-    from nodrop.platforms.artifact import Artifact
+    from nodrop.platforms.kit.artifact import Artifact
+    from nodrop.reading_cache import Runs
     from nodrop.report.outcome import Outcome
     from nodrop.report.rule_list import Listed
-    from nodrop.rereading import Runs
-    from nodrop.settling import Bench, Updated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ class Settings:
 
 def all_rules(config: Config) -> tuple[Rule, ...]:
     """Return the rules that are shipped and the site's own."""
-    from nodrop.lint import rules
-    from nodrop.lint.own import with_own
+    from nodrop.engine import rules
+    from nodrop.engine.site_rules import with_own
 
     return with_own(config.rules, config.held) if config.rules else rules.shipped()
 
@@ -73,8 +73,8 @@ def chosen_rules(
 
     InputProblems where a word names none, or the configuration says something of a rule that there is not.
     """
-    from nodrop.lint.rules import of_files, of_routing
-    from nodrop.lint.skipped import unselected
+    from nodrop.engine.rules import of_files, of_routing
+    from nodrop.engine.skipped import unselected
 
     every = all_rules(settings.config)
     settings.config.check(every)
@@ -90,9 +90,9 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
 
     InputProblems as of `chosen_rules`. In which modes a rule speaks is no reason: that depends on the fabric.
     """
-    from nodrop.lint.engine import options_of, severity_of
-    from nodrop.lint.rule import STRICTNESSES
-    from nodrop.lint.skipped import unselected
+    from nodrop.engine.rule import STRICTNESSES
+    from nodrop.engine.skipped import unselected
+    from nodrop.engine.verdicts import options_of, severity_of
     from nodrop.report.rule_list import Listed
 
     every, config = all_rules(settings.config), settings.config
@@ -121,7 +121,7 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
 
 def _rule_names(option: str, known: set[str], values: Sequence[str]) -> frozenset[str]:
     """Return the rules and areas that an option names."""
-    from nodrop.lint.skipped import words_of
+    from nodrop.engine.skipped import words_of
 
     names = words_of(values)
     if wrong := sorted(names - known):
@@ -142,12 +142,12 @@ def run_rules(
 ) -> "Outcome":
     """Return what the rules say of a reading, or of what is `near` in it, with the places that reports will show."""
     from nodrop import platforms
-    from nodrop.lint.declared_lines import declare
-    from nodrop.lint.engine import judge
-    from nodrop.lint.skipped import skipped
+    from nodrop.accepted_findings import apply_suppressions, overlay_lines
+    from nodrop.engine.declared_lines import declare
+    from nodrop.engine.skipped import skipped
+    from nodrop.engine.verdicts import judge
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, RuleWork, heads
-    from nodrop.settling import apply_suppressions, overlay_lines
 
     reading, lines = declare(reading, settings.config.harmless if settings.suppressing else ())
     evaluations, seconds = Counter[str](), dict[str, float]()
@@ -192,7 +192,7 @@ def run_rules(
 
 def with_own(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | None = None) -> "Outcome":
     """Return an outcome with the site's own rules among those that were chosen."""
-    from nodrop.lint.rules import is_shipped
+    from nodrop.engine.rules import is_shipped
 
     if not settings.config.rules:
         return outcome
@@ -202,7 +202,7 @@ def with_own(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | Non
 
 def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
     """Return what settling goes by."""
-    from nodrop.settling import Bench, baseline_of
+    from nodrop.accepted_findings import Bench, baseline_of
 
     config, every = settings.config, all_rules(settings.config)
     known_baseline = baseline_of(config)
@@ -214,28 +214,28 @@ def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False,
 
     What the baseline has and was not found any more is noted; what was found more often than it has it, is told.
     """
-    from nodrop import settling
+    from nodrop import accepted_findings
 
     config = settings.config
     if not outcome.settled or not (config.suppress or config.harmless or config.baseline):
         return outcome
     rules = bench(chosen_rules(settings, files=not failures, failures=failures, observed=observed), settings)
     if rules.baseline is not None:
-        outcome = settling.told_again(outcome, rules.baseline)
-        ended = settling.gone(outcome, rules.baseline, rules.names)
-        outcome = replace(outcome, notes=(*outcome.notes, *settling.notes_of(ended, str(config.baseline))))
-    further_findings = settling.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
+        outcome = accepted_findings.told_again(outcome, rules.baseline)
+        ended = accepted_findings.gone(outcome, rules.baseline, rules.names)
+        outcome = replace(outcome, notes=(*outcome.notes, *accepted_findings.notes_of(ended, str(config.baseline))))
+    further_findings = accepted_findings.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
     written = {(suppression.file, suppression.line): suppression.text for suppression in config.suppress}
     written |= {(declared_line.file, declared_line.line): declared_line.text for declared_line in config.harmless}
-    line = settling.overlay_lines(written, outcome.line)
+    line = accepted_findings.overlay_lines(written, outcome.line)
     return replace(outcome, findings=(*outcome.findings, *further_findings), line=line) if further_findings else outcome
 
 
 def baselined(before: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool) -> "Updated":
     """Return a baseline with what a command found, and without what it did not find any more if that is to go."""
-    from nodrop import settling
+    from nodrop import accepted_findings
 
-    return settling.updated(before, outcome, bench((), settings).names, prune=prune)
+    return accepted_findings.updated(before, outcome, bench((), settings).names, prune=prune)
 
 
 def read_source(
@@ -332,8 +332,8 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
 
 def _heard(reading: "Reading", intent: "Intent") -> "Reading":
     """Return a reading of what an intent was built into, with what the intent's comments allow."""
-    from nodrop.formats.comments import comments
     from nodrop.model.allowing import allowing
+    from nodrop.syntax.comments import comments
 
     found_comments = comments(intent.text.encode(), "yaml")
     if not found_comments or intent.entries is None:

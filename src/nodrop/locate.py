@@ -7,15 +7,15 @@ from functools import cached_property
 from hashlib import blake2b
 
 from nodrop.design.deciding import Keys, decision
+from nodrop.engine.finding import Finding, Located, Related
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import BOM, has_lone_return, read_regular_file, split_lines
 from nodrop.intent.schema import Intent
-from nodrop.lint.finding import Finding, Located, Related
 from nodrop.model import subject
 from nodrop.model.reading import Decision, Note, Place, Reading, Source
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import HOSTS
-from nodrop.platforms.secrets import suspicious
+from nodrop.platforms.kit.secrets import suspicious
+from nodrop.syntax.places import BOM, has_lone_return, read_regular_file, split_lines
 
 PlaceOf = Callable[[Subject], Place | None]
 """Where a part of one device stands in its sources."""
@@ -226,7 +226,7 @@ class _Atlas:
 
 
 def lines_of(raw: bytes) -> list[str]:
-    """Return the lines of a text as `formats.places` counts them, whatever is in it."""
+    """Return the lines of a text as `syntax.places` counts them, whatever is in it."""
     return split_lines(_text(raw))
 
 
@@ -235,7 +235,7 @@ def _text(raw: bytes) -> str:
 
 
 class _LinesOf:
-    """The lines of texts but those `hidden` and those that look like a secret's, as `formats.places` counts lines.
+    """The lines of texts but those `hidden` and those that look like a secret's, as `syntax.places` counts lines.
 
     A text with a carriage return that ends no line has none: readers of lines count them differently there.
 

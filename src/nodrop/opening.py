@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Text
 from nodrop.inputs.contents import CUT_SHORT, is_json
 from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
 from nodrop.model.allowing import allowing
 from nodrop.model.reading import NOT_LISTED, Allow, DeviceReading, HostReading, Note, Remark, Source
+from nodrop.syntax.json import MAX_BYTES
 
 Opened = tuple[list[tuple[Source, bytes]], list[Problem]]
 """Sources with their bytes, and why there are no more of them."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nodrop.errors import Problem
-from nodrop.formats.places import leads_out
-from nodrop.formats.root import LeadsOut, Root, find_root
 from nodrop.publish import interrupted
+from nodrop.syntax.places import leads_out
+from nodrop.syntax.root import LeadsOut, Root, find_root
 
 
 def fault(text: str, root: Root | None = None) -> Problem | None:

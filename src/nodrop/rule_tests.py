@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop import platforms
-from nodrop.lint.examples import run_example
-from nodrop.lint.finding import Finding
-from nodrop.lint.mutants import Mutant, survivors
-from nodrop.lint.mutants import mutants as mutants_of
-from nodrop.lint.rule import Example, Rule
-from nodrop.lint.rules import place
-from nodrop.lint.setting import CannotSay, Setting
+from nodrop.engine.example_setup import CannotSay, Setting
+from nodrop.engine.examples import run_example
+from nodrop.engine.finding import Finding
+from nodrop.engine.mutants import Mutant, survivors
+from nodrop.engine.mutants import mutants as mutants_of
+from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rules import place
 from nodrop.locate import locate
 from nodrop.model.reading import Reading
-from nodrop.platforms.examples import TIERS
+from nodrop.platforms.kit.examples import TIERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def model(kind: str) -> "type[BaseModel]":
 
         return Intent
     if kind == "fabric":
-        from nodrop.stated import Stated
+        from nodrop.context import Stated
 
         return Stated
     if kind == "config":
@@ -47,11 +47,11 @@ def model(kind: str) -> "type[BaseModel]":
 
         return ConfigFile
     if kind == "profile":
-        from nodrop.stated.profile import ProfileFile
+        from nodrop.context.profile import ProfileFile
 
         return ProfileFile
     if kind == "rule":
-        from nodrop.lint.rule_file import RuleFile
+        from nodrop.engine.rule_file import RuleFile
 
         return RuleFile
     raise KeyError(kind)

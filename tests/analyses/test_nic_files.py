@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.lint.finding import Finding
-from nodrop.platforms.artifact import Artifact
+from nodrop.engine.finding import Finding
+from nodrop.platforms.kit.artifact import Artifact
 from support.designs import build, shipped
 
 RULES = (

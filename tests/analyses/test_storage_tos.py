@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 
 import nodrop
-from nodrop.lint.engine import judge
-from nodrop.lint.finding import Verdict
-from nodrop.lint.rules import of_files
-from nodrop.lint.rules import shipped as shipped_rules
+from nodrop.engine.finding import Verdict
+from nodrop.engine.rules import of_files
+from nodrop.engine.rules import shipped as shipped_rules
+from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Fabric
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.designs import Data, build, shipped
 from support.storage_classes import with_nvme
 

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.lint.vocabulary.buffers import takes_from, unlike_the_port
-from nodrop.lint.vocabulary.cables import (
+from nodrop.engine.vocabulary.buffers import takes_from, unlike_the_port
+from nodrop.engine.vocabulary.cables import (
     by_table,
     has_headroom_row,
     headroom_told,
     priorities_without_headroom,
     rows_there_are,
 )
-from nodrop.lint.vocabulary.general import fewer
-from nodrop.lint.vocabulary.links import chosen_fec, far_end, fecs_differ, has_pam4, without_rs
-from nodrop.lint.vocabulary.routing import unused_paths
-from nodrop.lint.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
-from nodrop.lint.vocabulary.siblings import alpha
-from nodrop.lint.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
+from nodrop.engine.vocabulary.general import fewer
+from nodrop.engine.vocabulary.links import chosen_fec, far_end, fecs_differ, has_pam4, without_rs
+from nodrop.engine.vocabulary.routing import unused_paths
+from nodrop.engine.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
+from nodrop.engine.vocabulary.siblings import alpha
+from nodrop.engine.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Collector, Counter, Device, Interface, Port
 from nodrop.model.index import Index

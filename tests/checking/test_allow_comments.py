@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodrop.formats.comments import Comment, Syntax, comments
 from nodrop.limits import MAX_ALLOWED
 from nodrop.model.allowing import allowing
+from nodrop.syntax.comments import Comment, Syntax, comments
 
 
 def around(text: str, syntax: Syntax) -> str:

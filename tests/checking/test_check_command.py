@@ -59,9 +59,9 @@ def test_of_a_large_fabric_no_more_is_read_and_judged_than_the_change_can_matter
         read.append(bundle.name)
         return read_bundle(bundle)
 
-    monkeypatch.setattr("nodrop.rereading.read_bundle", watched)
+    monkeypatch.setattr("nodrop.reading_cache.read_bundle", watched)
     monkeypatch.setattr("nodrop.checking.check.MOST_DEVICES", 3)
-    monkeypatch.setattr("nodrop.checking.governing.MOST_DEVICES", 3)
+    monkeypatch.setattr("nodrop.checking.both_policies.MOST_DEVICES", 3)
     near = of_json("--base", "main", "--no-cache")
     assert near["findings"] == whole["findings"] != []
     assert (whole["summary"]["unchanged"], near["summary"]["unchanged"]) == (0, None)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.former import tree
-from nodrop.former.folder import of_folder
-from nodrop.former.git import open_repository
-from nodrop.former.tree import of_revision
 from nodrop.inputs import Disk
+from nodrop.revisions import tree
+from nodrop.revisions.folder import of_folder
+from nodrop.revisions.git import open_repository
+from nodrop.revisions.tree import of_revision
 from support.check_repositories import Git, commit, of_json, written, written_before
 from support.command import nodrop, unwatched
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.former import at_base
 from nodrop.inputs import Disk
+from nodrop.revisions import at_base
 from support.check_repositories import Git, commit, of_json, written_before
 from support.command import Done, nodrop, unwatched
 from support.hostile_repositories import BASES, BROKEN, CASES, EVIL, Attack, forge, put, store

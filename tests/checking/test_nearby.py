@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from nodrop.lint.engine import hits, judge, options_of
-from nodrop.lint.finding import Finding
-from nodrop.lint.nearby import nearby
-from nodrop.lint.rule import Example, Rule
-from nodrop.lint.rules import of_files, shipped
-from nodrop.lint.setting import Setting
+from nodrop.engine.example_setup import Setting
+from nodrop.engine.finding import Finding
+from nodrop.engine.nearby import nearby
+from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import hits, judge, options_of
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, End, Fabric, Link
 from nodrop.model.index import Index

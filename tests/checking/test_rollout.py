@@ -17,9 +17,9 @@ from nodrop.checking import rollout
 from nodrop.checking.rollout import reroutes, rolled_out
 from nodrop.cli.check import RISKS
 from nodrop.config import Config
+from nodrop.engine.finding import Verdict
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.judging import Settings
-from nodrop.lint.finding import Verdict
 from nodrop.model.change import Edit, Step
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value

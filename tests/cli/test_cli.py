@@ -17,10 +17,10 @@ from ruamel.yaml import YAML
 
 import nodrop.cli.main as cli
 from nodrop.cli.export import command as group
-from nodrop.lint import engine
-from nodrop.lint import rules as rule_files
-from nodrop.lint.rule_loader import loads_rule
-from nodrop.lint.rules import of_files, of_routing, shipped
+from nodrop.engine import rules as rule_files
+from nodrop.engine import verdicts
+from nodrop.engine.rule_loader import loads_rule
+from nodrop.engine.rules import of_files, of_routing, shipped
 from nodrop.resources import home
 from support.command import SCRIPT, Done, built, nodrop, process
 from support.gitops import committed, git
@@ -145,7 +145,7 @@ def test_a_crash_is_70_with_the_traceback(command: list[str], monkeypatch: pytes
     def crash(*_: object, **__: object) -> None:
         raise ZeroDivisionError("by a test")
 
-    monkeypatch.setattr(engine, "judge", crash)
+    monkeypatch.setattr(verdicts, "judge", crash)
     done = nodrop(*command)
     assert (done.code, done.out) == (70, "")
     assert "Traceback (most recent call last)" in done.err
@@ -157,7 +157,7 @@ def test_a_crash_that_quotes_a_file_steers_neither_a_terminal_nor_a_ci(monkeypat
     def crash(*_: object, **__: object) -> None:
         raise RuntimeError("a\x1b[31m\x1b]0;b\x07\n::error::c\r::error::d\n  ::warning::e\n##[error]f \u202eg")
 
-    monkeypatch.setattr(engine, "judge", crash)
+    monkeypatch.setattr(verdicts, "judge", crash)
     done = nodrop("lint", "good")
     assert done.code == 70
     assert done.err.split("\n")[-6:-2] == [
@@ -173,7 +173,7 @@ def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine, "judge", interrupted)
+    monkeypatch.setattr(verdicts, "judge", interrupted)
     assert nodrop("lint", "good").code == 130
 
 

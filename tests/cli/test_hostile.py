@@ -348,7 +348,7 @@ def spelt(value: Any) -> str:
 @given(data=st.data())
 @pytest.mark.parametrize("name", ["intent.yaml", "fabric.yaml"])
 def test_wrong_values_anywhere_in_yaml(name: str, data: st.DataObject, configs: dict[str, str]) -> None:
-    from nodrop.formats.yaml import parse
+    from nodrop.syntax.yaml import parse
 
     document = parse(configs.get(name, INTENT), name).data
     everywhere = list(places(document))

@@ -6,15 +6,15 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.formats.yaml import parse
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.hardware import asic, buildable, switch
 from nodrop.intent.first import first
 from nodrop.intent.load import loads
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.schemas import render_schema
+from nodrop.syntax.yaml import parse
 from support.command import nodrop as run
 
 WORTH_KNOWING = {"ecn-same-at-every-speed", "watchdog-drops-nothing-on-chip", "watchdog-flaps-on-chip"}

@@ -6,8 +6,8 @@ import pytest
 
 from nodrop.config import find, load, loads
 from nodrop.config.toml import table
+from nodrop.engine.rules import shipped
 from nodrop.errors import InputProblems
-from nodrop.lint.rules import shipped
 
 TOML = """\
 [project]

@@ -4,10 +4,10 @@ import pytest
 
 import nodrop
 from nodrop.design.balancing import reaches
+from nodrop.engine.rules import shipped as rules
+from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable, switch
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped as rules
 from nodrop.model.fabric import Fabric
 from support.designs import Data, build, load, shipped
 

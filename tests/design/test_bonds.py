@@ -6,9 +6,9 @@ import pytest
 
 import nodrop
 from nodrop import design
+from nodrop.engine.rules import shipped as rules
+from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped as rules
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from support.designs import build, load, port, shipped
 

@@ -9,10 +9,10 @@ import pytest
 
 import nodrop
 from nodrop.design import build as design
+from nodrop.engine.rules import shipped as shipped_rules
+from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.hardware import medium
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped as shipped_rules
 from nodrop.model.fabric import Fabric
 from support.designs import Data, build, load, port, shipped
 

@@ -7,12 +7,11 @@ import pytest
 
 from nodrop.design.deciding import decision
 from nodrop.design.decisions import Aspect, groups
-from nodrop.formats.yaml import parse as parse_yaml
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.judging import built
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
 from nodrop.locate import decided, locate
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.fields import TABLE, nearest
@@ -21,6 +20,7 @@ from nodrop.model.subject import parse
 from nodrop.model.types import Type, fields
 from nodrop.platforms import where
 from nodrop.resources import home
+from nodrop.syntax.yaml import parse as parse_yaml
 
 
 def paths(owner: type, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

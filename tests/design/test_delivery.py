@@ -11,7 +11,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric
 from nodrop.model.routing import Bgp, PrefixRule
 from nodrop.model.states import require_fact
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from support.designs import build, changed, load, shipped
 from support.platform_mixes import on
 

@@ -10,8 +10,8 @@ from nodrop.design.blocks import halving
 from nodrop.design.defaults import defaulted
 from nodrop.design.endpoints import places
 from nodrop.design.watchdog import derive
+from nodrop.engine.vocabulary.watchdog import outlasted_timeout
 from nodrop.errors import InputProblems
-from nodrop.lint.vocabulary.watchdog import outlasted_timeout
 from nodrop.model.buffers import BufferPool, DynamicBuffers, Headroom
 from nodrop.model.fabric import End, Fabric, HostPort, Link, Port, Trimming
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Scheduler, WredColor, WredProfile

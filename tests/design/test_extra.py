@@ -7,12 +7,12 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.formats.yaml import parse
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.platforms import writer
+from nodrop.syntax.yaml import parse
 from support.designs import Data, build, shipped
 
 PLACE = {"BANNER_MESSAGE": {"global": {"motd": "row 7"}}}

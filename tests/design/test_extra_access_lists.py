@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.judging import built
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
 from nodrop.locate import locate
 from nodrop.platforms import where
 from support.extra_lists import OWNERS, PORTS, Entry, intent_with

@@ -15,7 +15,7 @@ from nodrop.model.fabric import CounterStream, Fabric, SampledCounters, SampledK
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.platforms import writer
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from nodrop.report import page
 from nodrop.report.fabric import facts
 from nodrop.report.streams import streams

@@ -10,7 +10,7 @@ from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import is_static
 from nodrop.hardware import obstacle, switch, switches
 from nodrop.judging import built
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from nodrop.report.plan_words import lines
 from support.designs import build, load, shipped
 

@@ -14,7 +14,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Cable, DeviceReading
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.designs import build, shipped
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop.design import adaptations
 from nodrop.design.adapting import Adaptation, below
+from nodrop.engine.rules import shipped as rules
+from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped as rules
 from nodrop.model.bridging import Vlan
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port

@@ -6,9 +6,9 @@ import pytest
 
 from nodrop import design
 from nodrop.design.static_buffers import static_buffers
+from nodrop.engine.vocabulary.admission import pause_threshold_bytes
 from nodrop.errors import InputProblems
 from nodrop.hardware import switch
-from nodrop.lint.vocabulary.admission import pause_threshold_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile

@@ -15,7 +15,7 @@ from nodrop.hardware import asic, buildable, headroom_ways, switch, switches
 from nodrop.hardware.schema import HeadroomRow, HeadroomTable, Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.qos import QosProfile
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from support.designs import build, load, port, shipped
 
 RELEASES = traits("sonic").releases

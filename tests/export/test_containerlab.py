@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop.errors import Unsupported
 from nodrop.export.containerlab import Lab, lab
-from nodrop.formats.yaml import parse
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.model.values import replace_fields
 from nodrop.platforms import reader
 from nodrop.resources import home
+from nodrop.syntax.yaml import parse
 from support.command import nodrop as run
 from support.designs import Data, build, shipped
 from support.designs import changed as altered

@@ -8,7 +8,6 @@ import pytest
 import nodrop
 from nodrop.errors import InputProblems
 from nodrop.export.frr_conf import FrrConf, frr_conf
-from nodrop.formats.places import Span
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.routing import BgpNeighbor, StaticRoute
@@ -16,6 +15,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.resources import home
+from nodrop.syntax.places import Span
 from support.command import built
 from support.places import TESTS
 

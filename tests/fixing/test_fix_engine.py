@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from nodrop.config import Config
+from nodrop.engine.example_setup import EXAMPLES, names, renamed
 from nodrop.hardware.dynamic import resolve
 from nodrop.judging import Settings
-from nodrop.lint.setting import EXAMPLES, names, renamed
 from nodrop.model.edit import set_value
 from nodrop.model.subject import parse
 from support.fixed_files import after, fixed, found, left

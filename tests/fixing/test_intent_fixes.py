@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from nodrop.engine.example_setup import laid_over
+from nodrop.engine.rules import shipped
 from nodrop.fixing import fix
-from nodrop.formats.yaml import parse
 from nodrop.inputs import Text
 from nodrop.judging import Settings
-from nodrop.lint.rules import shipped
-from nodrop.lint.setting import laid_over
 from nodrop.resources import home
+from nodrop.syntax.yaml import parse
 
 FAULTS: Mapping[str, Mapping[str, Any]] = {
     "ecn-never-before-pfc": {"classes": {"rdma": {"ecn": {"min": "48MB", "max": "52MB", "probability": "100%"}}}},

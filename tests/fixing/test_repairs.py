@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from nodrop.engine.rules import of_files, shipped
 from nodrop.fixing import fix
 from nodrop.inputs import find
 from nodrop.judging import Settings
-from nodrop.lint.rules import of_files, shipped
 from support.places import TESTS
 from support.repaired_faults import NOTHING, Repair, repair
 from support.single_faults import Fault, faults, inject, outcome, read_faults

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.formats.yaml import parse
+from nodrop.syntax.yaml import parse
 from support.command import nodrop
 from support.places import GOLDEN, TESTS
 

@@ -15,8 +15,8 @@ from random import Random
 
 import pytest
 
-from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic import reader
+from nodrop.syntax.yaml import parse
 from support.fuzzing import campaign as campaigns
 from support.fuzzing import corpora
 from support.fuzzing import worker as workers

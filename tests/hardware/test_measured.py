@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
+from nodrop.engine.vocabulary.admission import pause_threshold_bytes, shared_bytes
 from nodrop.hardware import asic, switch
 from nodrop.hardware.thresholds import dynamic_threshold_bytes
-from nodrop.lint.vocabulary.admission import pause_threshold_bytes, shared_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from support.small_fabrics import LOSSLESS

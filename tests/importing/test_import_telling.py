@@ -8,9 +8,9 @@ import pytest
 import nodrop
 from nodrop.design.decisions import Aspect, keys_in_words
 from nodrop.importing import derive
-from nodrop.importing.sight import see
-from nodrop.importing.telling import render_differences
-from nodrop.importing.trying import Unlike, render_value, unlike
+from nodrop.importing.losses import render_differences
+from nodrop.importing.tier_view import see
+from nodrop.importing.trial_build import Unlike, render_value, unlike
 from nodrop.intent.load import loads
 from nodrop.model.compare import project
 from nodrop.model.fabric import Device, Interface

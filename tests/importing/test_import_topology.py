@@ -7,7 +7,7 @@ import pytest
 from nodrop.hardware import media
 from nodrop.importing import derive
 from nodrop.importing.endpoints import parse_host_name
-from nodrop.importing.sight import see
+from nodrop.importing.tier_view import see
 from nodrop.importing.uplinks import fitting
 from nodrop.model.bridging import PortChannel
 from nodrop.model.fabric import Fabric

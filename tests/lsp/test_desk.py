@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
 from nodrop import platforms
-from nodrop.lint import rules
-from nodrop.lint.engine import _Session
+from nodrop.engine import rules
+from nodrop.engine.verdicts import _Session
 from nodrop.lsp.changes import commented, pieces
 from nodrop.lsp.desk import CRASH, Desk, Mark
-from nodrop.lsp.told import MOST, foremost
+from nodrop.lsp.diagnostics import MOST, foremost
 from nodrop.platforms.sonic import reader
 
 

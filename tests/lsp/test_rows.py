@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.formats.places import BOM, Lines, Span
 from nodrop.lsp.rows import Encoding, Rows
+from nodrop.syntax.places import BOM, Lines, Span
 
 TEXTS = st.text(st.sampled_from("ab{: é𝄞\u2028\x0b\x85\t\r\n"), max_size=40)
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nodrop.analyses import siblings
-from nodrop.lint.engine import judge
-from nodrop.lint.finding import UnknownVerdict, Verdict
+from nodrop.engine.finding import UnknownVerdict, Verdict
+from nodrop.engine.verdicts import judge
 from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import Device, End, Host, Interface, Link

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.limits import MAX_TRIALS
-from nodrop.platforms import editing
+from nodrop.platforms.kit import editing
 from support.command import nodrop
 
 OLD = """\

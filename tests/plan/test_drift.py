@@ -18,7 +18,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
-from nodrop.platforms.adding import _row, own, rows
+from nodrop.platforms.kit.own_additions import _row, own, rows
 from nodrop.resources import home
 from support.as_it_runs import as_it_runs
 from support.designs import load, shipped

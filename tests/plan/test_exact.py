@@ -15,7 +15,7 @@ from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import RISKS, Plan
 from nodrop.plan.patches import Patch, patches
-from nodrop.platforms.frr_changes import changes
+from nodrop.platforms.frr.changes import changes
 from nodrop.platforms.sonic.edit import PATCH, between
 from nodrop.platforms.sonic.patch import operations
 from support import nvue_replay

@@ -15,7 +15,7 @@ from nodrop.model.declared import Declared
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import patches
-from nodrop.platforms.settings import Opened
+from nodrop.platforms.kit.settings import Opened
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.resources import home
 from support.broken_fabrics import broken, said

@@ -9,7 +9,6 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.formats.yaml import parse
 from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import Fabric
@@ -18,9 +17,10 @@ from nodrop.plan.drifting import declared_by
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Drift
 from nodrop.plan.patches import patches
-from nodrop.platforms.adding import own_setting
+from nodrop.platforms.kit.own_additions import own_setting
 from nodrop.report.drift_page import KEYS
 from nodrop.report.plan_page import outside
+from nodrop.syntax.yaml import parse
 from support.as_it_runs import as_it_runs
 from support.json_text import applied
 from support.plan_pairs import reading, reading_of

@@ -24,9 +24,9 @@ from nodrop.model.types import fields
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import BY_HAND, Patch, patches
-from nodrop.platforms import changing
+from nodrop.platforms.kit import change_effects
+from nodrop.platforms.kit.traits import traits
 from nodrop.platforms.sonic.edit import PATCH
-from nodrop.platforms.traits import traits
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.report.plan_words import lines, what
 from support.broken_fabrics import bad_examples, broken, said
@@ -391,7 +391,7 @@ def test_a_change_of_files_that_are_not_at_hand_is_unknown() -> None:
 
 @pytest.mark.parametrize("platform", ["", "sonic"])
 def test_what_is_known_of_changes_is_said_of_parts_of_the_model(platform: str) -> None:
-    for row in changing._rows(platform):
+    for row in change_effects._rows(platform):
         for path in row.paths:
             kind: Any = Device
             for at, part in enumerate(path):

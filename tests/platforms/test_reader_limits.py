@@ -7,8 +7,8 @@ import pytest
 import nodrop
 from nodrop.errors import InputProblems
 from nodrop.intent import load
-from nodrop.platforms import translating
 from nodrop.platforms.hosts import template
+from nodrop.platforms.kit import translating
 
 TEMPLATE = """\
 apiVersion: configuration.net.nvidia.com/v1alpha1

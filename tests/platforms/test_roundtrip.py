@@ -23,7 +23,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.platforms import unsupported_paths
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.sonic import read_qos, writer
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
 from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DERIVED

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.formats.yaml import parse
 from nodrop.resources import home
+from nodrop.syntax.yaml import parse
 from support.as_it_runs import as_it_runs
 from support.command import built, nodrop
 from support.places import ROOT

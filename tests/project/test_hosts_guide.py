@@ -3,8 +3,8 @@
 import re
 
 import nodrop
-from nodrop.formats.yaml import parse
 from nodrop.hardware import nic, nics
+from nodrop.syntax.yaml import parse
 from support.designs import build, shipped
 from support.places import ROOT
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.lint.areas import areas
-from nodrop.lint.rules import shipped
+from nodrop.engine.areas import areas
+from nodrop.engine.rules import shipped
 from nodrop.resources import home
 from support.places import ROOT, TESTS
 
@@ -22,31 +22,31 @@ LAYERS = (
     {"__main__"},
     {"cli", "lsp"},
     {"fixing", "explaining", "importing", "checking"},
-    {"remembering"},
-    {"judging", "schemas", "settling", "several"},
+    {"outcome_cache"},
+    {"judging", "schemas", "accepted_findings", "shared_identifiers"},
     {"report", "validating"},
     {"export"},
     {"plan", "locate", "config", "rule_tests"},
-    {"lint"},
+    {"engine"},
     {"design"},
-    {"stated", "collect", "inputs", "intent", "opening", "paths", "rereading", "former"},
+    {"context", "collect", "inputs", "intent", "opening", "paths", "reading_cache", "revisions"},
     {"analyses", "routing"},
     {"platforms"},
     {"hardware"},
     {"model"},
-    {"cache", "formats", "publish", "parallel", "units"},
+    {"cache", "syntax", "publish", "parallel", "units"},
     {"errors", "limits", "resources"},
 )
 """From the top: a module imports from its own layer and those below. The package root ties the verbs together."""
 
 ONLY_IN = {
-    "pydantic": ("intent", "hardware", "lint/rule_file", "lint/rule_loader", "stated", "config", "schemas"),
-    "jinja2": ("platforms/rendering", "lint/expression", "lint/checker", "report/html"),
+    "pydantic": ("intent", "hardware", "engine/rule_file", "engine/rule_loader", "context", "config", "schemas"),
+    "jinja2": ("platforms/kit/rendering", "engine/expression", "engine/checker", "report/html"),
     "click": ("cli",),
-    "orjson": ("formats", "report"),
+    "orjson": ("syntax", "report"),
     "netaddr": ("intent", "design"),
-    "ruamel": ("formats",),
-    "_ruamel_yaml": ("formats",),
+    "ruamel": ("syntax",),
+    "_ruamel_yaml": ("syntax",),
     "pygls": ("lsp/server", "lsp/texts"),
     "lsprotocol": ("lsp",),
     "pybatfish": ("validating/batfish/service",),
@@ -160,11 +160,11 @@ _OWN_PATTERNS = {
     ("model/subject.py", "between"),  # globs, escaped but for * and ?, without going back
     ("model/subject.py", "first"),
     ("model/subject.py", "rest"),
-    ("lint/written.py", "before"),
-    ("lint/written.py", "after"),
-    ("lsp/offers.py", "pattern"),  # of a table of the module
+    ("engine/located_text.py", "before"),
+    ("engine/located_text.py", "after"),
+    ("lsp/completions.py", "pattern"),  # of a table of the module
     ("platforms/nvue/tree.py", "nvset"),  # a module with a pattern
-    ("platforms/frr_changes.py", "pattern"),  # of a table of the module
+    ("platforms/frr/changes.py", "pattern"),  # of a table of the module
     ("platforms/sonic/schema_types.py", "match"),  # of nodrop's own schema
     ("platforms/sonic/schema_types.py", "four"),
     ("platforms/hosts/template_schema.py", "pattern"),  # of a file of nodrop, nic_template.yaml
@@ -297,7 +297,7 @@ SHIPPED = {
     "platforms/__init__.py": 1,
     "platforms/nvue/edit_steps.py": 1,
     "platforms/nvue/schema.py": 1,
-    "platforms/rows.py": 1,
+    "platforms/kit/rows.py": 1,
     "platforms/sonic/gcu.py": 1,
     "platforms/nvue/published.py": 1,
     "platforms/sonic/schema.py": 1,
@@ -319,10 +319,10 @@ def test_a_parser_returns_an_object() -> None:
     """What a file holds has no type until it is checked: then mypy refuses to index it or to call its methods."""
     from typing import get_type_hints
 
-    from nodrop.formats import json, yaml
-    from nodrop.platforms import settings
+    from nodrop.platforms.kit import settings
     from nodrop.platforms.nvue import tree
     from nodrop.platforms.sonic import document
+    from nodrop.syntax import json, yaml
 
     assert get_type_hints(json.parse)["return"] is object
     assert get_type_hints(yaml.Document.__init__)["data"] is object

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.lint.rule_file import RuleFile
-from nodrop.lint.vocabulary import vocabulary
+from nodrop.engine.rule_file import RuleFile
+from nodrop.engine.vocabulary import vocabulary
 from nodrop.report.rule_words import reference
 from nodrop.resources import home
 from support.command import built, nodrop

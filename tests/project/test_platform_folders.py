@@ -21,7 +21,7 @@ WORD = re.compile(rf"(?<![\w-])({NAMES})(?![\w-])")
 PACKAGE = re.compile(rf"nodrop\.platforms\.({NAMES})(\.|$)")
 
 NAMED = {
-    ("platforms/translating.py", "nvue"),  # reads older forms of Cumulus Linux by NVUE's reader, for cumulus and nclu
+    ("platforms/kit/translating.py", "nvue"),  # reads older forms of Cumulus Linux, for cumulus and nclu
 }
 """Modules outside the folder of a platform that name it, each with the reason."""
 
@@ -42,7 +42,8 @@ def named(path: Path) -> Iterator[str]:
 
 def test_a_platform_is_named_in_its_folder_only() -> None:
     others = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py")]
-    others = [path for path in others if path.parts[0] != "platforms" or len(path.parts) == 2]
+    folders = {f"platforms/{name}" for name in (*platforms.names(), platforms.HOSTS)}
+    others = [path for path in others if folders.isdisjoint(map(Path.as_posix, path.parents))]
     assert {(path.as_posix(), name) for path in others for name in named(SOURCE / path)} == NAMED
 
 
@@ -93,7 +94,7 @@ STUB = {
         TRAITS = replace(OTHER, title="Made-up OS")
         """,
     "madeup/writer.py": """
-        from nodrop.platforms.artifact import Artifact
+        from nodrop.platforms.kit.artifact import Artifact
         def write(device, index):
             return (Artifact(device=device.name, path="madeup.conf", text=f"hostname {device.name}"),)
         """,
@@ -120,9 +121,9 @@ from nodrop.errors import InputProblems
 from nodrop.importing.tiers import fitting
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
-from nodrop.lint.areas import areas, areas_of
-from nodrop.lint.rules import shipped
-from nodrop.platforms.examples import TIERS
+from nodrop.engine.areas import areas, areas_of
+from nodrop.engine.rules import shipped
+from nodrop.platforms.kit.examples import TIERS
 from nodrop.report.hardware import page
 from nodrop.resources import home
 

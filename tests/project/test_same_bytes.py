@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.lint import suppressions
+from nodrop.engine import suppressions
 from nodrop.resources import home
 from support.all_outputs import FORMATS
 from support.command import SCRIPT, nodrop, unwatched

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from nodrop.engine.finding import Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.inputs.known import Ignored
-from nodrop.lint.finding import Fix, Located, UnknownVerdict
 from nodrop.model.change import Change
 from nodrop.model.fabric import End, Port
 from nodrop.model.qos import PfcWatchdog, QosProfile

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.cli import output
+from nodrop.engine.finding import Finding, UnknownVerdict
+from nodrop.engine.rules import shipped
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding, UnknownVerdict
-from nodrop.lint.rules import shipped
 from nodrop.report import links
 from nodrop.report.links import Links, linked
 from nodrop.report.text import render

@@ -2,7 +2,7 @@
 
 import json
 
-from nodrop.lint.finding import Verdict
+from nodrop.engine.finding import Verdict
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor

@@ -1,12 +1,12 @@
 import dataclasses
 from typing import Any
 
+from nodrop.engine.finding import Finding, Located, UnknownVerdict, Verdict
 from nodrop.errors import Problem
-from nodrop.formats.places import Span
-from nodrop.lint.finding import Finding, Located, UnknownVerdict, Verdict
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.report.outcome import SHOWN, Outcome, Summary, foremost, groups, heads, summary
+from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome
 
 ASSUMED = (Assumption(fact="mode", value="lossless", because="PFC is on"),)

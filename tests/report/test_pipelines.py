@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodrop.engine.finding import Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
-from nodrop.lint.finding import Fix, Located, UnknownVerdict
 from nodrop.report import concise, github, gitlab, junit, sarif
 from nodrop.report.outcome import Outcome
 from support.report_samples import at, finding, outcome, related

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.formats.places import Span
 from nodrop.report.quote import columns, quote
+from nodrop.syntax.places import Span
 
 
 def drawn(line: str, column: int, end_column: int, *, room: int = 60, lines: int = 1) -> list[str]:

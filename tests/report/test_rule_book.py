@@ -10,13 +10,13 @@ from functools import cache
 import pytest
 
 from nodrop import platforms
-from nodrop.formats.yaml import parse
-from nodrop.lint.areas import areas
-from nodrop.lint.rule import Example, Option, Rule
-from nodrop.lint.rules import shipped
+from nodrop.engine.areas import areas
+from nodrop.engine.rule import Example, Option, Rule
+from nodrop.engine.rules import shipped
 from nodrop.report.escape import fenced, markdown_of_ours
 from nodrop.report.rule_book import INDEX, Row, book
 from nodrop.report.rules import finds, page, seen_on
+from nodrop.syntax.yaml import parse
 from support.command import nodrop
 from support.places import ROOT
 

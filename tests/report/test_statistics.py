@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.lint import engine
+from nodrop.engine import verdicts
 from nodrop.report.json import render as render_json
 from nodrop.report.outcome import Outcome, RuleWork
 from nodrop.report.statistics import table
@@ -91,5 +91,5 @@ def test_nobody_looks_at_the_clock_unasked(pods: Path, monkeypatch: pytest.Monke
     def clock() -> float:
         raise AssertionError("a clock was asked")
 
-    monkeypatch.setattr(engine, "perf_counter", clock)
+    monkeypatch.setattr(verdicts, "perf_counter", clock)
     assert nodrop("lint", "one.yaml").out == plain.out

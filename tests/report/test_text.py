@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodrop.engine.finding import Finding, Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
-from nodrop.formats.places import Span
-from nodrop.lint.finding import Finding, Fix, Located, UnknownVerdict
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.outcome import Outcome, heads
 from nodrop.report.text import render
+from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome, related
 
 LEAF7 = "build/leaf7/config_db.json"

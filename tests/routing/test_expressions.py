@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from nodrop.formats.posix import MAX_LENGTH, MAX_STATES, Expression, compiled
 from nodrop.model.policy_values import community_expression, path_expression
+from nodrop.syntax.posix import MAX_LENGTH, MAX_STATES, Expression, compiled
 from support.places import TESTS
 
 CASES: dict[str, list[dict[str, str]]] = YAML(typ="safe").load((TESTS / "routing" / "expressions.yaml").read_text())

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from nodrop.formats.yaml import parse
-from nodrop.lint.rules import shipped
+from nodrop.engine.rules import shipped
+from nodrop.syntax.yaml import parse
 from support.places import TESTS
 
 PATH = TESTS / "rules" / "catalogue" / "table.yaml"

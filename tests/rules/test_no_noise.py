@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 import nodrop
+from nodrop.engine.example_setup import laid_over
+from nodrop.engine.finding import Verdict
+from nodrop.engine.rule import STRICTNESSES
+from nodrop.engine.rules import shipped
+from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.formats.yaml import parse
 from nodrop.intent.schema import Intent
-from nodrop.lint.engine import judge
-from nodrop.lint.finding import Verdict
-from nodrop.lint.rule import STRICTNESSES
-from nodrop.lint.rules import shipped
-from nodrop.lint.setting import laid_over
 from nodrop.resources import home
+from nodrop.syntax.yaml import parse
 from support.places import TESTS
 
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))

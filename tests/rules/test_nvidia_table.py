@@ -13,11 +13,11 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.formats.yaml import parse
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.locate import locate
 from nodrop.model.subject import text
+from nodrop.syntax.yaml import parse
 from support.places import ROOT, TESTS
 
 BASES: dict[str, dict[str, str]] = parse((TESTS / "rules" / "nvidia" / "bases.yaml").read_bytes(), "bases.yaml").data

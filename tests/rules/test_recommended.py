@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from support.recommended import HERE, put, said
 
 NAMES = sorted(path.stem for path in HERE.glob("*.yaml"))

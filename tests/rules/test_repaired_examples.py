@@ -9,17 +9,17 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.lint.engine import judge
-from nodrop.lint.examples import View, views_of
-from nodrop.lint.finding import Finding
-from nodrop.lint.rule import Example, Rule
-from nodrop.lint.rules import of_files, shipped
-from nodrop.lint.setting import TIERS, CannotSay, Setting
+from nodrop.engine.example_setup import TIERS, CannotSay, Setting
+from nodrop.engine.examples import View, views_of
+from nodrop.engine.finding import Finding
+from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.subject import text as spelt
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.places import TESTS
 
 TABLE = TESTS / "rules" / "not_repaired_examples.txt"

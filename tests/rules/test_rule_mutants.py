@@ -1,4 +1,4 @@
-"""Every condition of every rule is pinned by an example: a rule with one of them changed fails (`nodrop.lint.mutants`).
+"""Every condition of every rule is pinned by an example: a rule with one changed fails (`nodrop.engine.mutants`).
 
 `pytest tests/rules/test_rule_mutants.py -k NAME` tries one rule, with `-v` it counts. What no fabric can tell from
 the rule itself stands in `rule_mutants.yaml`, by rule and change, with the reason.
@@ -6,11 +6,11 @@ the rule itself stands in `rule_mutants.yaml`, by rule and change, with the reas
 
 import pytest
 
-from nodrop.formats.yaml import parse
-from nodrop.lint.mutants import mutants
-from nodrop.lint.rule import Rule
-from nodrop.lint.rule_loader import loads_rule
-from nodrop.lint.rules import shipped
+from nodrop.engine.mutants import mutants
+from nodrop.engine.rule import Rule
+from nodrop.engine.rule_loader import loads_rule
+from nodrop.engine.rules import shipped
+from nodrop.syntax.yaml import parse
 from support import rule_mutants
 from support.places import TESTS
 

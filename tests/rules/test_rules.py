@@ -6,13 +6,13 @@ from functools import cache
 import pytest
 
 from nodrop import platforms
-from nodrop.lint.examples import run_example
-from nodrop.lint.finding import Finding
-from nodrop.lint.rules import shipped
-from nodrop.lint.setting import CannotSay, Setting
+from nodrop.engine.example_setup import CannotSay, Setting
+from nodrop.engine.examples import run_example
+from nodrop.engine.finding import Finding
+from nodrop.engine.rules import shipped
 from nodrop.locate import locate
 from nodrop.model.reading import Reading
-from nodrop.platforms.examples import NAMES, TIERS
+from nodrop.platforms.kit.examples import NAMES, TIERS
 from nodrop.resources import home
 from support.places import TESTS
 
@@ -87,7 +87,7 @@ def test_every_rule_file_is_loaded() -> None:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_sound_fabric_has_no_findings(platform: str) -> None:
-    from nodrop.lint.engine import judge
+    from nodrop.engine.verdicts import judge
 
     setting = Setting(platform)
     (view,) = setting.views(setting.base({}))

@@ -6,7 +6,7 @@ The faults are listed in tests/data/faults; those that a fresh reader chose, in 
 
 import pytest
 
-from nodrop.lint.rules import shipped
+from nodrop.engine.rules import shipped
 from support.single_faults import RELEASES, WORDS, Fault, faults, outcome
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from nodrop.lint.rules import shipped
+from nodrop.engine.rules import shipped
 from support.places import TESTS
 
 FIXES: list[dict[str, Any]] = yaml.safe_load((TESTS / "data" / "acceptance" / "upstream_fixes.yaml").read_text())

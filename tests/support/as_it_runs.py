@@ -11,7 +11,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from nodrop.formats.yaml import parse
+from nodrop.syntax.yaml import parse
 
 Files = dict[str, bytes]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodrop.formats.places import Span
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading
@@ -13,6 +12,7 @@ from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.subject import Subject
 from nodrop.platforms import frr
 from nodrop.routing.observation import Observation
+from nodrop.syntax.places import Span
 from nodrop.validating.batfish.observing import Observing
 
 Rows = list[dict[str, Any]]

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from functools import cache
 
+from nodrop.engine.example_setup import EXAMPLES, names, renamed
+from nodrop.engine.rule import Example
+from nodrop.engine.rules import of_files, shipped
 from nodrop.hardware.dynamic import resolve
 from nodrop.inputs import find
 from nodrop.judging import Settings, read_source
-from nodrop.lint.rule import Example
-from nodrop.lint.rules import of_files, shipped
-from nodrop.lint.setting import EXAMPLES, names, renamed
 from nodrop.model.edit import set_value
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse

@@ -6,11 +6,11 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from nodrop import design
-from nodrop.formats.yaml import parse
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric, Interface
 from nodrop.resources import home
+from nodrop.syntax.yaml import parse
 
 Data: TypeAlias = dict[str, Any]
 

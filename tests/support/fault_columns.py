@@ -9,12 +9,12 @@ from typing import Any
 
 import nodrop
 from nodrop.analyses import OBSERVATIONS
-from nodrop.formats.yaml import parse
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_routing, shipped
+from nodrop.engine.rules import of_routing, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
+from nodrop.syntax.yaml import parse
 from support.places import TESTS
 from support.routing_faults import FAULTS, Fault, edited
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import nodrop
 from nodrop.design import adaptations
 from nodrop.design.defaults import defaulted
+from nodrop.engine.rules import shipped
+from nodrop.engine.verdicts import judge
 from nodrop.export.batfish import snapshot
 from nodrop.export.containerlab import lab
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN

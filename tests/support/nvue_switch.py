@@ -7,7 +7,7 @@ is applied, the pending one, the startup file, and the one before a change that 
 from collections.abc import Iterable
 from pathlib import Path
 
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.apply_runs import Run, install, start
 
 SWITCH_PROGRAMS = ("nv", "ip", "vtysh", "decode-syseeprom", "python3", "sleep")

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from nodrop.model.types import attributes
-from nodrop.platforms.bindings import AnyBinding, Within
+from nodrop.platforms.kit.bindings import AnyBinding, Within
 from support.random_routing import maybe
 
 

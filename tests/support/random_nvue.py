@@ -46,7 +46,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.subject import natural
 from nodrop.model.types import fields
-from nodrop.platforms.bindings import bound_fields
+from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.nvue import conditions, effects, hashing
 from nodrop.platforms.nvue.bindings_bgp import FAMILY, NUMBERED, PROCESS, SESSION
 from nodrop.platforms.nvue.bindings_switch import SWITCH

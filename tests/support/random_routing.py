@@ -22,7 +22,7 @@ from nodrop.model.routing import (
     StaticRoute,
 )
 from nodrop.model.subject import natural
-from nodrop.platforms.session_groups import OF_SESSION
+from nodrop.platforms.kit.session_groups import OF_SESSION
 
 PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
 PREFIXES6 = ("2001:db8::/32", "fd00::1/128", "::/0")

@@ -7,7 +7,7 @@ from typing import Any
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, PrefixRule, RouteMap, StaticRoute
 from nodrop.model.subject import natural
-from nodrop.platforms.frr_words import is_address
+from nodrop.platforms.frr.words import is_address
 from nodrop.platforms.sonic.policy_rows import MATCHES, SETS, drops_ge
 
 _LENGTH = {"ipv4": 32, "ipv6": 128}

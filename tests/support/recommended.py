@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from nodrop.formats.yaml import parse
+from nodrop.syntax.yaml import parse
 from support.places import TESTS
 
 HERE = TESTS / "rules" / "recommended"

@@ -8,14 +8,14 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from nodrop import platforms
+from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.formats.yaml import parse
-from nodrop.lint.engine import judge
-from nodrop.lint.finding import Finding, Verdict
-from nodrop.lint.rules import of_files, shipped
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import FABRIC
 from nodrop.model.subject import text as spelt
+from nodrop.syntax.yaml import parse
 from support.single_faults import Fault, Outcome, inject, reading_of
 
 NOTHING = "no change is known"

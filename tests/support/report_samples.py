@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from nodrop.formats.places import Span
-from nodrop.lint.finding import Finding, Located, Related
+from nodrop.engine.finding import Finding, Located, Related
 from nodrop.model.subject import parse
 from nodrop.report.outcome import Outcome
+from nodrop.syntax.places import Span
 
 
 def at(file: str, line: int, column: int, end_column: int) -> Located:

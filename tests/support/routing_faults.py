@@ -7,11 +7,11 @@ from functools import cache
 
 import nodrop
 from nodrop import platforms
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped as rules
+from nodrop.engine.rules import shipped as rules
+from nodrop.engine.verdicts import judge
 from nodrop.locate import locate
 from nodrop.model.fabric import Fabric
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.designs import build, shipped
 
 NVUE = {

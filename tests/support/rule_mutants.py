@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 
-from nodrop.lint.examples import View
-from nodrop.lint.mutants import survivors as surviving
-from nodrop.lint.rule import Example, Rule
-from nodrop.lint.rules import shipped
-from nodrop.lint.setting import Setting
-from nodrop.platforms.examples import TIERS
+from nodrop.engine.example_setup import Setting
+from nodrop.engine.examples import View
+from nodrop.engine.mutants import survivors as surviving
+from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rules import shipped
+from nodrop.platforms.kit.examples import TIERS
 
 
 @cache

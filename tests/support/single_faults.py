@@ -16,14 +16,14 @@ from ruamel.yaml import YAML
 
 import nodrop
 from nodrop import platforms
+from nodrop.context import FILE
+from nodrop.engine.example_setup import EXAMPLES, laid_over, names, renamed, spelt_as
+from nodrop.engine.finding import Verdict
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.errors import Unsupported
-from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.intent.schema import Intent
-from nodrop.lint.engine import judge
-from nodrop.lint.finding import Verdict
-from nodrop.lint.rules import of_files, shipped
-from nodrop.lint.setting import EXAMPLES, laid_over, names, renamed, spelt_as
 from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.edit import set_value
@@ -31,9 +31,9 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.model.subject import matches, natural
 from nodrop.model.subject import parse as parse_subject
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.resources import home
-from nodrop.stated import FILE
+from nodrop.syntax.yaml import parse
 from support.places import DATA, TESTS
 
 HERE = DATA / "faults"

@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from nodrop.lint.rule import Rule
-from nodrop.lint.rule_loader import loads_rule
+from nodrop.engine.rule import Rule
+from nodrop.engine.rule_loader import loads_rule
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Policy, Port, TrafficClass
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, WredColor, WredProfile

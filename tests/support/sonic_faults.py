@@ -6,16 +6,16 @@ from functools import cache
 from typing import Any
 
 import nodrop
-from nodrop import collect, platforms, stated
-from nodrop.lint.engine import judge
-from nodrop.lint.finding import Finding, Verdict
-from nodrop.lint.rules import of_files, shipped
+from nodrop import collect, context, platforms
+from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.locate import locate
 from nodrop.model.assemble import assemble
 from nodrop.model.edit import set_value
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.resources import home
 
 DEVICE, FILE = "leaf1", "config_db.json"
@@ -76,8 +76,8 @@ def read(changes: Changes, traditional: bool = False, device: str = DEVICE) -> t
         artifacts.append(one)
     switches = [one for one in artifacts if one.device]
     readings = list(collect.read_artifacts(switches, dict.fromkeys((one.device for one in switches), "sonic"), ""))
-    declared = next(one.text for one in artifacts if one.path == stated.FILE)
-    return own, assemble(readings, stated.loads(declared.encode(), stated.FILE))
+    declared = next(one.text for one in artifacts if one.path == context.FILE)
+    return own, assemble(readings, context.loads(declared.encode(), context.FILE))
 
 
 def verdict(reading: Reading) -> Verdict:

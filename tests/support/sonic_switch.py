@@ -9,7 +9,7 @@ import json
 import shutil
 from pathlib import Path
 
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.apply_runs import Run, install, start
 
 ADDED = "no fpm use-next-hop-groups\nfpm address 127.0.0.1\n"

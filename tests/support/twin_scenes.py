@@ -5,7 +5,7 @@ import time
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.platforms import frr
-from nodrop.platforms.running import runs
+from nodrop.platforms.kit.running import runs
 from nodrop.routing.prefixes import prefix
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import acts, breaking

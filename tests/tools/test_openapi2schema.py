@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.formats.yaml import parse
 from nodrop.platforms.nvue import schema as nvue_schema
+from nodrop.syntax.yaml import parse
 from nvue_compare import differences
 from nvue_merge import merged
 from nvue_models import read_module

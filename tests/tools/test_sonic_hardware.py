@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.formats.yaml import parse
 from nodrop.hardware.schema import Switch
+from nodrop.syntax.yaml import parse
 from sonic_hardware import main
 from support.places import ROOT
 

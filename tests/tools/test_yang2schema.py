@@ -7,8 +7,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic.schema import FILE, releases
+from nodrop.syntax.yaml import parse
 from yang2schema import main
 from yang_keys import with_newest_keys
 from yang_models import Model, Row

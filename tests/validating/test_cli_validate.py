@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nodrop.engine.rules import shipped
 from nodrop.errors import ServiceUnavailable
-from nodrop.lint.rules import shipped
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Flow, Observation

@@ -9,7 +9,7 @@ gives it arguments (`with:`), and has the words.
 One that sets `REPAIRS = True`, or the arguments with which that is so, says of its hits, where it can, what would end
 them (`Hit.changes`).
 One that sets `NEAR = True` says of a switch, or of a cable, what follows from that and what is cabled to it, and from
-what the owner states: `nodrop check` then asks it only about what is near a change (`lint/nearby.py`).
+what the owner states: `nodrop check` then asks it only about what is near a change (`engine/nearby.py`).
 One that sets `LOOKS_AT = frozenset({"mtu_bytes", …})` looks at these attributes of switches and ports alone, besides
 names, cables and what the owner states: `nodrop check` does not ask it where none of them changes.
 One that sets `ROUTED = True` needs the control plane (`_plane.of`): besides `LOOKS_AT`, it reads every field that

@@ -2,7 +2,7 @@
 
 Such an analysis compares one fabric with earlier ones of the same command, of which it is known that they have an
 identifier in common (`model/identifiers.py`). What belongs to another fabric has a subject that begins with `OTHER` and
-the name of that fabric; `nodrop.several` looks up where it stands.
+the name of that fabric; `nodrop.shared_identifiers` looks up where it stands.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

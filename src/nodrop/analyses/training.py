@@ -11,7 +11,7 @@ from nodrop.hardware import medium
 from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off
-from nodrop.platforms.traits import known_traits
+from nodrop.platforms.kit.traits import known_traits
 
 RESTS_ON = frozenset({"cables"})
 NEAR = True

@@ -15,7 +15,7 @@ from nodrop.analyses._islands import islands
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.platforms.traits import known_traits
+from nodrop.platforms.kit.traits import known_traits
 
 RESTS_ON = frozenset({"cables"})
 

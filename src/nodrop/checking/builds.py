@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from nodrop.checking.sides import Pair, Sides, What
+from nodrop.checking.two_states import Pair, Sides, What
 from nodrop.errors import InputProblems
-from nodrop.formats.yaml import topmost
 from nodrop.inputs import Inputs, Text
 from nodrop.model.compare import Difference, differences, project
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
 from nodrop.platforms import unsupported_paths
 from nodrop.report.checked import Unfit
+from nodrop.syntax.yaml import topmost
 
 _SHOWN = 20
 """How many places are kept at which a build is not what its intent comes to."""

@@ -6,26 +6,25 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from nodrop import judging
+from nodrop.checking.blocking_findings import hazards, locate_findings, risks
+from nodrop.checking.blocking_findings import unfit as unfit_told
+from nodrop.checking.both_policies import governed_by, near_changes, passing_by
 from nodrop.checking.builds import builds, counterparts, deleted, of_intents
 from nodrop.checking.comparing import with_common
-from nodrop.checking.governing import governed_by, near_changes, passing_by
-from nodrop.checking.leaving import with_those_that_left
-from nodrop.checking.missing import not_checked
-from nodrop.checking.passing import verdicts
+from nodrop.checking.finding_comparison import compare_findings
+from nodrop.checking.lost_facts import no_longer_known, no_longer_listed
+from nodrop.checking.missing_switches import not_checked
+from nodrop.checking.moved_switches import with_those_that_left
 from nodrop.checking.policy import Policies, only
+from nodrop.checking.policy_changes import verdicts
 from nodrop.checking.rerouting import MOST_DEVICES, may_reroute, rerouted
 from nodrop.checking.rollout import rolled_out
 from nodrop.checking.run import Ask, Progress, Run
-from nodrop.checking.settling import compare_findings
-from nodrop.checking.sides import Pair, Sides, What, name_of, sides, without
-from nodrop.checking.stopping import hazards, locate_findings, risks
-from nodrop.checking.stopping import unfit as unfit_told
-from nodrop.checking.supplying import supplied_otherwise
-from nodrop.checking.unknown import no_longer_known, no_longer_listed
-from nodrop.former import Former
+from nodrop.checking.two_states import Pair, Sides, What, name_of, sides, without
+from nodrop.checking.unloaded_parts import supplied_otherwise
+from nodrop.engine.finding import Finding, Located
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
-from nodrop.lint.finding import Finding, Located
 from nodrop.model.index import Index
 from nodrop.model.modes import as_before
 from nodrop.model.reading import Reading
@@ -34,6 +33,7 @@ from nodrop.plan.planning import plan
 from nodrop.report.checked import Changed, Checked, Routing, Unfit
 from nodrop.report.merged import merge_outcomes
 from nodrop.report.outcome import Outcome
+from nodrop.revisions import Former
 
 Workers = Callable[[int], AbstractContextManager[Executor | None]]
 

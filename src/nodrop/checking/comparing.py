@@ -5,16 +5,16 @@ from dataclasses import replace
 from functools import partial
 
 from nodrop import judging
+from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.run import Run
-from nodrop.checking.settling import compare_findings
-from nodrop.checking.sides import Pair, Sides, What, name_of
+from nodrop.checking.two_states import Pair, Sides, What, name_of
 from nodrop.errors import InputProblems
 from nodrop.inputs import Text
 from nodrop.model.identifiers import Identifiers, identifiers_of, same_fabric
 from nodrop.model.reading import Reading
 from nodrop.report.checked import Changed, Settled
 from nodrop.report.outcome import Outcome
-from nodrop.several import Member, compare_fabrics
+from nodrop.shared_identifiers import Member, compare_fabrics
 
 States = Sequence[tuple[Pair, Reading, Reading]]
 """Each fabric that changes, before and after."""

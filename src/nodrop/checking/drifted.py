@@ -5,9 +5,9 @@ from concurrent.futures import Executor
 from dataclasses import replace
 
 from nodrop import judging
+from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.rollout import reroutes, rolled_out
-from nodrop.checking.settling import compare_findings
-from nodrop.checking.sides import without
+from nodrop.checking.two_states import without
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Inputs
 from nodrop.judging import Settings

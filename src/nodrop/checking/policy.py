@@ -13,13 +13,13 @@ from typing import Literal
 
 from nodrop.config import FILE, Config, find, load
 from nodrop.config.reading import PYPROJECT, files_below
+from nodrop.context import FILE as FABRIC
+from nodrop.engine.baseline import FILE as BASELINE
 from nodrop.errors import InputProblems, Problem
-from nodrop.former import Former
 from nodrop.inputs import PATCHES, Disk, Inputs
 from nodrop.judging import Settings
-from nodrop.lint.baseline import FILE as BASELINE
 from nodrop.model.declared import Declared
-from nodrop.stated import FILE as FABRIC
+from nodrop.revisions import Former
 
 FILES = (FILE, PYPROJECT, BASELINE, FABRIC, PATCHES)
 """Names of the files that decide what is checked and what fails, besides rules, profiles and comments."""

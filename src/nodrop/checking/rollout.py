@@ -6,13 +6,14 @@ from itertools import chain
 from typing import NamedTuple
 
 from nodrop import judging
-from nodrop.checking.inside import Inside, Insides, extract_neighborhood, with_device
+from nodrop.accepted_findings import apply_suppressions
 from nodrop.checking.rerouting import MOST_DEVICES, may_reroute
+from nodrop.checking.switch_steps import Inside, Insides, extract_neighborhood, with_device
+from nodrop.engine.finding import Finding
+from nodrop.engine.rule import Rule
+from nodrop.engine.verdicts import judge, severity_of
 from nodrop.errors import Problem
 from nodrop.judging import Settings
-from nodrop.lint.engine import judge, severity_of
-from nodrop.lint.finding import Finding
-from nodrop.lint.rule import Rule
 from nodrop.model.reading import Reading
 from nodrop.model.subject import sort_key
 from nodrop.plan.model import Hazard, Plan, Rollout, Stage, When
@@ -20,7 +21,6 @@ from nodrop.plan.order import Order, orders
 from nodrop.plan.shares import Shares
 from nodrop.plan.states import Done, Moment, Side, States, done_after, moments
 from nodrop.report.names import listing, name
-from nodrop.settling import apply_suppressions
 
 _LEAST = 2_000
 """Switches that are judged on the way of plans, however small their fabrics are."""

@@ -5,10 +5,10 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
-from nodrop import build, judging, stated
-from nodrop.checking.passing import Passing
+from nodrop import build, context, judging
 from nodrop.checking.policy import Policies
-from nodrop.checking.sides import What, name_of
+from nodrop.checking.policy_changes import Passing
+from nodrop.checking.two_states import What, name_of
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Bundle, Inputs
 from nodrop.judging import Settings
@@ -16,7 +16,7 @@ from nodrop.model.assemble import Shared
 from nodrop.model.declared import Declared
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.plan.model import Risk
-from nodrop.rereading import Runs
+from nodrop.reading_cache import Runs
 
 Progress = Callable[[str], None]
 Workers = Callable[[int], AbstractContextManager[Executor | None]]
@@ -74,7 +74,7 @@ class Run:
             over: Declared | None = Declared()
             try:
                 for text in inputs.stated:
-                    over = (over or Declared()).over(stated.loads(text.read_bytes(stated.MAX_BYTES), text.display))
+                    over = (over or Declared()).over(context.loads(text.read_bytes(context.MAX_BYTES), text.display))
             except InputProblems:
                 over = None
             self._stated[id(inputs)] = over

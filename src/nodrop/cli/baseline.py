@@ -44,13 +44,13 @@ def command(
     """
     from nodrop.cli.main import NOTHING, WRONG
     from nodrop.cli.output import tell
+    from nodrop.engine.baseline import FILE, Baseline, load, spell
     from nodrop.judging import baselined, chosen_rules, read_source
-    from nodrop.lint.baseline import FILE, Baseline, load, spell
     from nodrop.paths import reason
     from nodrop.publish.file import replace_file
     from nodrop.publish.landing import resolve_output
     from nodrop.report.merged import merge_outcomes
-    from nodrop.several import with_others
+    from nodrop.shared_identifiers import with_others
 
     config = settings.config
     beside = config.path.parent if config.path is not None else Path()

@@ -14,7 +14,7 @@ from nodrop.cli.options import OUTPUT, Sections, into, judging, option
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
     from nodrop.model.reading import Reading
-    from nodrop.platforms.artifact import Artifact
+    from nodrop.platforms.kit.artifact import Artifact
     from nodrop.publish import Compared, Comparison, Draft, Part, Put
     from nodrop.report.outcome import Outcome
 
@@ -50,11 +50,11 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
 
 def _patterns() -> list[str]:
     """Return the names that builds give to files; of several intents, they are in a folder each."""
-    from nodrop import platforms, stated
+    from nodrop import context, platforms
     from nodrop.platforms.hosts.spelling import WRITES as HOSTS
     from nodrop.report.rack import WRITES as RACK
 
-    own_hosts = [stated.FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.writes())]
+    own_hosts = [context.FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.writes())]
     return [*own_hosts, *(f"*/{name}" for name in own_hosts)]
 
 
@@ -106,7 +106,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     from nodrop.paths import lasting
     from nodrop.publish import digest
     from nodrop.report.merged import merge_outcomes
-    from nodrop.several import with_others
+    from nodrop.shared_identifiers import with_others
 
     tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
     outcomes: list[Outcome] = []

@@ -11,7 +11,7 @@ from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
-    from nodrop.lint.finding import Finding
+    from nodrop.engine.finding import Finding
 
 _COMPARING = "Comparing"
 RISKS = ("unknown", "traffic-affecting", "service restart", "port bounce", "reboot", "refused")
@@ -116,8 +116,8 @@ def command(
     from nodrop.cli.patching import patched
     from nodrop.cli.working import interruptible, keeping, working
     from nodrop.config import Config
-    from nodrop.former import at_base
     from nodrop.plan.model import RISKS as MODEL_RISKS
+    from nodrop.revisions import at_base
 
     paths = paths or (".",)
     if "-" in paths:
@@ -173,7 +173,7 @@ def command(
 
 def _stops(finding: "Finding", fail_on: str, rollout: str) -> bool:
     """Whether a verdict on the change ends with 1: a build or a risk always does."""
-    from nodrop.lint.finding import as_bad
+    from nodrop.engine.finding import as_bad
     from nodrop.report.rulings import HAZARD, RISK, UNFIT
 
     if finding.rule == HAZARD.name and rollout != "gate":

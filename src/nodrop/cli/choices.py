@@ -120,8 +120,8 @@ def _require_baseline(config: "Config") -> None:
     """Read a baseline before anything else, so that what is wrong with it is told once."""
     import os
 
+    from nodrop.accepted_findings import baseline_of
     from nodrop.errors import InputProblems, Problem
-    from nodrop.settling import baseline_of
 
     path = config.baseline
     if path is not None and path not in config.held and not os.path.exists(path):  # noqa: PTH110 -- Path's own raises

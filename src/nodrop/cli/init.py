@@ -60,7 +60,7 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
 
 def _write_rule(folder: str, rule: str) -> None:
     from nodrop.cli.output import tell
-    from nodrop.lint.first_rule import SCHEMA, first_rule
+    from nodrop.engine.first_rule import SCHEMA, first_rule
     from nodrop.schemas import render_schema
 
     area, slash, name = rule.partition("/")

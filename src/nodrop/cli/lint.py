@@ -56,7 +56,7 @@ def command(
     from nodrop.judging import chosen_rules, concluded, read_source
     from nodrop.report.merged import merge_outcomes
     from nodrop.report.outcome import Files
-    from nodrop.several import with_others
+    from nodrop.shared_identifiers import with_others
 
     with keeping(paths, nothing=no_cache, verbose=choices.verbose) as store:
         settings = stated.settings(replace(choices.settings, store=store))
@@ -112,7 +112,7 @@ def _done(
     from nodrop.collect import stages_unlike
     from nodrop.inputs import Inputs
     from nodrop.judging import collecting
-    from nodrop.remembering import outcome_of
+    from nodrop.outcome_cache import outcome_of
 
     what, settings = task.what, task.settings
     outcomes: list[Outcome] = []

@@ -188,7 +188,7 @@ def reaches(outcome: "Outcome", fail_on: str) -> bool:
     """Whether a finding reaches the threshold; `unknown` has unknown verdicts and files that are not read, too."""
     if fail_on == "unknown" and (outcome.unknown or outcome.unread):
         return True
-    from nodrop.lint.finding import as_bad
+    from nodrop.engine.finding import as_bad
 
     return any(as_bad(finding.severity, fail_on) for finding in outcome.findings)
 

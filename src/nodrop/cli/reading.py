@@ -63,7 +63,7 @@ class Stated:
 
     def settings(self, settings: "Settings") -> "Settings":
         """Return how to judge, with what is stated; a UsageError where it cannot be."""
-        from nodrop.remembering import check
+        from nodrop.outcome_cache import check
 
         _require_known_platform(self.platform)
         settings = replace(settings, declared=_declared(self.assume, self.profile))
@@ -131,8 +131,8 @@ def _require_known_platform(platform: str | None) -> None:
 
 def _declared(assume: tuple[str, ...], profile: str | None) -> "Declared":
     """Return what --assume states, and the profile; the last of several values for one key counts."""
+    from nodrop.context.profile import load_profile
     from nodrop.model.declared import Declared
-    from nodrop.stated.profile import load_profile
 
     stated = {}
     for text in assume:

@@ -34,7 +34,7 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     """
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say
-    from nodrop.lint.own import load_tested
+    from nodrop.engine.site_rules import load_tested
     from nodrop.report.rule_tests import render
     from nodrop.rule_tests import try_rules
 

@@ -12,8 +12,8 @@ from nodrop.cli.choices import Choices
 from nodrop.cli.options import Sections, judging, no_cache, option
 
 if TYPE_CHECKING:
+    from nodrop.engine.rule import Rule
     from nodrop.judging import Settings
-    from nodrop.lint.rule import Rule
     from nodrop.report.outcome import Outcome
     from nodrop.validating.twin import Options
 
@@ -89,7 +89,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     from nodrop.cli.working import at_work
     from nodrop.judging import chosen_rules, collecting, concluded, reading_at
     from nodrop.report.merged import merge_outcomes
-    from nodrop.several import with_others
+    from nodrop.shared_identifiers import with_others
 
     observed = ask != Ask()
     rules = chosen_rules(choices.settings, files=False, failures=True, observed=observed)

@@ -14,7 +14,7 @@ from nodrop.cli.output import tell
 from nodrop.judging import Settings
 from nodrop.parallel import processes
 
-_PRELOADED = ("nodrop.collect", "nodrop.design", "nodrop.judging", "nodrop.lint.engine", "nodrop.locate")
+_PRELOADED = ("nodrop.collect", "nodrop.design", "nodrop.judging", "nodrop.engine.verdicts", "nodrop.locate")
 """What every process of a pool needs."""
 
 

@@ -6,30 +6,30 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TypeVar
 
-from nodrop import stated
+from nodrop import context
 from nodrop.config.schema import ConfigFile, FailOn, Harmless, Suppress
 from nodrop.config.toml import table
+from nodrop.context.profile import MAX_BYTES as MAX_PROFILE_BYTES
+from nodrop.context.profile import load_profile, loads_profile, names
+from nodrop.engine import baseline
+from nodrop.engine.declared_lines import DeclaredLine
+from nodrop.engine.rule import Rule, Strictness
+from nodrop.engine.rule_loader import MAX_BYTES as MAX_RULE_BYTES
+from nodrop.engine.rules import Held, is_rule_file
+from nodrop.engine.suppressions import Suppression
+from nodrop.engine.verdicts import Override
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import split_lines
-from nodrop.formats.root import REPOSITORY
-from nodrop.formats.yaml import Document, parse
 from nodrop.inputs import STDIN, Disk, is_intent
 from nodrop.intent.load import validated
 from nodrop.limits import MAX_TEXT_BYTES
-from nodrop.lint import baseline
-from nodrop.lint.declared_lines import DeclaredLine
-from nodrop.lint.engine import Override
-from nodrop.lint.rule import Rule, Strictness
-from nodrop.lint.rule_loader import MAX_BYTES as MAX_RULE_BYTES
-from nodrop.lint.rules import Held, is_rule_file
-from nodrop.lint.suppressions import Suppression
 from nodrop.model.declared import Declared
 from nodrop.model.profile import Profile
 from nodrop.model.spelling import parse_value
 from nodrop.model.subject import matches
 from nodrop.model.types import nearest
-from nodrop.stated.profile import MAX_BYTES as MAX_PROFILE_BYTES
-from nodrop.stated.profile import load_profile, loads_profile, names
+from nodrop.syntax.places import split_lines
+from nodrop.syntax.root import REPOSITORY
+from nodrop.syntax.yaml import Document, parse
 
 FILE = "nodrop.yaml"
 PYPROJECT = "pyproject.toml"
@@ -171,7 +171,7 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
     shown = str(path)
     document = _document(raw, path)
     file = validated(document, ConfigFile)
-    declared = stated.declared(document, file.fabric, ("fabric",))
+    declared = context.declared(document, file.fabric, ("fabric",))
     named = _Named(document, path, disk or Disk())
     rules = tuple(named.path(rule, "rules", at) for at, rule in enumerate(file.rules))
     known_path = None if file.baseline is None else named.path(file.baseline, "baseline")

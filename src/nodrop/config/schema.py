@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from nodrop.context import Stated
+from nodrop.engine.rule import Strictness
 from nodrop.intent.types import Text, one_of
-from nodrop.lint.rule import Strictness
-from nodrop.stated import Stated
 from nodrop.units import Misread
 
 FailOn = Literal["error", "warning", "note", "unknown", "never"]

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import decode
-from nodrop.formats.yaml import Document
+from nodrop.syntax.places import decode
+from nodrop.syntax.yaml import Document
 
 _WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$", re.ASCII)
 _HEADER = re.compile(

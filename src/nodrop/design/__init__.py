@@ -37,7 +37,7 @@ from nodrop.intent.schema import Intent, Tier
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 
 HOST_BOND = "bond0"
 """What a host's bond is called, as Linux calls the first."""

@@ -25,7 +25,7 @@ from nodrop.model.states import require_fact
 from nodrop.model.subject import Subject, matches, natural
 from nodrop.model.types import KEYS
 from nodrop.model.values import replace_fields
-from nodrop.platforms.traits import Traits, traits
+from nodrop.platforms.kit.traits import Traits, traits
 
 
 class Adaptation(NamedTuple):

@@ -16,8 +16,8 @@ from nodrop.model.fabric import Device, Extra, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, matches, parse, text
 from nodrop.model.values import replace_fields
-from nodrop.platforms.extras import OPEN, Touched, decided
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.extras import OPEN, Touched, decided
+from nodrop.platforms.kit.traits import traits
 
 _KINDS = ("tables", "paths", "lines")
 

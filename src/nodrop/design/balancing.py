@@ -13,7 +13,7 @@ from nodrop.hardware.schema import Asic
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.fabric import Side
 from nodrop.platforms import writable_names
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from nodrop.units import show_speed
 
 _BALANCING, _SPEED = ("routing", "balancing"), ("topology", "uplinks", "speed")

@@ -8,7 +8,7 @@ from nodrop.errors import Problem
 from nodrop.hardware import nearest, obstacle, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import MOST_PER_SPINE, Intent, Tier
-from nodrop.platforms.traits import Traits, traits
+from nodrop.platforms.kit.traits import Traits, traits
 from nodrop.units import show_ids
 
 LEAF, SPINE = "leaf", "spine"

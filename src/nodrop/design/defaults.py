@@ -21,7 +21,7 @@ from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, deriv
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
-from nodrop.platforms.traits import Traits
+from nodrop.platforms.kit.traits import Traits
 
 
 class Default(NamedTuple):

@@ -10,7 +10,7 @@ from nodrop.intent.schema import Intent, Tier
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.traits import RoutingTables, first_release, traits
+from nodrop.platforms.kit.traits import RoutingTables, first_release, traits
 
 _DELIVERY = ("routing", "delivery")
 _LENGTH = {"ipv4": 32, "ipv6": 128}

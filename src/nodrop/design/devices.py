@@ -27,7 +27,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import COUNTER_GROUPS, Counter, Device, Loopback, Management
 from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
-from nodrop.platforms.traits import canonical_release, traits
+from nodrop.platforms.kit.traits import canonical_release, traits
 
 HASH_SEED = {LEAF: 0, SPINE: 10}
 """One seed per tier, so that no two tiers hash alike (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""

@@ -12,7 +12,7 @@ from nodrop.intent.schema import Intent, Tier
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import CounterStream, Device, Interface, SampledCounters, SampledKind
 from nodrop.model.states import require_fact
-from nodrop.platforms.traits import Traits, first_release, traits
+from nodrop.platforms.kit.traits import Traits, first_release, traits
 from nodrop.units import show_us
 
 COUNTERS: Mapping[SampledKind, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ from nodrop.hardware import buildable, switch, switches
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Trimming
 from nodrop.model.modes import WITH_PFC
-from nodrop.platforms.traits import first_release, traits
+from nodrop.platforms.kit.traits import first_release, traits
 from nodrop.units import show_bytes
 
 _OF_LOSSLESS_POOL = ("lossless_pool", "alpha", "shared_headroom", "pattern_mtu")

@@ -23,7 +23,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Interface, Port, Side
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from nodrop.platforms import port_name
-from nodrop.platforms.traits import Traits, traits
+from nodrop.platforms.kit.traits import Traits, traits
 
 RS_FEC_FROM_LANE_MBPS = 50_000
 """RS-FEC is mandatory on PAM4 lanes (IEEE 802.3cd, 802.3ck); below, SONiC's own port maps state none."""

@@ -16,7 +16,7 @@ from nodrop.model.qos import WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.values import replace_fields
-from nodrop.platforms.traits import Traits, first_release, traits
+from nodrop.platforms.kit.traits import Traits, first_release, traits
 from nodrop.units import show_ids
 
 GNMI_PORT = 9339

@@ -6,7 +6,7 @@ from nodrop import platforms
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.fabric import QosStyle
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 
 
 def qos_style(tier: Tier, lossless: Collection[int]) -> QosStyle | None:

@@ -12,7 +12,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, Tier, WatchdogTimers
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.timeouts import QP_TIMEOUT_MS
-from nodrop.platforms.traits import Range, Traits, WatchdogTraits, traits
+from nodrop.platforms.kit.traits import Range, Traits, WatchdogTraits, traits
 
 BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""

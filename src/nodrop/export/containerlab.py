@@ -18,8 +18,8 @@ from nodrop.locate import load
 from nodrop.model.fabric import Device, End, Host, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.platforms.rendering import template
-from nodrop.platforms.virtual import Kind, maker, makers
+from nodrop.platforms.kit.rendering import template
+from nodrop.platforms.kit.virtual_switches import Kind, maker, makers
 
 HOSTS = "hosts"
 """What the image of hosts is called, beside the platforms'."""

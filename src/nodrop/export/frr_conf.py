@@ -18,8 +18,8 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.types import fields
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.bindings import faults
-from nodrop.platforms.frr_rows import OF_SESSION
+from nodrop.platforms.frr.rows import OF_SESSION
+from nodrop.platforms.kit.bindings import faults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

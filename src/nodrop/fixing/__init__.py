@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from nodrop import platforms
+from nodrop.engine.finding import Finding
+from nodrop.engine.rules import of_files
 from nodrop.fixing.files import Files, Judge, patches, rewritten
+from nodrop.fixing.fix_selection import Settler, key_of
 from nodrop.fixing.intents import JudgeOfIntents, Written
 from nodrop.fixing.intents import rewritten as rewritten_intent
-from nodrop.fixing.settling import Settler, key_of
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings, all_rules, chosen_rules
-from nodrop.lint.finding import Finding
-from nodrop.lint.rules import of_files
 from nodrop.locate import locate
 from nodrop.model.reading import Reading
 from nodrop.report.fixed import Fixed, Left, Patch, Rewritten, Why

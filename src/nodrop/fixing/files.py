@@ -7,22 +7,22 @@ from functools import cached_property
 
 from nodrop import platforms
 from nodrop.collect import read_inputs
+from nodrop.engine.finding import Finding
+from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems, Problem
-from nodrop.fixing.settling import Key, Tried, key_of
-from nodrop.formats.json import MAX_BYTES
+from nodrop.fixing.fix_selection import Key, Tried, key_of
 from nodrop.inputs import Bundle, Inputs, Text
 from nodrop.judging import Settings, run_rules
-from nodrop.lint.finding import Finding
-from nodrop.lint.rule import Rule
 from nodrop.model.change import Change, Edit
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.subject import Subject
 from nodrop.model.subject import text as spelt
 from nodrop.opening import digest, read_bundle
-from nodrop.platforms.editing import told_by_hand
+from nodrop.platforms.kit.editing import told_by_hand
+from nodrop.reading_cache import Runs
 from nodrop.report.fixed import Patch, Rewritten
 from nodrop.report.outcome import Outcome
-from nodrop.rereading import Runs
+from nodrop.syntax.json import MAX_BYTES
 
 Batches = Mapping[int, tuple[tuple[Change, ...], ...]]
 """Changes that were made together, one time after the other, by the number of the device's bundle."""

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from nodrop.engine.finding import Finding
+from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems
-from nodrop.fixing.settling import Key, Tried, key_of
-from nodrop.formats.yaml_set import set_in
+from nodrop.fixing.fix_selection import Key, Tried, key_of
 from nodrop.inputs import Text
 from nodrop.intent.load import MAX_BYTES
 from nodrop.judging import Settings, read_source, run_rules
-from nodrop.lint.finding import Finding
-from nodrop.lint.rule import Rule
 from nodrop.locate import decision_of
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.report.fixed import Rewritten
 from nodrop.report.outcome import Outcome
+from nodrop.syntax.yaml_set import set_in
 
 _ANY = "*"
 """In the path of a rule's `intent_fix`: whatever key decided what the finding is about."""

@@ -11,11 +11,11 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from nodrop.errors import InputProblems
-from nodrop.formats.places import on_one_line
-from nodrop.formats.yaml import parse
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
 from nodrop.model.states import Unknown
 from nodrop.model.types import meant
+from nodrop.syntax.places import on_one_line
+from nodrop.syntax.yaml import parse
 
 _HERE = Path(__file__).parent
 _MOST_TOLD = 12

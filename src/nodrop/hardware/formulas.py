@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from nodrop.formats.yaml import parse
 from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.syntax.yaml import parse
 
 _FILE = Path(__file__).with_name("formulas.yaml")
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from nodrop.importing.additions import Files
 from nodrop.importing.derived import Imported, derive
-from nodrop.importing.holding import Held, hold
+from nodrop.importing.intent_comparison import Held, hold
 from nodrop.locate import load
 from nodrop.model.reading import Reading
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.errors import Problem
-from nodrop.importing.found import Tree
-from nodrop.importing.sight import Sight
+from nodrop.importing.parts import Tree
+from nodrop.importing.tier_view import TierView
 from nodrop.model.fabric import Extra
 from nodrop.model.subject import natural
-from nodrop.platforms.secrets import suspicious
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.secrets import suspicious
+from nodrop.platforms.kit.traits import traits
 from nodrop.report.names import listing
 
 Bundle = Mapping[str, bytes]
@@ -42,7 +42,7 @@ class Added:
     unlike: frozenset[str] = frozenset()
     """Switches of which facts of the model are told already: settings that go with these are counted."""
 
-    def without(self, refused: Iterable[Problem], sight: Sight) -> "Added":
+    def without(self, refused: Iterable[Problem], sight: TierView) -> "Added":
         """Return this without what was refused, which is left."""
         tree = _tree(self, sight)
         where = {".".join(("extra", *keys)): keys for keys in _paths(tree)}
@@ -77,7 +77,7 @@ class Added:
         )
         return Added(settings=settings, lines=lines, left=(*self.left, *left, *more), unlike=self.unlike)
 
-    def tree(self, sight: Sight) -> Tree:
+    def tree(self, sight: TierView) -> Tree:
         """Return the key `extra` of an intent."""
         return _tree(self, sight)
 
@@ -93,7 +93,7 @@ def _names(platform: str, device: str) -> tuple[str, str, str]:
     return platforms.written_as(platform), device.rstrip("0123456789"), device
 
 
-def find_additions(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
+def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -> Added:
     """Return what the files of switches say that the built ones do not; of a foreign platform nothing can be."""
     settings: dict[str, tuple[Extra, ...]] = {}
     lines: dict[str, tuple[str, ...]] = {}
@@ -127,7 +127,7 @@ def find_additions(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> A
 
 
 def otherwise(
-    sight: Sight, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
+    sight: TierView, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
 ) -> tuple[str, ...]:
     """Return what the files of switches that are `alike` by the model say otherwise than the built ones, in words."""
     told: dict[str, list[str]] = {}
@@ -152,7 +152,7 @@ def otherwise(
     return tuple(f"{listing(names)}: {what}" for what, names in sorted(told.items()))
 
 
-def _restore_value_names(extra: Extra, sight: Sight) -> str | tuple[str, ...] | None:
+def _restore_value_names(extra: Extra, sight: TierView) -> str | tuple[str, ...] | None:
     """Return the value of a setting with the names that switches have in their files."""
     return (
         tuple(map(sight.restore_names, extra.value))
@@ -192,7 +192,7 @@ def _redact_path(platform: str, extra: Extra) -> str:
     return " ".join("…" if at in hidden else word for at, word in enumerate(extra.path))
 
 
-def _tree(added: Added, sight: Sight) -> Tree:
+def _tree(added: Added, sight: TierView) -> Tree:
     """Return additions where they hold: what all switches of a platform have, else all of a role, else one."""
     tree: Tree = {}
     groups: dict[str, list[str]] = {}

@@ -6,7 +6,7 @@ from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 from nodrop.design.addressing import slots_of
-from nodrop.importing.found import Found, Keys, Lack, Tree
+from nodrop.importing.parts import Found, Keys, Lack, Tree
 from nodrop.importing.pools import (
     ROUND,
     Address,
@@ -19,7 +19,7 @@ from nodrop.importing.pools import (
     spanning,
     widened,
 )
-from nodrop.importing.sight import LEAF, ROLES, Box, Cables, Sight, faces, usual
+from nodrop.importing.tier_view import LEAF, ROLES, Box, Cables, TierView, faces, usual
 from nodrop.importing.tiers import likely_model
 from nodrop.model.addresses import network_of
 from nodrop.model.fabric import Device, Management, Port
@@ -42,7 +42,7 @@ class _Offset(NamedTuple):
     behind: int
 
 
-def addressing(sight: Sight, cables: Cables) -> Found:
+def addressing(sight: TierView, cables: Cables) -> Found:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
     named = list(_named_pools(sight))
     slots = _slots(sight, cables)
@@ -114,7 +114,7 @@ class _Most(NamedTuple):
     slots: int
 
     @classmethod
-    def of(cls, sight: Sight, slots: int) -> "_Most":
+    def of(cls, sight: TierView, slots: int) -> "_Most":
         """Return those of a sight, of two switches at least."""
         leaf = max((box.id for box in sight.leaves), default=0)
         return cls(max((2, *(box.id for box in sight.boxes))), leaf, slots)
@@ -132,7 +132,7 @@ class _Most(NamedTuple):
         return _TIER_SHARES * self.hosts(version)
 
 
-def _unnumbered(sight: Sight) -> bool:
+def _unnumbered(sight: TierView) -> bool:
     neighbors = [
         neighbor
         for box in sight.boxes
@@ -142,12 +142,12 @@ def _unnumbered(sight: Sight) -> bool:
     return any(neighbor.interface is not None for neighbor in neighbors)
 
 
-def _least(sight: Sight) -> int:
+def _least(sight: TierView) -> int:
     """Return the slots that a leaf has unless an intent states more; of an unknown model, those of one that fits."""
     return slots_of(likely_model(sight.leaves))
 
 
-def _named_pools(sight: Sight) -> Iterator[tuple[Network, int]]:
+def _named_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
     """Yield the networks that prefix lists let pass with longer prefixes, and the length of these."""
     seen = set()
     for box in sight.boxes:
@@ -168,7 +168,7 @@ def _own(device: Device, version: int) -> Address | None:
     return next((address for address in addresses_of(texts, version) if address.network.num_addresses == 1), None)
 
 
-def _loopbacks(sight: Sight, named: list[tuple[Network, int]], version: int) -> Network | None:
+def _loopbacks(sight: TierView, named: list[tuple[Network, int]], version: int) -> Network | None:
     own = {
         role: [(box.id, int(one.ip)) for box in sight.tier(role) if (one := _own(box.device, version))]
         for role in ROLES
@@ -190,7 +190,7 @@ def _loopbacks(sight: Sight, named: list[tuple[Network, int]], version: int) -> 
     return find_smallest_network(every, version)
 
 
-def _offsets(sight: Sight, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
+def _offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
     """Return the addresses of leaves' links by the plan's rule: twice the slot of a port behind a block's beginning."""
     offsets = []
     likely = likely_model(sight.leaves)
@@ -216,7 +216,7 @@ def _links_of(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
             yield port.name, port.port, own_addresses or of_channel.get(port.name, ())
 
 
-def _slots(sight: Sight, cables: Cables) -> int | None:
+def _slots(sight: TierView, cables: Cables) -> int | None:
     """Return for how many links a leaf has IPv4 addresses; None where nothing says it."""
     for box in sight.leaves:
         for route in known_rows(box.device.static_routes):
@@ -247,7 +247,7 @@ def _start(offsets: list[_Offset], each: int) -> tuple[int, int] | None:
     return first, first + each * (max(offset.leaf for offset in offsets) + 1) - 1
 
 
-def _links(sight: Sight, cables: Cables, version: int, slots: int | None) -> Network | None:
+def _links(sight: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
     offsets = _offsets(sight, cables, version, fabric=True)
     block = _BLOCK if version == 6 else 2 * (slots or _least(sight))
     start = _start(offsets, block)
@@ -262,7 +262,7 @@ def _links(sight: Sight, cables: Cables, version: int, slots: int | None) -> Net
     return find_smallest_network([offset.address for offset in offsets], version)
 
 
-def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int) -> Network | None:
+def _endpoints(sight: TierView, named: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
         (box.id, network)
         for box in sight.leaves
@@ -284,7 +284,7 @@ def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int) -> 
     return found or find_smallest_network(firsts, version)
 
 
-def _of_ports(sight: Sight, version: int) -> Network | None:
+def _of_ports(sight: TierView, version: int) -> Network | None:
     """Return what holds the addresses of leaves towards hosts, where no block is announced."""
     addresses = [
         int(address.ip)
@@ -297,7 +297,7 @@ def _of_ports(sight: Sight, version: int) -> Network | None:
 
 
 def _vlan_pools(
-    sight: Sight, named: list[tuple[Network, int]], most: _Most
+    sight: TierView, named: list[tuple[Network, int]], most: _Most
 ) -> tuple[dict[int, str | list[str]], list[str]]:
     """Return the pools of VLANs by number, and what of them no key says.
 
@@ -343,7 +343,7 @@ def _vlan_pools(
     return {number: found[number] for number in sorted(found, key=place)}, left
 
 
-def _oob(sight: Sight) -> Network | None:
+def _oob(sight: TierView) -> Network | None:
     texts = [
         text
         for box in sight.boxes

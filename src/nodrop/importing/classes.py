@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.sight import Sight, usual
+from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
+from nodrop.importing.tier_view import TierView, usual
 from nodrop.model.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler, WredProfile
 from nodrop.model.states import Unknown, known_rows
@@ -28,7 +28,7 @@ class Seen(NamedTuple):
     speed_mbps: int | None
 
 
-def known_classes(sight: Sight) -> tuple[list[TrafficClass], str]:
+def known_classes(sight: TierView) -> tuple[list[TrafficClass], str]:
     """Return the classes that are stated, else those that ports' maps come to, and why these are a guess."""
     if stated_ := [traffic_class for traffic_class in sight.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
@@ -36,12 +36,12 @@ def known_classes(sight: Sight) -> tuple[list[TrafficClass], str]:
     return list(_inferred(_ports(sight), sight.fabric.mode)), why
 
 
-def _ports(sight: Sight) -> list[Interface]:
+def _ports(sight: TierView) -> list[Interface]:
     every = (port for box in sight.boxes for port in box.device.interfaces)
     return [port for port in every if isinstance(port.qos, QosProfile) and port.enabled is not False]
 
 
-def classes(sight: Sight) -> Found:
+def classes(sight: TierView) -> Found:
     """Return the classes with their shares, rates and marking, as most ports have them."""
     known_traffic_classes, why = known_classes(sight)
     guessed: dict[Keys, str] = {("classes",): why} if why else {}

@@ -9,16 +9,16 @@ from nodrop.importing.additions import Files
 from nodrop.importing.addressing import addressing
 from nodrop.importing.classes import classes
 from nodrop.importing.endpoints import endpoints
-from nodrop.importing.found import Found, Tree, find_value, together
-from nodrop.importing.holding import compare_intent, find_accepted_additions
-from nodrop.importing.leaving import without_defaults
+from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
+from nodrop.importing.losses import of_names, render_differences
+from nodrop.importing.omitted_keys import without_defaults
+from nodrop.importing.parts import Found, Tree, find_value, together
 from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
-from nodrop.importing.sharing import ratio
-from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, see
+from nodrop.importing.shared_headroom import ratio
 from nodrop.importing.spelling import spell
-from nodrop.importing.telling import of_names, render_differences
+from nodrop.importing.tier_view import SPEED_MBPS, Cables, TierView, see
 from nodrop.importing.tiers import tiers
-from nodrop.importing.trying import Unlike, built
+from nodrop.importing.trial_build import Unlike, built
 from nodrop.importing.uplinks import uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
@@ -109,7 +109,7 @@ def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
         return None, error.problems
 
 
-def _derive_all_parts(sight: Sight) -> Found:
+def _derive_all_parts(sight: TierView) -> Found:
     """Return all parts as one."""
     cables = Cables(sight)
     parts = [fabric(sight), tiers(sight), uplinks(sight, cables), endpoints(sight, cables), _limit(sight)]
@@ -138,7 +138,7 @@ def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
     return made
 
 
-def _limit(sight: Sight) -> Found:
+def _limit(sight: TierView) -> Found:
     """Return the stated limit of oversubscription, else what the leaf that has most comes to."""
     limit = sight.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
@@ -146,7 +146,7 @@ def _limit(sight: Sight) -> Found:
     return Found(keys={"topology": {"max_oversubscription": limit}} if limit != 1 else {})
 
 
-def _ratios(sight: Sight) -> Iterator[float]:
+def _ratios(sight: TierView) -> Iterator[float]:
     cables = Cables(sight)
     for box in sight.leaves:
         name = box.device.name

@@ -7,8 +7,8 @@ from typing import cast
 
 from nodrop.design.endpoints import Place, places
 from nodrop.hardware import nic, nics
-from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, faces, usual
+from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
+from nodrop.importing.tier_view import SPEED_MBPS, Cables, TierView, faces, usual
 from nodrop.importing.uplinks import UNSAID, cable, on_copper
 from nodrop.intent.schema import Endpoints
 from nodrop.model.bridging import Vlan
@@ -54,7 +54,7 @@ class Group:
         return tuple(sorted({plug.host for plug in self.plugs}))
 
 
-def endpoints(sight: Sight, cables: Cables) -> Found:
+def endpoints(sight: TierView, cables: Cables) -> Found:
     """Return all groups of hosts, and the leaves' panel ports for them."""
     groups, guess = _groups(sight, cables)
     remaining_unread_peers = list(_report_unread_peers(sight, cables))
@@ -83,7 +83,7 @@ def endpoints(sight: Sight, cables: Cables) -> Found:
     )
 
 
-def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
+def _groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
     """Return the groups, and how they were guessed where nobody states hosts."""
     if sight.fabric.hosts:
         return _stated_groups(sight, cables), ""
@@ -118,7 +118,7 @@ def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
     return groups, "hosts were taken from descriptions and neighbor tables"
 
 
-def _example(sight: Sight) -> Tree:
+def _example(sight: TierView) -> Tree:
     """Return hosts as they may be: sixteen at every pair of leaves, with ports of the leaves' speed."""
     ports = (port.speed_mbps for box in sight.leaves for port in box.device.interfaces)
     speed = usual(port for port in ports if isinstance(port, int)) or SPEED_MBPS
@@ -132,7 +132,7 @@ def _example(sight: Sight) -> Tree:
     }  # fmt: skip
 
 
-def _report_unread_peers(sight: Sight, cables: Cables) -> Iterator[str]:
+def _report_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
     """Yield the ports of leaves with BGP sessions to what was not read, where no other is taken for an uplink."""
     if sight.spines or sight.fabric.hosts:
         return
@@ -181,7 +181,7 @@ def _number_host_ports(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
     return tuple(host_ports)
 
 
-def _kinds(sight: Sight, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
+def _kinds(sight: TierView, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
     """Yield groups of ports that are split alike and in the same VLAN, with names that tell how they are."""
     vlans = {box.id: _access(box.device) for box in sight.leaves}
     kinds: dict[tuple[int | None, int], list[Plug]] = {}
@@ -219,7 +219,7 @@ def _enumerated(plugs: list[Plug]) -> tuple[Plug, ...]:
     )  # fmt: skip
 
 
-def _stated_groups(sight: Sight, cables: Cables) -> list[Group]:
+def _stated_groups(sight: TierView, cables: Cables) -> list[Group]:
     hosts = {host.name: host for host in sight.fabric.hosts}
     boxes = {box.device.name: box for box in sight.leaves}
     plugs: dict[str, list[Plug]] = {}
@@ -263,7 +263,9 @@ class _More:
     left: tuple[str, ...]
 
 
-def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool) -> tuple[Tree, dict[Keys, str], _More]:
+def _group(
+    sight: TierView, cables: Cables, group: Group, at: Keys, *, alone: bool
+) -> tuple[Tree, dict[Keys, str], _More]:
     ports = usual(_ports_each(group.plugs).values()) or 1
     spread, leaf_group, panels, fits = _laid_out(group, ports)
     split = usual(plug.splits for plug in group.plugs) or 1
@@ -376,7 +378,7 @@ def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     return tuple(result)
 
 
-def _vlan(sight: Sight, group: Group) -> Tree | None:
+def _vlan(sight: TierView, group: Group) -> Tree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
     vlans = {box.id: _access(box.device) for box in sight.leaves}
     number = usual(vlan for plug in group.plugs if (vlan := vlans[plug.leaf].get(plug.interface.name)))
@@ -387,7 +389,7 @@ def _untagged(vlan: Vlan) -> set[str]:
     return {member.interface for member in vlan.members if not member.tagged}
 
 
-def _bonded(sight: Sight, group: Group) -> bool:
+def _bonded(sight: TierView, group: Group) -> bool:
     if group.host and any(port.bond for port in group.host.ports):
         return True
     members = {

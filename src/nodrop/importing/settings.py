@@ -7,8 +7,8 @@ from nodrop.design.buffers import ALPHA_EXPONENT
 from nodrop.design.host_settings import ROCE_OVERHEAD_BYTES, tos_of
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.importing.classes import known_classes, size
-from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts
-from nodrop.importing.sight import Cables, Sight, usual
+from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts
+from nodrop.importing.tier_view import Cables, TierView, usual
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.model.fabric import CounterStream, Device, Host, Interface, Side, Trimming
@@ -16,14 +16,14 @@ from nodrop.model.modes import WITH_PFC
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact, known_rows
-from nodrop.platforms.traits import known_traits
+from nodrop.platforms.kit.traits import known_traits
 from nodrop.units import show_us
 
 _ALPHA = {exponent: int(text) if text.isdecimal() else text for text, exponent in ALPHA_EXPONENT.items()}
 _RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 
 
-def fabric(sight: Sight) -> Found:
+def fabric(sight: TierView) -> Found:
     """Return the fabric's name, mode and MTU."""
     mtu = usual(_used_ports(sight, "mtu_bytes"))
     mode = sight.fabric.mode
@@ -39,7 +39,7 @@ def fabric(sight: Sight) -> Found:
     )
 
 
-def watchdog(sight: Sight, cables: Cables) -> Found:
+def watchdog(sight: TierView, cables: Cables) -> Found:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
     profiles = (port.qos for box in sight.boxes for port in box.device.interfaces)
     if sight.fabric.mode not in WITH_PFC or not any(isinstance(profile, QosProfile) for profile in profiles):
@@ -73,7 +73,7 @@ def watchdog(sight: Sight, cables: Cables) -> Found:
     return Found(keys={"pfc": {"watchdog": keys}})
 
 
-def _of_ports(sight: Sight, cables: Cables, side: Side) -> PfcWatchdog | None:
+def _of_ports(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None:
     """Return the watchdog of most ports of a side, of those that say most."""
     pfc_watchdogs = [
         profile.pfc_watchdog
@@ -88,7 +88,7 @@ def _of_ports(sight: Sight, cables: Cables, side: Side) -> PfcWatchdog | None:
     return usual(whole_pfc_watchdogs or pfc_watchdogs)
 
 
-def _of_side(sight: Sight, cables: Cables, side: Side) -> Iterator[QosProfile]:
+def _of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile]:
     """Yield what is known of the ports of a side."""
     for tier, usually in ((sight.leaves, "host"), (sight.spines, "fabric")):
         for box in tier:
@@ -126,7 +126,7 @@ def _stuck(watchdog_conditions: WatchdogConditions) -> Tree:
     )
 
 
-def buffers(sight: Sight) -> Found:
+def buffers(sight: TierView) -> Found:
     """Return the share of the lossless pool, the threshold, whether headroom is shared, and the traffic's pattern."""
     if sight.fabric.mode not in WITH_PFC:
         return Found()
@@ -168,7 +168,7 @@ def _has_patterns(platform: str) -> bool:
     return traits is not None and traits.pattern_mtu_bytes is None
 
 
-def _used_ports(sight: Sight, name: str) -> Iterator[int]:
+def _used_ports(sight: TierView, name: str) -> Iterator[int]:
     """Yield a number that ports have, for every port that is not shut and is known to have one."""
     for box in sight.boxes:
         for port in box.device.interfaces:
@@ -176,7 +176,7 @@ def _used_ports(sight: Sight, name: str) -> Iterator[int]:
                 yield value
 
 
-def _thresholds(sight: Sight) -> Iterator[int]:
+def _thresholds(sight: TierView) -> Iterator[int]:
     """Yield the thresholds of lossless priority groups."""
     for box in sight.boxes:
         for port in box.device.interfaces:
@@ -187,7 +187,7 @@ def _thresholds(sight: Sight) -> Iterator[int]:
                         yield buffer.dynamic_th
 
 
-def trimming(sight: Sight) -> Found:
+def trimming(sight: TierView) -> Found:
     """Return the size to which packets are cut, and the class that cut ones travel in."""
     if sight.fabric.mode not in ("trim", "uec"):
         return Found()
@@ -208,7 +208,7 @@ def trimming(sight: Sight) -> Found:
     return Found(keys={"trimming": keys} if keys else {})
 
 
-def hosts(sight: Sight) -> Found:
+def hosts(sight: TierView) -> Found:
     """Return how the NICs are set, as most hosts are stated to be."""
     known_hosts = sight.fabric.hosts
 
@@ -242,7 +242,7 @@ def hosts(sight: Sight) -> Found:
     return Found(keys={"hosts": keys} if keys else {}, left=tuple(unlike_hosts))
 
 
-def _class_of(sight: Sight, tos: int) -> str | None:
+def _class_of(sight: TierView, tos: int) -> str | None:
     """Return the class whose first DSCP makes a ToS byte."""
     classes = (traffic_class for traffic_class in known_classes(sight)[0] if traffic_class.dscp)
     return next((traffic_class.name for traffic_class in classes if tos_of(min(traffic_class.dscp)) == tos), None)
@@ -260,7 +260,7 @@ def _unlike(known_hosts: tuple[Host, ...]) -> Iterable[str]:
             yield f"hosts have several values of {name}: {', '.join(sorted(values))}; an intent has one"
 
 
-def services(sight: Sight) -> Found:
+def services(sight: TierView) -> Found:
     """Return the services, and the switches that are drained."""
     devices = [box.device for box in sight.boxes]
 
@@ -304,7 +304,7 @@ def _drained(device: Device) -> bool:
     return isinstance(device.bgp, Bgp) and device.bgp.graceful_shutdown
 
 
-def routing(sight: Sight) -> Found:
+def routing(sight: TierView) -> Found:
     """Return AS numbers, how sessions go, and how flows are spread."""
     processes = {box.device.name: box.device.bgp for box in sight.boxes if isinstance(box.device.bgp, Bgp)}
     neighbors = [neighbor for bgp in processes.values() for neighbor in known_rows(bgp.neighbors)]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.importing.found import Found, Keys, Lack, Tree
+from nodrop.importing.parts import Found, Keys, Lack, Tree
 
 _ORDER = (
     "nodrop", "fabric", "mode", "mtu", "topology", "endpoints", "classes", "pfc", "buffers", "trimming", "hosts",

@@ -6,19 +6,19 @@ from functools import cache
 from nodrop import platforms
 from nodrop.hardware import switch, switches
 from nodrop.hardware.schema import Switch
-from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.sight import KEYS, ROLES, SPEED_MBPS, Box, Sight, usual
+from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
+from nodrop.importing.tier_view import KEYS, ROLES, SPEED_MBPS, Box, TierView, usual
 from nodrop.model.fabric import Port
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from nodrop.report.names import listing
 
 _MODEL, _VENDOR = "SN4700", "NVIDIA"
 """What stands as an example of a model where none fits, and whose models are named first."""
 
 
-def tiers(sight: Sight) -> Found:
+def tiers(sight: TierView) -> Found:
     """Return the tiers; switches of a tier that are unlike most of it are left over."""
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
@@ -109,7 +109,7 @@ def _has(name: str, panel: int, parts: int, speed: int) -> bool:
     return group is not None and breakout is not None and panel in group.usable(parts) and speed in breakout.speeds
 
 
-def _tier(sight: Sight) -> Tree:
+def _tier(sight: TierView) -> Tree:
     """Return a tier as it may be, like the other one."""
     boxes = sight.boxes
     platform = usual_platform(boxes)
@@ -147,7 +147,7 @@ def _lossless(box: Box) -> set[int]:
     }
 
 
-def _others(sight: Sight) -> Iterator[str]:
+def _others(sight: TierView) -> Iterator[str]:
     if sight.others:
         yield f"{listing(sight.others)}: of neither tier; an intent has leaves and spines"
 

@@ -7,12 +7,12 @@ from nodrop.design.blocks import Peers
 from nodrop.design.splits import Jack, jacks
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
-from nodrop.importing.found import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.sight import LEAF, SPEED_MBPS, SPINE, Box, Cables, Run, Sight, faces, usual
+from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
+from nodrop.importing.tier_view import LEAF, SPEED_MBPS, SPINE, Box, Cables, Run, TierView, faces, usual
 from nodrop.importing.tiers import likely_model
 from nodrop.model.fabric import Interface, Link, Port
 from nodrop.model.routing import Bgp
-from nodrop.platforms.traits import known_traits
+from nodrop.platforms.kit.traits import known_traits
 from nodrop.units import show_speed
 
 _AT: Keys = ("topology", "uplinks")
@@ -34,7 +34,7 @@ class Sharing(NamedTuple):
     fits: bool = True
 
 
-def uplinks(sight: Sight, cables: Cables) -> Found:
+def uplinks(sight: TierView, cables: Cables) -> Found:
     """Return the links between the tiers, and the leaves' ports for them."""
     runs = cables.runs
     if not runs or not sight.leaves or not sight.spines:
@@ -79,7 +79,7 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     return Found(keys={"topology": topology}, guessed=guessed, left=tuple(left))
 
 
-def _find_external_panels(sight: Sight, cables: Cables) -> frozenset[int]:
+def _find_external_panels(sight: TierView, cables: Cables) -> frozenset[int]:
     """Return the leaves' panel ports over which they have sessions with switches that were not read."""
     return frozenset(
         port.port.panel
@@ -89,7 +89,7 @@ def _find_external_panels(sight: Sight, cables: Cables) -> frozenset[int]:
     )
 
 
-def _example(sight: Sight, panels: frozenset[int]) -> Tree:
+def _example(sight: TierView, panels: frozenset[int]) -> Tree:
     """Return links as they may be, of the speed of those panel ports, else of all."""
     ports = [port for box in sight.boxes for port in box.device.interfaces]
     ports = [port for port in ports if isinstance(port.port, Port) and port.port.panel in panels] or ports
@@ -102,7 +102,7 @@ def _example(sight: Sight, panels: frozenset[int]) -> Tree:
     }
 
 
-def _unnumbered(sight: Sight, cables: Cables) -> Found | None:
+def _unnumbered(sight: TierView, cables: Cables) -> Found | None:
     """Return the ports of leaves with sessions over interfaces as links to spines; None where there are none."""
     ports = [
         port
@@ -140,7 +140,7 @@ def runs_links(runs: Iterable[Run]) -> tuple[Link, ...]:
     return tuple(run.link for run in runs)
 
 
-def _ends(sight: Sight, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[Box, Interface]]:
+def _ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[Box, Interface]]:
     """Yield the switch and the port at each end of runs."""
     boxes = {box.device.name: box for box in sight.boxes}
     for run in runs:
@@ -168,7 +168,7 @@ def _model(own_boxes: tuple[Box, ...]) -> Switch | None:
     return None if name is None else switch(name)
 
 
-def _facing_hosts(sight: Sight) -> frozenset[int]:
+def _facing_hosts(sight: TierView) -> frozenset[int]:
     """Return the leaves' panel ports that face hosts."""
     return frozenset(
         port.port.panel
@@ -179,7 +179,7 @@ def _facing_hosts(sight: Sight) -> frozenset[int]:
 
 
 def leaf_sharing(
-    model: Switch | None, sight: Sight, runs: tuple[Run, ...], split: int, each: int, hosts: frozenset[int]
+    model: Switch | None, sight: TierView, runs: tuple[Run, ...], split: int, each: int, hosts: frozenset[int]
 ) -> Sharing:
     """Return the leaves' panel ports towards spines and how they are shared out."""
     used = {run.leaf_port.panel for run in runs}
@@ -195,7 +195,7 @@ def leaf_sharing(
     return _shared(blocks, candidates, split, each, SPINE)
 
 
-def _paths(sight: Sight) -> int | None:
+def _paths(sight: TierView) -> int | None:
     """Return how many equal paths leaves may use: more than panel ports are as many as uplinks."""
     processes = (box.device.bgp for box in sight.leaves)
     return usual(
@@ -275,7 +275,7 @@ def _fits(blocks: Mapping[int, set[Port]], peers: Peers, each: int) -> bool:
     return all({jack.port for jack in peers.block(number, each)} == own_blocks for number, own_blocks in blocks.items())
 
 
-def on_copper(sight: Sight, ports: Iterable[Interface | None]) -> bool:
+def on_copper(sight: TierView, ports: Iterable[Interface | None]) -> bool:
     """Return whether ports of leaves autonegotiate where the platform does not by itself: passive copper needs it."""
     traits = [known_traits(box.device.platform) for box in sight.leaves]
     chosen = all(one is not None and one.autoneg is None for one in traits)

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from nodrop import stated
-from nodrop.formats.json import MAX_BYTES
+from nodrop import context
 from nodrop.inputs.disk import Disk, Entry
 from nodrop.inputs.finder import PATCHES, Finder, find_fabric_file, is_intent, states
 from nodrop.inputs.model import Bundle, Inputs, Text, find_named_file
 from nodrop.model.reading import Note
+from nodrop.syntax.json import MAX_BYTES
 
 __all__ = [
     "PATCHES",
@@ -54,7 +54,7 @@ def find(
             finder.add_standard_input(groups.setdefault("", Inputs()), standard_input() if stdin is None else stdin)
         elif (wrong := disk.fault(text)) is not None:
             inputs.problems.append(wrong)
-        elif Path(text).name == stated.FILE and states(disk, Path(text)):
+        elif Path(text).name == context.FILE and states(disk, Path(text)):
             inputs.stated.append(disk.text(Path(text), text))
         else:
             beside = find_fabric_file(disk, Path(text))

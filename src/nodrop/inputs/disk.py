@@ -8,10 +8,10 @@ from stat import S_ISDIR, S_ISREG
 from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import regular
-from nodrop.formats.root import REPOSITORY, LeadsOut, Root, find_root, repository_of
 from nodrop.inputs.model import Text
 from nodrop.paths import fault
+from nodrop.syntax.places import regular
+from nodrop.syntax.root import REPOSITORY, LeadsOut, Root, find_root, repository_of
 
 HEAD_BYTES = 65_536
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nodrop import platforms, stated
+from nodrop import context, platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs.contents import DEVICE_NOT_READ, NOT_READ, Unread, by_content, by_name, decoded, is_unit, yaml_kind
 from nodrop.inputs.disk import HEAD_BYTES, Disk
@@ -39,7 +39,7 @@ def find_fabric_file(disk: Disk, path: Path) -> Path | None:
     """Return the fabric.yaml beside a path, or in the folder above."""
     here = path if disk.is_folder(path) else path.parent
     above = here.parent if here.name not in ("", "..") else here / ".."
-    beside = (folder / stated.FILE for folder in (here, above))
+    beside = (folder / context.FILE for folder in (here, above))
     return next((candidate for candidate in beside if states(disk, candidate)), None)
 
 
@@ -209,7 +209,7 @@ class Finder:
 
     def _whose(self, folder: Path, around: Inputs) -> Inputs:
         """Return the inputs to which what lies in a folder belongs."""
-        fabric = folder / stated.FILE
+        fabric = folder / context.FILE
         if not states(self._disk, fabric):
             return around
         own_inputs = Inputs(stated=[self._disk.text(fabric)])
@@ -300,7 +300,7 @@ class Finder:
 
     def _file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
         """Classify a file in a folder that is no canonical one; `of_device`: whether the folder has canonical ones."""
-        if path.name == stated.FILE and states(self._disk, path):
+        if path.name == context.FILE and states(self._disk, path):
             return
         if ignored := file_reason(path.parent.name, path.name):
             self._ignore(inputs, path, ignored)

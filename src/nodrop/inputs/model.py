@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import read_regular_file, regular
-from nodrop.formats.root import Root, find_root
 from nodrop.inputs.known import Ignored
 from nodrop.model.reading import Note
 from nodrop.paths import fault
+from nodrop.syntax.places import read_regular_file, regular
+from nodrop.syntax.root import Root, find_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import table_headroom
 from nodrop.hardware.thresholds import least_sharing
 from nodrop.intent.schema import Intent
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from nodrop.resources import home
 from nodrop.units import show_speed
 

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import on_one_line, read_regular_file
-from nodrop.formats.yaml import Document, parse
 from nodrop.intent.schema import Intent
 from nodrop.limits import MAX_DETAILED, MAX_REMARKS, MAX_TEXT_BYTES
+from nodrop.syntax.places import on_one_line, read_regular_file
+from nodrop.syntax.yaml import Document, parse
 from nodrop.units import Misread
 
 MAX_BYTES = MAX_TEXT_BYTES

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
-from nodrop.formats.places import on_one_line
-from nodrop.formats.yaml import Document
-from nodrop.formats.yaml_span import Entries
 from nodrop.intent.hosts import Hosts
 from nodrop.intent.network import Addressing, Routing, Services
 from nodrop.intent.part import Part
@@ -39,6 +36,9 @@ from nodrop.intent.types import (
 )
 from nodrop.model.fabric import Mode, Purpose, QosStyle
 from nodrop.platforms import default_first
+from nodrop.syntax.places import on_one_line
+from nodrop.syntax.yaml import Document
+from nodrop.syntax.yaml_span import Entries
 
 MOST_PER_SPINE = 64
 """Links from a leaf to a spine, at most."""

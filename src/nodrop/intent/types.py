@@ -13,8 +13,8 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool
 from pydantic_core import CoreSchema, core_schema
 
 from nodrop import units
-from nodrop.formats.places import on_one_line
 from nodrop.model.fabric import HASH_FIELDS
+from nodrop.syntax.places import on_one_line
 from nodrop.units import Misread, whole_number
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nodrop.config import FILE
+from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
 from nodrop.fixing.files import Judge
 from nodrop.fixing.files import rewritten as rewritten_files
+from nodrop.fixing.fix_selection import Settler, key_of
 from nodrop.fixing.intents import JudgeOfIntents
 from nodrop.fixing.intents import rewritten as rewritten_intent
-from nodrop.fixing.settling import Settler, key_of
-from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Disk, Text
-from nodrop.lint.finding import Finding
 from nodrop.lsp.desk import Desk, Held, Look
 from nodrop.lsp.rows import Rows, raw
 from nodrop.model.subject import text as subject_text
+from nodrop.syntax.json import MAX_BYTES
 
 REASON = "say here why this is all right"
 _REPOSITORY = ".git"

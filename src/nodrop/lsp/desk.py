@@ -10,22 +10,22 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from nodrop import config, judging, stated
+from nodrop import config, context, judging
 from nodrop.config import Config
+from nodrop.context.profile import loads_profile
+from nodrop.engine.finding import Finding, Located, Severity
+from nodrop.engine.rule import Rule, Strictness
+from nodrop.engine.rule_loader import loads_rule
+from nodrop.engine.rules import of_files, shipped
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import Span
 from nodrop.inputs import Inputs, Text, find
 from nodrop.intent.load import loads as loads_intent
 from nodrop.judging import Settings
-from nodrop.lint.finding import Finding, Located, Severity
-from nodrop.lint.rule import Rule, Strictness
-from nodrop.lint.rule_loader import loads_rule
-from nodrop.lint.rules import of_files, shipped
-from nodrop.lsp.kinds import Kind, kind_of
+from nodrop.lsp.text_kinds import Kind, kind_of
 from nodrop.model.reading import Reading
 from nodrop.report.outcome import Outcome, format_problem, groups
 from nodrop.resources import home
-from nodrop.stated.profile import loads_profile
+from nodrop.syntax.places import Span
 
 Held = Mapping[str, bytes]
 """The texts that are open, by absolute path."""
@@ -187,7 +187,7 @@ class Desk:
     def _problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
         """Return what is wrong with a file that is no fabric."""
         read: dict[Kind, Callable[[], object]] = {
-            "fabric": partial(stated.loads, text, str(path)),
+            "fabric": partial(context.loads, text, str(path)),
             "config": partial(_check_config, text, path),
             "profile": partial(loads_profile, text, str(path), path.stem),
             "rule": partial(loads_rule, text, str(path), name=path.stem, area=path.parent.name),

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from nodrop.formats.places import BOM
-from nodrop.lint.finding import Finding
-from nodrop.lint.rule import Rule
+from nodrop.engine.finding import Finding
+from nodrop.engine.rule import Rule
 from nodrop.lsp.changes import Rewrite, commented, fixed, pieces, suppressed
+from nodrop.lsp.completions import explained, offers
 from nodrop.lsp.cursor import spot
 from nodrop.lsp.desk import Desk, Held, Look
-from nodrop.lsp.kinds import YAML_KINDS, Kind, kind_of
-from nodrop.lsp.offers import explained, offers
-from nodrop.lsp.pages import rule_page
+from nodrop.lsp.diagnostics import protocol_range
+from nodrop.lsp.hover_pages import rule_page
 from nodrop.lsp.rows import Rows, raw
-from nodrop.lsp.told import protocol_range
+from nodrop.lsp.text_kinds import YAML_KINDS, Kind, kind_of
 from nodrop.lsp.values import value_at
 from nodrop.report.escape import fenced
+from nodrop.syntax.places import BOM
 
 if TYPE_CHECKING:
     from nodrop.lsp.server import Server

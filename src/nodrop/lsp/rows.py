@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Literal
 
-from nodrop.formats.places import BOM, Span
+from nodrop.syntax.places import BOM, Span
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 Position = tuple[int, int]

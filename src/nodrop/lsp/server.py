@@ -15,17 +15,17 @@ from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
+from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems
-from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Disk
-from nodrop.lint.rule import Rule
 from nodrop.lsp.desk import Desk, Held, Look
+from nodrop.lsp.diagnostics import diagnostic, foremost
 from nodrop.lsp.features import EXPLAIN, Action, act, complete, hover, kind_at, outline
-from nodrop.lsp.kinds import Kind
 from nodrop.lsp.rows import Encoding, Rows, raw
+from nodrop.lsp.text_kinds import Kind
 from nodrop.lsp.texts import Opened, keep_right
-from nodrop.lsp.told import diagnostic, foremost
 from nodrop.report.rules import page as page_of
+from nodrop.syntax.json import MAX_BYTES
 
 LEAST_S, MOST_S = 0.02, 0.15
 """How long a text must have been left alone before it is judged: as long as half of the last judgment, within these."""

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop import platforms
+from nodrop.engine.finding import Located
 from nodrop.errors import InputProblems
-from nodrop.formats.json import MAX_BYTES
-from nodrop.formats.places import Span
 from nodrop.inputs import Inputs
-from nodrop.lint.finding import Located
 from nodrop.locate import Stands
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.model.types import key_of
 from nodrop.report.explained import text as explained
+from nodrop.syntax.json import MAX_BYTES
+from nodrop.syntax.places import Span
 
 _LINES_ABOVE = 60
 """How far above a place the port is looked for that it is about."""

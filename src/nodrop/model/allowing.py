@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from nodrop.formats.comments import BEHIND_COMMAND, IN_BRACKETS, WITH_LONE_CR, Comment
-from nodrop.formats.places import Span
 from nodrop.limits import MAX_ALLOWED
 from nodrop.model.reading import Allow, Place, Remark
 from nodrop.model.subject import Subject
 from nodrop.model.types import meant
+from nodrop.syntax.comments import BEHIND_COMMAND, IN_BRACKETS, WITH_LONE_CR, Comment
+from nodrop.syntax.places import Span
 
 MALFORMED, REASONLESS = "malformed-suppression", "suppression-without-reason"
 

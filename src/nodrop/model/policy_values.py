@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
-from nodrop.formats.posix import Expression, compiled
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import AsPathList, CommunityList
+from nodrop.syntax.posix import Expression, compiled
 
 MAX_PREPENDED = 250
 """How many AS numbers one command can prepend: FRR reads 256 words of one (CMD_ARGC_MAX)."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from nodrop.errors import Problem
-from nodrop.formats.places import Span
-from nodrop.formats.root import Root
 from nodrop.model.fabric import Device, End, Fabric, Mode, Side, TrafficClass
 from nodrop.model.nics import Nic
 from nodrop.model.subject import Subject
+from nodrop.syntax.places import Span
+from nodrop.syntax.root import Root
 
 How = Literal["stated", "default", "whole"]
 
@@ -58,7 +58,7 @@ class Allow:
 UNKNOWN_LINE = "unknown-line"
 """The kind of the note about a line that is neither in the model nor known to be harmless: its effect is not known."""
 DECLARED_LINE = "declared-line"
-"""The kind that such a note has where the site declares the line harmless (`lint/declared_lines.py`)."""
+"""The kind that such a note has where the site declares the line harmless (`engine/declared_lines.py`)."""
 NOT_COMPUTED = "not-computed"
 """The kind of the note that a device has routes which nobody computes, such as those of EVPN."""
 NOT_LISTED = "not-listed"
@@ -69,7 +69,7 @@ NOT_LISTED = "not-listed"
 class Note:
     """Information for the user, never about a fault: a table that was not understood, a device that was renamed.
 
-    One of the kind `UNKNOWN_LINE` becomes an unknown verdict, too (`lint/unknowns.py`).
+    One of the kind `UNKNOWN_LINE` becomes an unknown verdict, too (`engine/unknowns.py`).
     """
 
     kind: str

@@ -7,12 +7,12 @@ from nodrop.model.declared import Declared
 from nodrop.model.fabric import Fabric
 from nodrop.model.fields import field_names
 from nodrop.model.reading import Reading
+from nodrop.plan.fact_groups import group_facts, rows
 from nodrop.plan.facts import of_fabric
 from nodrop.plan.model import DeviceChange, Drift, Entry, Found, Part
 from nodrop.plan.outside_drift import outside_drift
 from nodrop.plan.planning import compare_devices, planned
-from nodrop.plan.telling import group_facts, rows
-from nodrop.platforms.adding import own
+from nodrop.platforms.kit.own_additions import own
 
 
 def drift(running: Reading, wanted_reading: Reading) -> Drift:

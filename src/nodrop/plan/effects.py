@@ -15,11 +15,11 @@ from nodrop.model.fabric import Interface
 from nodrop.model.fields import TABLE, Impact, label_of, own
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, text
+from nodrop.plan.fact_groups import group_facts, make_of, merge_entries, shape_key, template
+from nodrop.plan.file_changes import towards
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
-from nodrop.plan.telling import group_facts, make_of, merge_entries, shape_key, template
-from nodrop.plan.towards import towards
-from nodrop.platforms.changing import effect
-from nodrop.platforms.editing import Budget
+from nodrop.platforms.kit.change_effects import effect
+from nodrop.platforms.kit.editing import Budget
 
 _OF_KIND: Mapping[Kind, Effect] = {
     "added": Effect(reasons=("it carries no traffic before its cables do",)),

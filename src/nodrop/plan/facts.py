@@ -16,7 +16,7 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.values import replace_fields
 from nodrop.plan.model import DeviceChange, Entry, Found, Kind, Part
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 
 _ASIDE = frozenset({"name", "interfaces"})
 _OF_PORT = tuple(field.name for field in fields(Interface) if field.name not in ("name", "side"))

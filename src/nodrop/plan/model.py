@@ -8,8 +8,8 @@ from nodrop.errors import Problem
 from nodrop.model.change import DISRUPTIONS, Change, Disruption
 from nodrop.model.fabric import Device
 from nodrop.model.subject import Subject
-from nodrop.platforms.editing import subject_of
-from nodrop.platforms.settings import Difference
+from nodrop.platforms.kit.editing import subject_of
+from nodrop.platforms.kit.settings import Difference
 
 Kind = Literal["added", "removed", "replaced", "changed"]
 KINDS: tuple[Kind, ...] = ("added", "removed", "replaced", "changed")

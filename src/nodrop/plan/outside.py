@@ -10,10 +10,10 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Reading, Source
 from nodrop.plan.effects import IDLE, bundle, once, shape_of
+from nodrop.plan.fact_groups import Make, make_of
 from nodrop.plan.model import DeviceChange, Effect, Outside, worst
-from nodrop.plan.telling import Make, make_of
-from nodrop.platforms.editing import sources
-from nodrop.platforms.settings import Difference, Opened, Path, Settings
+from nodrop.platforms.kit.editing import sources
+from nodrop.platforms.kit.settings import Difference, Opened, Path, Settings
 
 _UNKNOWN = "no model of nodrop has it, and no table says what the switch does with it"
 _DEFAULT = "it states the default, which is in effect without it too"

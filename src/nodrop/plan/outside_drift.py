@@ -10,11 +10,11 @@ from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import bundle
+from nodrop.plan.fact_groups import make_of
 from nodrop.plan.model import DeviceChange, Effect, Outside
 from nodrop.plan.outside import Alike, Head, Known, effects_of, head_of, mask_secrets, staying, together
-from nodrop.plan.telling import make_of
-from nodrop.platforms.adding import own_setting, writes
-from nodrop.platforms.settings import Difference, Opened, Path, Settings
+from nodrop.platforms.kit.own_additions import own_setting, writes
+from nodrop.platforms.kit.settings import Difference, Opened, Path, Settings
 
 
 def outside_drift(

@@ -18,12 +18,12 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, text
 from nodrop.parallel import map_chunks
 from nodrop.plan.effects import bundle, once, uncomputed
+from nodrop.plan.file_changes import not_there, parse_device, towards
 from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Risk, Share, worst
 from nodrop.plan.order import turns
 from nodrop.plan.outside_drift import left_outside, with_outside
 from nodrop.plan.shares import Shares
-from nodrop.plan.towards import not_there, parse_device, towards
-from nodrop.platforms.editing import subject_of, touch
+from nodrop.platforms.kit.editing import subject_of, touch
 
 BY_HAND = "by-hand.txt"
 _FORM = ("patch.json", "patch-*.json", "commands.sh", "changes.vtysh", "changes.yaml", "changes.nv", BY_HAND)

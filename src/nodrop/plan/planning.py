@@ -6,11 +6,11 @@ from dataclasses import replace
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
 from nodrop.plan.effects import Effects
+from nodrop.plan.fact_groups import group_facts, merge_entries
 from nodrop.plan.facts import Comparing, of_fabric
 from nodrop.plan.model import RISKS, DeviceChange, Effect, Found, Outside, Plan, Risk, Together, Told, worst
 from nodrop.plan.order import stages
 from nodrop.plan.outside import outside, staying
-from nodrop.plan.telling import group_facts, merge_entries
 
 
 def plan(old: Reading, new: Reading) -> Plan:

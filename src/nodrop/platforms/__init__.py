@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from nodrop.errors import Problem
-from nodrop.formats.comments import Comment, Syntax
-from nodrop.formats.comments import comments as found_comments
-from nodrop.formats.yaml import parse
 from nodrop.model.change import Change, Edit
 from nodrop.model.fabric import Device, Extra, Port
 from nodrop.model.index import Index
 from nodrop.model.reading import DeviceReading, Place, Source
 from nodrop.model.subject import Subject
-from nodrop.platforms.artifact import Artifact, BatfishTables, FirstApply
-from nodrop.platforms.editing import Budget
-from nodrop.platforms.settings import Settings
+from nodrop.platforms.kit.artifact import Artifact, BatfishTables, FirstApply
+from nodrop.platforms.kit.editing import Budget
+from nodrop.platforms.kit.settings import Settings
+from nodrop.syntax.comments import Comment, Syntax
+from nodrop.syntax.comments import comments as found_comments
+from nodrop.syntax.yaml import parse
 
 _HERE = Path(__file__).parent
 HOSTS = "hosts"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.root import LeadsOut
 from nodrop.publish.disk import DISK, Disk
 from nodrop.publish.landing import IsLink, Landing, landing
 from nodrop.publish.tree import MANIFEST, Manifest, manifest_bytes
+from nodrop.syntax.root import LeadsOut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.root import LeadsOut, user
 from nodrop.publish.disk import NotOurs
 from nodrop.publish.held import Within
 from nodrop.publish.landing import IsLink
 from nodrop.publish.swap import Place
 from nodrop.publish.tree import printable_path
+from nodrop.syntax.root import LeadsOut, user
 
 _REASONS = {
     errno.EBUSY: "it is a mount point or in use",

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nodrop.engine.finding import Finding, Fix, Located, Related
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding, Fix, Located, Related
 from nodrop.model import subject
 from nodrop.model.subject import Subject
 from nodrop.report.escape import terminal

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from nodrop.engine.vocabulary.admission import pause_threshold_bytes
 from nodrop.hardware.bounds import Bounds, bounds
 from nodrop.hardware.dynamic import budget
-from nodrop.lint.vocabulary.admission import pause_threshold_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric, Interface

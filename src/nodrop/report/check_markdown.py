@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from nodrop.lint.finding import SEVERITIES, Finding
+from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.report import plan_markdown
 from nodrop.report.check_page import by_rule, changing, decisive, heads, losses, rerouting, unchanged, unfit, verdict
 from nodrop.report.checked import Changed, Checked

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from nodrop.lint.finding import SEVERITIES, Finding
+from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.plan.model import worst
 from nodrop.report import plan_page
 from nodrop.report.checked import Changed, Checked, Rerouted, Routing, Unfit

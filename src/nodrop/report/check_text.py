@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.lint.finding import Finding
+from nodrop.engine.finding import Finding
 from nodrop.report import plan_text
 from nodrop.report.check_page import by_rule, changing, decisive, heads, routing, summary, unfit
 from nodrop.report.checked import Changed, Checked

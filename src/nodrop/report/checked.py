@@ -3,8 +3,8 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding
 from nodrop.model.compare import Difference
 from nodrop.model.reading import Note
 from nodrop.model.subject import Subject

@@ -1,6 +1,6 @@
 """Findings one a line, for editors, grep and eyes: `file:line:column: severity[rule] message (subject)`."""
 
-from nodrop.lint.finding import Finding, UnknownVerdict
+from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.model import subject
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.outcome import Outcome, format_problem, openable

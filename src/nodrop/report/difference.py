@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.platforms.secrets import suspicious
+from nodrop.platforms.kit.secrets import suspicious
 from nodrop.report.escape import terminal
 from nodrop.report.fixed import Rewritten
 from nodrop.report.paint import paint

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from nodrop.lint.finding import SEVERITIES
+from nodrop.engine.finding import SEVERITIES
 from nodrop.plan.model import Kind
 from nodrop.report.drifted import Drifted
 from nodrop.report.names import count, listing, name

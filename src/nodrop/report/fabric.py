@@ -11,7 +11,7 @@ from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
-from nodrop.platforms.artifact import FirstApply
+from nodrop.platforms.kit.artifact import FirstApply
 from nodrop.report.buffering import ecn, headroom, known_or_none, marking, pools, profiles
 from nodrop.report.capacity import Capacity
 from nodrop.report.lossless_memory import costs

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.lint.finding import Finding
+from nodrop.engine.finding import Finding
 from nodrop.model.change import Change, Disruption, Step, worst
 from nodrop.report.outcome import Outcome
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.lint.finding import SEVERITIES, Finding, Located
+from nodrop.engine.finding import SEVERITIES, Finding, Located
 from nodrop.model import subject
 from nodrop.model.change import DISRUPTIONS, Step
 from nodrop.report.block import Page

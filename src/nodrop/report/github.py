@@ -6,8 +6,8 @@ their escapes are those of the runner's toolkit (github.com/actions/toolkit, pac
 
 from collections.abc import Mapping
 
+from nodrop.engine.finding import Finding, Located
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding, Located
 from nodrop.model import subject
 from nodrop.model.reading import NOT_COMPUTED
 from nodrop.model.subject import Subject

@@ -7,8 +7,8 @@ description, check_name, fingerprint, severity and location.
 import hashlib
 from typing import Any
 
+from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding
 from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8

@@ -8,7 +8,7 @@ from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
 from nodrop.hardware.ports import Facts, PortGroup, Split, show_ways
 from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
 from nodrop.platforms import default_first
-from nodrop.platforms.traits import traits
+from nodrop.platforms.kit.traits import traits
 from nodrop.units import show_bytes, show_ids, show_speed
 
 WIDTH = 110

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from nodrop.lint.finding import Finding
+from nodrop.engine.finding import Finding
 from nodrop.report.block import Page
 from nodrop.report.names import listing, name
 

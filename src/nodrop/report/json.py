@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
+from nodrop.engine.finding import Finding, Fix, Located, Related, Suppressed, UnknownVerdict
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding, Fix, Located, Related, Suppressed, UnknownVerdict
 from nodrop.model import subject
 from nodrop.model.change import Change
 from nodrop.model.reading import Assumption, Note

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
+from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding
 from nodrop.model import subject
 from nodrop.model.subject import natural
 from nodrop.report.escape import terminal, utf8

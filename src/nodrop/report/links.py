@@ -5,7 +5,7 @@ from pathlib import Path
 from socket import gethostname
 from urllib.parse import quote
 
-from nodrop.lint.rule import Rule
+from nodrop.engine.rule import Rule
 from nodrop.resources import home
 
 _LONGEST = 2000

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
-from nodrop.lint.vocabulary.admission import pause_threshold_bytes, shared_bytes
+from nodrop.engine.vocabulary.admission import pause_threshold_bytes, shared_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric

@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nodrop.lint.finding import Finding
-from nodrop.lint.skipped import Skipped, skipped_by_all
+from nodrop.engine.finding import Finding
+from nodrop.engine.skipped import Skipped, skipped_by_all
 from nodrop.report.outcome import Outcome, RuleWork
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from nodrop import platforms
+from nodrop.engine.unknowns import advice
 from nodrop.errors import InputProblems
-from nodrop.lint.unknowns import advice
 from nodrop.locate import Stands, place_of
 from nodrop.model import subject
 from nodrop.model.edit import get_value

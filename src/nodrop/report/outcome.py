@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
+from nodrop.engine.finding import SEVERITIES, Finding, Located, Related, UnknownVerdict, Verdict
+from nodrop.engine.rule import Rule
+from nodrop.engine.rules import is_shipped
+from nodrop.engine.skipped import Skipped
+from nodrop.engine.suppressions import Settled
 from nodrop.errors import Problem
 from nodrop.inputs import Inputs
 from nodrop.inputs.contents import DEVICE_NOT_READ, UNREAD
 from nodrop.inputs.known import Ignored
-from nodrop.lint.finding import SEVERITIES, Finding, Located, Related, UnknownVerdict, Verdict
-from nodrop.lint.rule import Rule
-from nodrop.lint.rules import is_shipped
-from nodrop.lint.skipped import Skipped
-from nodrop.lint.suppressions import Settled
 from nodrop.model.fabric import Fabric
 from nodrop.model.identifiers import Identifiers
 from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, Assumption, Note, Reading

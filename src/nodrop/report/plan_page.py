@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.model.states import Unknown
+from nodrop.plan.fact_groups import shape_key
 from nodrop.plan.model import KINDS, Effect, Kind, Outside, Plan, Risk, Told, worst
 from nodrop.plan.order import runs
-from nodrop.plan.telling import shape_key
 from nodrop.report.names import count, listing, name
 from nodrop.report.plan_words import CHANGING, Wording, format_path, lines
 

@@ -12,8 +12,8 @@ from nodrop.model.qos import COLORS, QosProfile
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, cable_ends
 from nodrop.model.types import KEYS
+from nodrop.plan.fact_groups import ANY, is_row, kind_of, rows, template
 from nodrop.plan.model import Entry, Fact
-from nodrop.plan.telling import ANY, is_row, kind_of, rows, template
 from nodrop.report.names import listing, name
 from nodrop.units import show_ids, show_speed
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
-from nodrop.formats.places import Span
 from nodrop.report.escape import terminal
+from nodrop.syntax.places import Span
 
 _TAB = "    "
 _CUT = "..."

@@ -14,7 +14,7 @@ from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.report.capacity import Capacity
 from nodrop.report.escape import cell
 from nodrop.units import show_speed

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.lint.areas import areas
-from nodrop.lint.finding import SEVERITIES
-from nodrop.lint.rule import STRICTNESSES, Rule
+from nodrop.engine.areas import areas
+from nodrop.engine.finding import SEVERITIES
+from nodrop.engine.rule import STRICTNESSES, Rule
 from nodrop.report import rules as words
 from nodrop.report.escape import fenced, markdown_of_ours
 from nodrop.report.rules import Shown, in_short, seen_on, sheet, spoken_modes

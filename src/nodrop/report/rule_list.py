@@ -4,10 +4,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.lint.finding import Severity
-from nodrop.lint.rule import Rule
-from nodrop.lint.rules import is_shipped, origin
-from nodrop.lint.skipped import NOT_SELECTED
+from nodrop.engine.finding import Severity
+from nodrop.engine.rule import Rule
+from nodrop.engine.rules import is_shipped, origin
+from nodrop.engine.skipped import NOT_SELECTED
 from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.json import dumped

@@ -4,13 +4,13 @@ import textwrap
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from nodrop.lint.examples import views_of
-from nodrop.lint.rule import Example, Rule
-from nodrop.lint.setting import CannotSay, Setting, names, spelt_as
+from nodrop.engine.example_setup import CannotSay, Setting, names, spelt_as
+from nodrop.engine.examples import views_of
+from nodrop.engine.rule import Example, Rule
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
 from nodrop.model.subject import text as spelt
-from nodrop.platforms.examples import TIERS
+from nodrop.platforms.kit.examples import TIERS
 from nodrop.report.escape import terminal
 from nodrop.report.rules import PAGE, finds
 

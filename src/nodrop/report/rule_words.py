@@ -3,9 +3,9 @@
 import inspect
 from collections.abc import Iterable, Iterator
 
-from nodrop.lint.areas import areas
-from nodrop.lint.scopes import SCOPES
-from nodrop.lint.vocabulary import Word, vocabulary
+from nodrop.engine.areas import areas
+from nodrop.engine.scopes import SCOPES
+from nodrop.engine.vocabulary import Word, vocabulary
 from nodrop.model.fabric import Fabric
 from nodrop.model.types import Owner, Record, Type, attributes, is_property, label
 from nodrop.report.escape import markdown_of_ours

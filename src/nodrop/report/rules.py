@@ -8,9 +8,9 @@ from difflib import ndiff
 from typing import Any
 
 from nodrop import platforms
-from nodrop.lint.evidence import SPOKEN
-from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
-from nodrop.lint.rule import Example, Rule
+from nodrop.engine.evidence import SPOKEN
+from nodrop.engine.nodes import Attribute, Call, Name, Node, leaves
+from nodrop.engine.rule import Example, Rule
 from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.table import wrap_text

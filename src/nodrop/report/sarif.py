@@ -11,10 +11,10 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
+from nodrop.engine.finding import Finding, Located, Related, UnknownVerdict
+from nodrop.engine.rule import Rule
+from nodrop.engine.rules import shipped
 from nodrop.errors import Problem
-from nodrop.lint.finding import Finding, Located, Related, UnknownVerdict
-from nodrop.lint.rule import Rule
-from nodrop.lint.rules import shipped
 from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nodrop.lint.finding import SEVERITIES
+from nodrop.engine.finding import SEVERITIES
 
 Schema = dict[str, Any]
 

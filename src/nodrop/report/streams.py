@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop.model.fabric import CounterStream, Device, Fabric
-from nodrop.platforms.traits import known_traits
+from nodrop.platforms.kit.traits import known_traits
 from nodrop.report.buffering import known_or_none
 
 

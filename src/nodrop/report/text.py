@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from nodrop.engine.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.inputs.contents import UNREAD
-from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.model.modes import UNDECIDED
 from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, UNKNOWN_LINE, Assumption, Note
 from nodrop.report.agreement import text as text_of

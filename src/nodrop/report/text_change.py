@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from difflib import unified_diff
 
 from nodrop import platforms
+from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
-from nodrop.lint.finding import Finding
 from nodrop.locate import load
 from nodrop.model import subject
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading, Source
-from nodrop.platforms.secrets import suspicious
+from nodrop.platforms.kit.secrets import suspicious
 from nodrop.report.explained import spell
 
 _CONTEXT = 2

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.lint.finding import Finding, Located
-from nodrop.lint.nodes import Attribute, Call, Logic, Node, Not, bare, leaves, path, stored, text
-from nodrop.lint.rule import FromOption, Rule
-from nodrop.lint.scopes import Gap, Item
-from nodrop.lint.unknowns import advice
-from nodrop.lint.witness import Step, Unseen, Witness, absent, meant
+from nodrop.engine.finding import Finding, Located
+from nodrop.engine.nodes import Attribute, Call, Logic, Node, Not, bare, leaves, path, stored, text
+from nodrop.engine.rule import FromOption, Rule
+from nodrop.engine.scopes import Gap, Item
+from nodrop.engine.unknowns import advice
+from nodrop.engine.witness import Step, Unseen, Witness, absent, meant
 from nodrop.model.fabric import MODES
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading

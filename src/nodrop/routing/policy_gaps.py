@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.formats.places import on_one_line
 from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known_rows
+from nodrop.syntax.places import on_one_line
 
 _SHOWN = 80
 """Characters of a command that a gap quotes."""

@@ -12,7 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
-from nodrop.platforms.traits import known_traits
+from nodrop.platforms.kit.traits import known_traits
 from nodrop.routing.agreement import carries, goes_far, may_use_hops_of_ipv4, mismatch, opens
 from nodrop.routing.legs import Cabling, Leg
 from nodrop.routing.prefixes import FAMILIES, Address, address

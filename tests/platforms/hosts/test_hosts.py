@@ -7,11 +7,11 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.lint.finding import Finding
+from nodrop.engine.finding import Finding
 from nodrop.model.fabric import Fabric
 from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.reading import Reading
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.designs import Data, build, shipped
 from support.host_files import FIRMWARE, GOOD, QOS
 

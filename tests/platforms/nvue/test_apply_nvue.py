@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodrop.model.index import Index
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.nvue import writer
 from nodrop.platforms.nvue.delivery import apply_script
 from support import random_nvue

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from support.nvue_startup import state
 
 FEATURES = "# QoS of leaf1\npfc.port_group_list = [roce]\npfc.roce.cos_list = [3]\n"

@@ -11,7 +11,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import UNKNOWN, require_fact
 from nodrop.model.types import fields
-from nodrop.platforms.bindings import Within, bound_fields
+from nodrop.platforms.kit.bindings import Within, bound_fields
 from nodrop.platforms.nvue.bindings import Row
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
 from nodrop.platforms.nvue.bindings_switch import SWITCH

@@ -7,11 +7,11 @@ import pytest
 
 import nodrop
 from nodrop.errors import Unsupported
-from nodrop.formats.yaml import parse
 from nodrop.model.fabric import Fabric, Port
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue.writer import write
+from nodrop.syntax.yaml import parse
 from support.designs import build, shipped
 from support.random_fabrics import alone
 from support.splits import EIGHTHS

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.formats.yaml_edit import Node, compose, data_of
 from nodrop.model.change import Change, Edit
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
@@ -22,6 +21,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse, text
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.tree import without_prompts
+from nodrop.syntax.yaml_edit import Node, compose, data_of
 from support.nvue_startup import FILE, NAME, read, state
 from support.places import TESTS
 from support.random_nvue import alone, devices

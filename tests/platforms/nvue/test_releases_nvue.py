@@ -14,10 +14,10 @@ from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
 from nodrop.model.routing import Bgp, CommunityList
 from nodrop.model.states import require_fact
+from nodrop.platforms.kit.traits import traits
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.releases import RELEASES, SINCE, knows
 from nodrop.platforms.nvue.schema import schema
-from nodrop.platforms.traits import traits
 from support.designs import Data, build, load, shipped
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import read, state

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodrop.formats import nvset
 from nodrop.platforms.nvue import tree
 from nodrop.platforms.nvue.tree import Tree
+from nodrop.syntax import nvset
 
 
 def test_the_last_line_of_a_list_or_range_is_the_place() -> None:

@@ -17,8 +17,8 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import require_fact
 from nodrop.plan.patches import patches
 from nodrop.platforms import unsupported_paths
+from nodrop.platforms.kit.traits import traits
 from nodrop.platforms.nvue.releases import RELEASES
-from nodrop.platforms.traits import traits
 from nodrop.resources import home
 from support.designs import Data, build, changed, load, shipped
 from support.nvue_devices import as_nvue, fabric, profile

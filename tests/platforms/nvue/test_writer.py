@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.fabric import Collector, Device, Extra, QosStyle
 from nodrop.model.index import Index
@@ -15,6 +14,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue import effects, stages, writer
+from nodrop.syntax.yaml import parse
 from support.nvue_devices import as_nvue, fabric, profile, split
 
 

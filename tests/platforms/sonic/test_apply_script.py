@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import nodrop
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.sonic.delivery import apply_script
 from nodrop.platforms.sonic.releases import RELEASES
 from support.golden_outputs import fabric_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from support.designs import build, shipped
 from support.sonic_switch import SonicSwitch
 

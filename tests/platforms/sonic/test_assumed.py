@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.nics import Nic

@@ -10,7 +10,7 @@ from nodrop.model.compare import differences
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
-from nodrop.platforms.frr_words import password_digest
+from nodrop.platforms.frr.words import password_digest
 from support.sonic_configs import NAME, read, read_bundle, stock
 
 PEERS = {

@@ -18,7 +18,7 @@ from nodrop.model.reading import Place
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, parse
 from nodrop.model.values import replace_fields
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.resources import home
 from support import random_values
 from support.designs import build, shipped

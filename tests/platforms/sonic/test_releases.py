@@ -14,8 +14,8 @@ from nodrop.errors import InputProblems, Unsupported
 from nodrop.intent.load import loads
 from nodrop.model.fabric import CounterStream, Device, Fabric, Trimming
 from nodrop.model.index import Index
+from nodrop.platforms.kit.traits import traits
 from nodrop.platforms.sonic.releases import RELEASES, SINCE, WAITS
-from nodrop.platforms.traits import traits
 from nodrop.resources import home
 from support import random_values
 from support.random_fabrics import alone

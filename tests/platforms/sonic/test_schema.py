@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.formats.plain import NOT_PLAIN, load
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import of_files, shipped
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Remark
 from nodrop.platforms.sonic import schema_check
 from nodrop.platforms.sonic.schema import FILE, Schema, release_of, releases, schema
+from nodrop.syntax.plain import NOT_PLAIN, load
 from support.sonic_configs import read, stock
 
 ALL = (*releases(), None)

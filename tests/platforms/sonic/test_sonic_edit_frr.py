@@ -12,9 +12,9 @@ from nodrop.model.reading import Source
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
-from nodrop.platforms import frr_rows
-from nodrop.platforms.bindings import Within
-from nodrop.platforms.frr_commands import Row
+from nodrop.platforms.frr import rows as frr_rows
+from nodrop.platforms.frr.commands import Row
+from nodrop.platforms.kit.bindings import Within
 from nodrop.platforms.sonic.edit import edit
 from nodrop.platforms.sonic.reader import read_device
 from support.single_faults import clean, written

@@ -15,11 +15,11 @@ from unittest import mock
 
 import nodrop
 from nodrop import platforms
+from nodrop.engine.example_setup import Setting
+from nodrop.engine.rules import shipped
 from nodrop.inputs import is_intent
-from nodrop.lint.rules import shipped
-from nodrop.lint.setting import Setting
 from nodrop.platforms import hosts
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
 from nodrop.publish.tree import MANIFEST
 from nodrop.resources import home
 from support.fuzzing.mutation import Files

@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Iterator
 
 from nodrop.config import reading
+from nodrop.context import profile
+from nodrop.engine import rule_loader
 from nodrop.intent import load
 from nodrop.limits import MAX_TEXT_BYTES
-from nodrop.lint import rule_loader
 from nodrop.platforms import hosts
-from nodrop.stated import profile
 from support.fuzzing.mutation import Files
 
 BYTES = 10_000_000

@@ -7,7 +7,7 @@ from unittest import mock
 
 from nodrop import cache, inputs
 from nodrop.judging import Settings
-from nodrop.remembering import outcome_of
+from nodrop.outcome_cache import outcome_of
 from support.fuzzing.mutation import Files
 from support.fuzzing.trial import command, write
 

@@ -21,15 +21,15 @@ from typing import Any
 from unittest import mock
 
 import nodrop
-from nodrop import cache, config, inputs, remembering, stated
+from nodrop import cache, config, context, inputs, outcome_cache
+from nodrop.context.profile import load_profile
+from nodrop.engine.baseline import load as load_baseline
+from nodrop.engine.rules import load_rules, of_files, of_routing, shipped
+from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads as load_intent
-from nodrop.lint.baseline import load as load_baseline
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import load_rules, of_files, of_routing, shipped
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp
 from nodrop.publish.tree import MANIFEST, Manifest
-from nodrop.stated.profile import load_profile
 
 HANG_S = 10.0
 """How long a command may take for one input, in seconds of processor time: other work on the machine does not count."""
@@ -178,8 +178,8 @@ def _profile(folder: Path) -> bool:
 
 
 def _stated(folder: Path) -> bool:
-    path = folder / stated.FILE
-    stated.loads(path.read_bytes(), str(path))
+    path = folder / context.FILE
+    context.loads(path.read_bytes(), str(path))
     return True
 
 
@@ -212,9 +212,9 @@ def _entry(folder: Path) -> bool:
         mock.patch.object(cache.Store, "drop", lambda _, key: dropped.append(key)),
     ):
         store = cache.Store(folder, b"", b"")
-        settings = remembering.judging.Settings(store=store)
+        settings = outcome_cache.judging.Settings(store=store)
         what = inputs.find([str(folder / "leaf1")]).only()
-        remembering.outcome_of(what, settings)
+        outcome_cache.outcome_of(what, settings)
     return len(dropped) < len(asked)
 
 
@@ -296,7 +296,7 @@ TARGETS = (
             ("import", "leaf1", "--profile", "profile.yaml", *_QUIET),
         ),
     ),
-    Target("stated", OTHER, {stated.FILE: "yaml"}, _stated, _ALL),
+    Target("stated", OTHER, {context.FILE: "yaml"}, _stated, _ALL),
     Target(
         "baseline",
         OTHER,

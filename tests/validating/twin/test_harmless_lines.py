@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.platforms.frr_harmless import Block, Harmless, rows
+from nodrop.platforms.frr.harmless import Block, Harmless, rows
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.daemons import HOME
 from nodrop.validating.twin.lab import Lab

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def _image_help() -> str:
     from nodrop.platforms import default
-    from nodrop.platforms.virtual import makers
+    from nodrop.platforms.kit.virtual_switches import makers
 
     able = sorted(makers(), key=lambda platform: (platform != default(), platform))
     return f"The image of a platform's switches ({', '.join(able)}), or of hosts; may be repeated."

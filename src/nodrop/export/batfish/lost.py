@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.formats.frr import Statement, parse
-from nodrop.platforms.frr_words import is_address
+from nodrop.platforms.frr.words import is_address
+from nodrop.syntax.frr import Statement, parse
 
 _STRAY = re.compile(r"^(?!\s*+(?:[!#]|interface\s|match\s++interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)")
 _OF_NEIGHBOR = re.compile(r"^\s*neighbor\s+(\S+)\s+interface\s+\S")

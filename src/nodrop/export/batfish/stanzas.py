@@ -13,7 +13,7 @@ from nodrop.export.batfish.unseen import bundled_ports, four
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import natural
-from nodrop.platforms.rendering import template
+from nodrop.platforms.kit.rendering import template
 from nodrop.routing.legs import legs
 
 _OF_FRR = re.compile(r"^interface ([0-9A-Za-z_:-]+)", re.MULTILINE)

@@ -5,10 +5,10 @@ not read: the pages differ on which value of `link_utilization_threshold_disable
 ones, turns it on with TRUE, against the key's name; another turns it on with FALSE.
 """
 
-from nodrop.formats.places import quote_text
 from nodrop.model.reading import Place
 from nodrop.platforms.cumulus.keys import settings
-from nodrop.platforms.translating import Translation, word_of
+from nodrop.platforms.kit.translating import Translation, word_of
+from nodrop.syntax.places import quote_text
 
 ADAPTIVE = "adaptive_routing.conf"
 _BELOW = "router adaptive-routing"

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_VLAN
 from nodrop.model.reading import Place
-from nodrop.platforms.translating import Translation
+from nodrop.platforms.kit.translating import Translation
+from nodrop.syntax.places import quote_text
 from nodrop.units import whole_number
 
 _LIST = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?")

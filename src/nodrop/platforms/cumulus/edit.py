@@ -7,7 +7,7 @@ from nodrop.model.subject import text
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
 from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
 from nodrop.platforms.cumulus.interfaces import INTERFACES
-from nodrop.platforms.editing import Budget, told_by_hand
+from nodrop.platforms.kit.editing import Budget, told_by_hand
 
 _RELOAD = "systemctl reload switchd"
 _IFRELOAD = "ifreload -a"

@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from nodrop.formats.lines import NotUnderstood, understood
-from nodrop.formats.places import quote_text
 from nodrop.model.reading import Place
 from nodrop.model.types import nearest
 from nodrop.platforms.cumulus.keys import Setting, settings
-from nodrop.platforms.slips import slip
-from nodrop.platforms.translating import Translation, word_of
+from nodrop.platforms.kit.near_words import slip
+from nodrop.platforms.kit.translating import Translation, word_of
+from nodrop.syntax.lines import NotUnderstood, understood
+from nodrop.syntax.places import quote_text
 from nodrop.units import whole_number
 
 GLOBAL = "default-global"

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from nodrop.formats.places import BOM, Span
 from nodrop.model.reading import Place
 from nodrop.platforms.cumulus.reader import FRR
+from nodrop.syntax.places import BOM, Span
 
 
 def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.lines import understood
-from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_COMMANDS
 from nodrop.model.addresses import interface_of
 from nodrop.model.reading import Place
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import Stanza
+from nodrop.platforms.kit.near_words import slip
+from nodrop.platforms.kit.translating import Translation, rows, word_of
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.slips import slip
-from nodrop.platforms.translating import Translation, rows, word_of
+from nodrop.syntax.lines import understood
+from nodrop.syntax.places import quote_text
 from nodrop.units import whole_number
 
 INTERFACES = "interfaces"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nodrop.model.reading import Place
-from nodrop.platforms.translating import rows
+from nodrop.platforms.kit.translating import rows
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _KEY = re.compile(r"([A-Za-z0-9_.-]+)[ \t]*=[ \t]*([^#]*)")

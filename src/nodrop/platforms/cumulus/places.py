@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
-from nodrop.platforms import translating
 from nodrop.platforms.cumulus.reader import translated
+from nodrop.platforms.kit import translating
 
 
 def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from nodrop.formats.places import Span
 from nodrop.model.access import AccessEntry, AccessList, Binding, EntryFamily, Stage
 from nodrop.model.fabric import Device
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
 from nodrop.platforms.cumulus.read_rule import EVERY, Unread, read_rule
-from nodrop.platforms.entry_order import by_binding
+from nodrop.platforms.kit.entry_order import by_binding
+from nodrop.syntax.places import Span
 
 FOLDERS = ("policy.d", "acl/policy.d", "cumulus/acl/policy.d", "etc/cumulus/acl/policy.d", "")
 """Where the files with rules lie, below the folder of a device; last, beside its other files."""

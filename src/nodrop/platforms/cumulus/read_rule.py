@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from nodrop.model.access import AccessEntry, Bits, EntryAction, EntryFamily, PortRange
 from nodrop.model.addresses import network_of
-from nodrop.platforms.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
+from nodrop.platforms.kit.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
 from nodrop.units import whole_number
 
 EVERY = ("ANY", "any", "+")

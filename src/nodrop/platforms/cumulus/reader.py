@@ -5,16 +5,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.frr import parse
-from nodrop.formats.places import Span
 from nodrop.model.reading import DeviceReading, Place, Source
-from nodrop.platforms import frr, translating
+from nodrop.platforms import frr
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE, take
 from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features
 from nodrop.platforms.cumulus.interfaces import INTERFACES, PORTS, Interfaces
 from nodrop.platforms.cumulus.read_access import ENDING, FOLDERS, Rules, in_order
-from nodrop.platforms.secrets import of_frr
-from nodrop.platforms.translating import Translation, word_of
+from nodrop.platforms.kit import translating
+from nodrop.platforms.kit.secrets import of_frr
+from nodrop.platforms.kit.translating import Translation, word_of
+from nodrop.syntax.frr import parse
+from nodrop.syntax.places import Span
 
 FRR = ("frr.conf", "Quagga.conf")
 """What the routing daemon is told: the first that there is."""

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.comments import Syntax
-from nodrop.formats.places import decode
 from nodrop.model.nics import Nic
 from nodrop.model.reading import HostReading, Note, Place, Remark, Source
 from nodrop.model.subject import Subject
 from nodrop.platforms.hosts import boot, commands, firmware, modprobe, nvme, pcie, qos_output, sriov, template
 from nodrop.platforms.hosts.facts import Fact, Form, Parsed
+from nodrop.syntax.comments import Syntax
+from nodrop.syntax.places import decode
 
 _FORMS = (
     template.FORM, sriov.FORM, firmware.FORM, firmware.REGISTER, qos_output.FORM, pcie.FORM, commands.FORM, boot.FORM,

@@ -5,13 +5,13 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from nodrop.formats.places import Span
 from nodrop.limits import MAX_LINE
 from nodrop.platforms.hosts import environment, firmware, nvme
 from nodrop.platforms.hosts.boot import RESTORES
 from nodrop.platforms.hosts.environment import Environment
 from nodrop.platforms.hosts.facts import Form, Noted, Noticed, Parsed, after, byte, line_span, number, switches
 from nodrop.platforms.hosts.other_makers import Commands
+from nodrop.syntax.places import Span
 
 _COMMAND = re.compile(
     r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class"

@@ -8,8 +8,8 @@ src/uct/ib/base/ib_iface.c (IB_TRAFFIC_CLASS).
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Parsed, byte, number
+from nodrop.syntax.places import Span
 
 VARIABLE = re.compile(
     r"""(?m)^[^#\n]*\b(NCCL_(?:IB_|P2P_|SHM_|GIN_)|UCX_(?:IB_|TLS|NET_)|NVSHMEM_IB)[A-Z0-9_]*(?:=|["']?\s*:\s)"""

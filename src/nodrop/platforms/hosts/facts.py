@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from nodrop.formats.places import Span
+from nodrop.syntax.places import Span
 from nodrop.units import whole_number
 
 

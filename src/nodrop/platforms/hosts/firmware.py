@@ -6,8 +6,8 @@ How a NIC trusts as it starts (QOS_TRUST_STATE) is ignored: the driver's setting
 
 import re
 
-from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Form, Noted, Parsed, byte, line_span
+from nodrop.syntax.places import Span
 
 _DEVICE = re.compile(r"Device #([0-9]{1,3}):")
 _SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+?)(?:_P([1-9]))?[ \t]+(\S.*)")

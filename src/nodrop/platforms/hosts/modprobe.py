@@ -7,9 +7,9 @@ lnet/klnds/socklnd/socklnd_modparams.c). It takes -1 to 255; a module whose opti
 import re
 from collections.abc import Iterator
 
-from nodrop.formats.places import Span
 from nodrop.model.nics import UNSET
 from nodrop.platforms.hosts.facts import Form, Parsed, byte, line_span
+from nodrop.syntax.places import Span
 
 FIELDS = {"ko2iblnd": "lustre_o2ib_tos", "ksocklnd": "lustre_tcp_tos"}
 """The field of `Nic` that the option `tos` of a module states."""

@@ -10,10 +10,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.formats.places import Span
 from nodrop.limits import MAX_LINE
 from nodrop.model.nics import UNSET
 from nodrop.platforms.hosts.facts import Form, Parsed, line_span
+from nodrop.syntax.places import Span
 from nodrop.units import whole_number
 
 FIELDS = {"rdma": "nvme_rdma_tos", "tcp": "nvme_tcp_tos"}

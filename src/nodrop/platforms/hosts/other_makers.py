@@ -7,8 +7,8 @@ guide (nicctl update qos); iproute2, man dcb-pfc, dcb-app.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Noted, Parsed, after, byte, number
+from nodrop.syntax.places import Span
 
 Say = Callable[[str, str, object, Span], None]
 """Takes the part, the field, its value and where it stands."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from nodrop import hardware
-from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Form, Parsed, line_span
+from nodrop.syntax.places import Span
 
 _DEVICE = re.compile(r"((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.*)")
 _NETWORK = re.compile(r"(?:Ethernet|Infiniband|Network) controller(?: \[[0-9a-f]{4}\])?: (.*)")

@@ -2,8 +2,8 @@
 
 import re
 
-from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Form, Parsed, line_span, switches
+from nodrop.syntax.places import Span
 
 _TRUST = re.compile(r"Priority trust state:\s*(dscp|pcp|both)\b")
 _DSCPS = re.compile(r"\s*prio:([0-7])\s+dscp:((?:[0-9]{1,2}[, ]{0,2}){1,64})")

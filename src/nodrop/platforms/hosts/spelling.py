@@ -15,9 +15,9 @@ from nodrop.model.index import Index
 from nodrop.model.purposes import RDMA_STORAGE
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural
-from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.hosts import FOLDER
-from nodrop.platforms.rendering import template
+from nodrop.platforms.kit.artifact import Artifact
+from nodrop.platforms.kit.rendering import template
 from nodrop.units import show_ids
 
 PRIORITIES = range(8)

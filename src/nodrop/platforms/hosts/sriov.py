@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodrop import hardware
-from nodrop.formats.places import Span
-from nodrop.formats.yaml import Document, parse
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, number
 from nodrop.platforms.hosts.firmware import infiniband
 from nodrop.platforms.hosts.template import documents
+from nodrop.syntax.places import Span
+from nodrop.syntax.yaml import Document, parse
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?SriovNetworkNodePolicy\b""")
 _MELLANOX = "15b3"

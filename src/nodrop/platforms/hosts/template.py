@@ -10,12 +10,12 @@ from typing import Any
 
 from nodrop import hardware
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import Span
-from nodrop.formats.yaml import Document, parse
 from nodrop.limits import MAX_TEMPLATES
 from nodrop.platforms.hosts import firmware
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, switches
 from nodrop.platforms.hosts.template_schema import find_refusals
+from nodrop.syntax.places import Span
+from nodrop.syntax.yaml import Document, parse
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _BREAK = re.compile(r"(?m)^---[^\n]*\n")

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodrop.formats.places import on_one_line
-from nodrop.formats.yaml import parse
+from nodrop.syntax.places import on_one_line
+from nodrop.syntax.yaml import parse
 from nodrop.units import whole_number
 
 _FILE = Path(__file__).with_name("nic_template.yaml")

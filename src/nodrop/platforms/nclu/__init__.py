@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nodrop.formats.comments import Syntax
+from nodrop.syntax.comments import Syntax
 
 COMMENTS: Mapping[str, Syntax] = {"": "shell"}
 """By how their names end, how files have comments."""

@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from nodrop.formats.lines import understood
-from nodrop.formats.places import quote_text
 from nodrop.model.reading import Place
 from nodrop.model.types import meant
+from nodrop.platforms.kit.near_words import slip
+from nodrop.platforms.kit.secrets import mask_secret, of_nclu
+from nodrop.platforms.kit.translating import Translation, rows, word_of
 from nodrop.platforms.nclu.deleting import drop_deleted_rows
-from nodrop.platforms.secrets import mask_secret, of_nclu
-from nodrop.platforms.slips import slip
-from nodrop.platforms.translating import Translation, rows, word_of
+from nodrop.syntax.lines import understood
+from nodrop.syntax.places import quote_text
 from nodrop.units import whole_number
 
 FILE = "nclu.txt"

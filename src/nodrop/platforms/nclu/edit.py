@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import text
-from nodrop.platforms.editing import Budget, told_by_hand
+from nodrop.platforms.kit.editing import Budget, told_by_hand
 
 _FECS = {"rs": "rs", "fc": "baser", "none": "off"}
 

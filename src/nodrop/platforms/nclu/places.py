@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
-from nodrop.platforms import translating
+from nodrop.platforms.kit import translating
 from nodrop.platforms.nclu.commands import FILE, translated
 
 

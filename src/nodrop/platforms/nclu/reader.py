@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from nodrop.errors import Problem
 from nodrop.model.reading import DeviceReading, Source
-from nodrop.platforms import translating
+from nodrop.platforms.kit import translating
 from nodrop.platforms.nclu.commands import FILE, translated
 
 FILES = (FILE,)

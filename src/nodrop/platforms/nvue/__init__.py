@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nodrop.formats.comments import Syntax
+from nodrop.syntax.comments import Syntax
 
 COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", ".conf": "shell", "": "yaml"}
 """By how their names end, how files have comments."""

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
-from nodrop.formats.yaml import parse
 from nodrop.model.fabric import Extra
 from nodrop.model.subject import natural
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.read_values import FILE
-from nodrop.platforms.sayable import refuse
+from nodrop.syntax.yaml import parse
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/@,+-]*|::[A-Za-z0-9:./]*")
 _LITERAL = re.compile(r"(?!(?:y|n|yes|no|true|false|null)\b)(?:[0-9]{1,18}|[A-Za-z][A-Za-z0-9._-]*)", re.IGNORECASE)

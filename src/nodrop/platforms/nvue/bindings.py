@@ -7,12 +7,12 @@ session. The first node that states a field counts. Paths are below these nodes.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nodrop.platforms.bindings import Binding, Refuses, Within, encoded
+from nodrop.platforms.kit.bindings import Binding, Refuses, Within, encoded
+from nodrop.platforms.kit.rendering import Quoted, line
 from nodrop.platforms.nvue.names import not_a_name
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.spelling import Dialect
 from nodrop.platforms.nvue.tree import Path
-from nodrop.platforms.rendering import Quoted, line
 
 IS, READS = Quoted(" = "), Quoted(" ~ ")
 """Between a path and its value: a word or number, and a text, which is quoted where need be (`stages.py`)."""

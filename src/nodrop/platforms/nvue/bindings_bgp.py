@@ -9,13 +9,12 @@ from dataclasses import replace
 from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Literal
 
-from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.addresses import is_prefix
 from nodrop.model.routing import SOURCES, AddressFamily, Aggregate, BgpNeighbor, Redistribution
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms.bindings import Binding, Within, never
-from nodrop.platforms.frr_words import password_digest
+from nodrop.platforms.frr.words import password_digest
+from nodrop.platforms.kit.bindings import Binding, Within, never
 from nodrop.platforms.nvue.bindings import (
     IS,
     READS,
@@ -36,6 +35,7 @@ from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.spelling import Dialect
 from nodrop.platforms.nvue.tree import Path
+from nodrop.syntax.places import quote_text
 
 FAMILIES: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
 _ALLOWED = ("aspath", "allow-my-asn")

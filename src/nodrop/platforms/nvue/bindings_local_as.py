@@ -2,7 +2,7 @@
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import LocalAsnMode
-from nodrop.platforms.bindings import Binding, Within
+from nodrop.platforms.kit.bindings import Binding, Within
 from nodrop.platforms.nvue.bindings import IS, Line, Lines, Row, first, switched
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.spelling import Dialect

@@ -5,7 +5,7 @@ Sources: Cumulus Linux 5.14, Address Resolution Protocol (base reachable time: 3
 """
 
 from nodrop.limits import MAX_32_BITS
-from nodrop.platforms.bindings import Binding
+from nodrop.platforms.kit.bindings import Binding
 from nodrop.platforms.nvue.bindings import Row, number
 
 _REACHABLE = "base-reachable-time"

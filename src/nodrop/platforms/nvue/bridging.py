@@ -2,8 +2,8 @@
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
+from nodrop.platforms.kit.rendering import Quoted
 from nodrop.platforms.nvue.spelling import numbers
-from nodrop.platforms.rendering import Quoted
 
 DOMAIN = "br_default"
 """The bridge that has all VLANs: the one that every switch begins with."""

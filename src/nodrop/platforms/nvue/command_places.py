@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nodrop.formats import nvset
-from nodrop.formats.places import Span
 from nodrop.limits import MAX_PLACES
 from nodrop.platforms.nvue.names import keys
+from nodrop.syntax import nvset
+from nodrop.syntax.places import Span
 
 Path = tuple[str, ...]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from nodrop.model.fabric import Device
 from nodrop.model.qos import WatchdogConditions
 from nodrop.model.states import require_fact
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.tree import Path
-from nodrop.platforms.sayable import refuse
 
 WATCHDOG: Path = ("qos", "pfc-watchdog")
 WHAT = "conditions of the watchdog"

@@ -10,13 +10,13 @@ Changed NVUE Commands (the DHCP client of eth0).
 import textwrap
 from functools import cache
 
-from nodrop.platforms.adding import rows
+from nodrop.platforms.kit.own_additions import rows
+from nodrop.platforms.kit.rendering import template
 from nodrop.platforms.nvue.edit_steps import first_apply as first_apply
 from nodrop.platforms.nvue.edit_steps import restarting
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import GLOBAL, IMPLIED
 from nodrop.platforms.nvue.stages import for_shell
-from nodrop.platforms.rendering import template
 
 _DHCP = {False: "ip address dhcp", True: "ipv4 dhcp-client"}
 """What makes eth0 a DHCP client, by whether the release has a client for each family of addresses."""

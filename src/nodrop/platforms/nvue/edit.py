@@ -7,7 +7,6 @@ must be the old device with the changes and nothing else, or the change is left 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.errors import NodropError
-from nodrop.formats import nvset
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.model.change import Change, Edit
 from nodrop.model.compare import differences
@@ -18,7 +17,7 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
 from nodrop.model.values import replace_fields
 from nodrop.platforms import file_of, unsupported_paths
-from nodrop.platforms.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same
+from nodrop.platforms.kit.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same
 from nodrop.platforms.nvue.edit_between import between as between
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
@@ -30,6 +29,7 @@ from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import forms, steps
 from nodrop.platforms.nvue.reader import read_device
 from nodrop.platforms.nvue.tree import Path, Tree
+from nodrop.syntax import nvset
 
 _SWITCH = "it is the switch, not a setting"
 _BY_HAND: Mapping[str, str] = {

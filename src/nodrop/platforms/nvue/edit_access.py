@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.read_access import binding_path
 from nodrop.platforms.nvue.tree import Path

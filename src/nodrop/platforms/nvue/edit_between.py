@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.model.change import Edit
 from nodrop.platforms import file_of
-from nodrop.platforms.editing import sources
+from nodrop.platforms.kit.editing import sources
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.edit_operations import THERE, operations
 from nodrop.platforms.nvue.edit_steps import forms, steps
@@ -15,6 +14,7 @@ from nodrop.platforms.nvue.schema import Node as Known
 from nodrop.platforms.nvue.schema import below, schema
 from nodrop.platforms.nvue.schema_types import Leaf
 from nodrop.platforms.nvue.tree import Node, Path, Tree
+from nodrop.syntax.shapes import mapping_at, value_at
 
 _BREAKOUT = ("link", "breakout")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.nvue.bridging import DOMAIN, render_bridge_ports
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE

@@ -4,8 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from nodrop.formats.places import BOM
-from nodrop.formats.yaml_edit import Entry, Node, compose, copy_of, write
 from nodrop.model.subject import natural
 from nodrop.platforms.nvue.edit_operations import THERE, Operation, Steps
 from nodrop.platforms.nvue.names import NUMBERED, keys
@@ -13,6 +11,8 @@ from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.spelling import numbers, port_key
 from nodrop.platforms.nvue.stages import quoted, yaml_key
 from nodrop.platforms.nvue.tree import without_prompts
+from nodrop.syntax.places import BOM
+from nodrop.syntax.yaml_edit import Entry, Node, compose, copy_of, write
 from nodrop.units import whole_number
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.platforms.frr_words import is_address
+from nodrop.platforms.frr.words import is_address
 from nodrop.platforms.nvue.edit_draft import has
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import View

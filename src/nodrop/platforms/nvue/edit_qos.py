@@ -12,7 +12,7 @@ from typing import Any
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import UnknownFact, require_fact
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.nvue.conditions import WATCHDOG, statements
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.profiles import Leaves, leaves

@@ -7,7 +7,7 @@ from nodrop.model.fabric import Device, HashField, Interface
 from nodrop.model.overlays import Tunnel
 from nodrop.model.states import UNKNOWN, Unknown, known_rows, require_fact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
 from nodrop.platforms.nvue.bindings_switch import SWITCH

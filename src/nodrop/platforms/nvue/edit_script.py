@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from nodrop.formats import nvset
-from nodrop.formats.places import BOM, line_starts
 from nodrop.platforms.nvue.edit_document import spelt_key
 from nodrop.platforms.nvue.edit_operations import Operation, Steps, operations
 from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.stages import for_shell
 from nodrop.platforms.nvue.tree import Path
+from nodrop.syntax import nvset
+from nodrop.syntax.places import BOM, line_starts
 
 MAX_PATHS = 65_536
 """Single settings in one operation."""

@@ -5,12 +5,10 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, cast
 
-from nodrop.formats.yaml import parse
-from nodrop.formats.yaml_edit import dump
 from nodrop.model.change import Step
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.platforms.artifact import FirstApply
+from nodrop.platforms.kit.artifact import FirstApply
 from nodrop.platforms.nvue.edit_document import patch, spelt_key
 from nodrop.platforms.nvue.edit_draft import has
 from nodrop.platforms.nvue.edit_operations import Operation
@@ -19,6 +17,8 @@ from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.releases import precedes
 from nodrop.platforms.nvue.stages import quoted, yaml_key
 from nodrop.platforms.nvue.tree import Node
+from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml_edit import dump
 
 COMMANDS, PATCH = "changes.nv", "changes.yaml"
 """The same changes for a shell of the switch, and for `nv config patch`."""

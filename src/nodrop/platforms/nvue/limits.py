@@ -14,7 +14,18 @@ from nodrop.model.fabric import HASH_FIELDS, Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, require_fact
 from nodrop.model.subject import natural
-from nodrop.platforms import bindings
+from nodrop.platforms.kit import bindings
+from nodrop.platforms.kit.expressible import (
+    UNKNOWN_FACT,
+    Plain,
+    check_addresses,
+    check_distinct,
+    check_range,
+    check_rows,
+    check_without_overlays,
+    on_one_line,
+    refuse,
+)
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.adaptive_routing import PERCENT
 from nodrop.platforms.nvue.ageing import MAC_AGEING_S
@@ -26,17 +37,6 @@ from nodrop.platforms.nvue.read_ports import is_address
 from nodrop.platforms.nvue.release_limits import check_model, check_release
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
-from nodrop.platforms.sayable import (
-    UNKNOWN_FACT,
-    Plain,
-    check_addresses,
-    check_distinct,
-    check_range,
-    check_rows,
-    check_without_overlays,
-    on_one_line,
-    refuse,
-)
 
 _HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}")
 _VRF = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,14}")

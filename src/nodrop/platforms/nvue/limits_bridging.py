@@ -10,8 +10,8 @@ from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
+from nodrop.platforms.kit.expressible import check_rows, refuse
 from nodrop.platforms.nvue.read_bridging import MOST_MEMBERS, VLAN_IDS
-from nodrop.platforms.sayable import check_rows, refuse
 
 _BOND = re.compile(r"bond[A-Za-z0-9_-]{1,11}")
 _LINKLESS = {"enabled": True, "addresses": (), "vrf": None, "description": None}

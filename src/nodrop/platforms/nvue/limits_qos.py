@@ -15,11 +15,11 @@ from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, 
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT
 from nodrop.platforms.nvue.traits import RECOVERY, TRAITS
-from nodrop.platforms.sayable import refuse
 
 _UNMAPPED = (None,) * 8
 _LARGEST_KBPS = 2**31 - 1

@@ -13,13 +13,9 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
-from nodrop.platforms import bindings
-from nodrop.platforms.nvue import communities as known_communities
-from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
-from nodrop.platforms.nvue.names import not_a_name
-from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.sayable import SHARED as OF_ALL_VRFS
-from nodrop.platforms.sayable import (
+from nodrop.platforms.kit import bindings
+from nodrop.platforms.kit.expressible import SHARED as OF_ALL_VRFS
+from nodrop.platforms.kit.expressible import (
     check_distinct,
     check_far_end,
     check_range,
@@ -27,6 +23,10 @@ from nodrop.platforms.sayable import (
     on_one_line,
     refuse,
 )
+from nodrop.platforms.nvue import communities as known_communities
+from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
+from nodrop.platforms.nvue.names import not_a_name
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.units import whole_number
 
 MATCHES = {

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from nodrop.errors import InputProblems
-from nodrop.formats.places import Span
 from nodrop.model.qos import COLORS
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
-from nodrop.platforms.bindings import places
+from nodrop.platforms.kit.bindings import places
 from nodrop.platforms.nvue import adaptive_routing, ageing, conditions, hashing
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.naming import nvue_port
@@ -20,6 +19,7 @@ from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM, SNMP, server_nodes
 from nodrop.platforms.nvue.read_values import FILE, Config
 from nodrop.platforms.nvue.tree import Path, Tree
+from nodrop.syntax.places import Span
 
 _LINK = {
     "enabled": "state",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.platforms.bindings import places
+from nodrop.platforms.kit.bindings import places
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, OF_EVERY_SESSION, PROCESS, SESSION, SHARED
 from nodrop.platforms.nvue.read_routing import DEFAULT, process, ways
 from nodrop.platforms.nvue.read_values import View

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path as File
 from typing import Any
 
-from nodrop.formats.yaml import parse
 from nodrop.platforms.nvue.schema_types import Release, release_of
+from nodrop.syntax.yaml import parse
 
 FILE = File(__file__).with_name("published.yaml")
 

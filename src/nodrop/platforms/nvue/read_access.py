@@ -12,11 +12,11 @@ from typing import Any
 from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.addresses import network_of
 from nodrop.model.subject import natural
-from nodrop.platforms.entry_order import in_order
+from nodrop.platforms.kit.entry_order import in_order
+from nodrop.platforms.kit.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
-from nodrop.platforms.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
 from nodrop.units import whole_number
 
 _OF_IMAGE = "acl-default-"

@@ -6,11 +6,11 @@ Sources: Cumulus Linux 5.12, What's New (a startup.yaml from the start, saved by
 import re
 from collections.abc import Mapping
 
-from nodrop.formats.places import Span, decode
 from nodrop.model.reading import Place, Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.read_values import FLAGS, Config
 from nodrop.platforms.nvue.releases import knows
+from nodrop.syntax.places import Span, decode
 
 BESIDE = ("qos_features.conf", "qos_infra.conf")
 """What such files are called."""

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from nodrop.formats.places import on_one_line, quote_text
-from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import switch
 from nodrop.hardware.ports import PortGroup, Split
 from nodrop.hardware.schema import Switch
@@ -19,6 +17,8 @@ from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.naming import NvuePort, nvue_port
 from nodrop.platforms.nvue.read_ports import Breakout, Ports
 from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.syntax.places import on_one_line, quote_text
+from nodrop.syntax.shapes import mapping_at
 from nodrop.units import show_ids
 
 _MAX_SHOWN = 4

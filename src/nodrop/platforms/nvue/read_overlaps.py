@@ -7,11 +7,11 @@ says which of them counts; commands and patches have an order, and there the lat
 from collections.abc import Iterator
 from typing import Any
 
-from nodrop.formats.places import on_one_line
-from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.platforms.nvue.names import NAMED, NUMBERED, keys
 from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.tree import Node, Path
+from nodrop.syntax.places import on_one_line
+from nodrop.syntax.shapes import mapping, mapping_at, value_at
 
 MAX_OVERLAPS = 100
 """More than anyone reads."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from nodrop.formats.places import quote_text
 from nodrop.hardware import switch
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, DynamicBuffers
@@ -13,6 +12,7 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.read_macro import Defaults
 from nodrop.platforms.nvue.read_values import View, render_path
+from nodrop.syntax.places import quote_text
 
 _LAST_POOL = 15
 

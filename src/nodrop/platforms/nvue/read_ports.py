@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import quote_text
 from nodrop.hardware import switch
 from nodrop.model.addresses import is_prefix
 from nodrop.model.fabric import Interface, Port
@@ -18,6 +17,7 @@ from nodrop.platforms.nvue.read_macro import MTU_BYTES
 from nodrop.platforms.nvue.read_qos import QosReader
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.tree import Node
+from nodrop.syntax.places import quote_text
 from nodrop.units import Misread, speed_mbps
 
 MAX_PORTS = 20_000

@@ -22,7 +22,7 @@ from nodrop.model.routing import (
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
 from nodrop.model.values import replace_fields
-from nodrop.platforms.bindings import bound_fields, decoded
+from nodrop.platforms.kit.bindings import bound_fields, decoded
 from nodrop.platforms.nvue import communities, read_unread
 from nodrop.platforms.nvue.bindings import dangling
 from nodrop.platforms.nvue.bindings_bgp import (

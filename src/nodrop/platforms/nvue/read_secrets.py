@@ -7,10 +7,10 @@ account).
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.formats.shapes import mapping, mapping_at, value_at
+from nodrop.platforms.kit.secrets import exposure, remark
 from nodrop.platforms.nvue.read_values import Config
 from nodrop.platforms.nvue.tree import Path
-from nodrop.platforms.secrets import exposure, remark
+from nodrop.syntax.shapes import mapping, mapping_at, value_at
 
 WORDS: Mapping[str, str] = {
     "password": "a password",

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final
 
-from nodrop.formats.places import quote_text
 from nodrop.model.reading import Note
+from nodrop.platforms.kit.unknown_lines import command, unknown_line
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_unread import generalized, is_off
 from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.tree import Node, Path
-from nodrop.platforms.unknown_lines import command, unknown_line
+from nodrop.syntax.places import quote_text
 
 _MAX_NOTES = 1000
 

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.formats.places import on_one_line, quote_text
-from nodrop.formats.shapes import value_at
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Place, Remark
 from nodrop.model.subject import Subject
 from nodrop.model.types import meant
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.tree import Node, Path, Tree
+from nodrop.syntax.places import on_one_line, quote_text
+from nodrop.syntax.shapes import value_at
 from nodrop.units import whole_number
 
 FILE = "startup.yaml"

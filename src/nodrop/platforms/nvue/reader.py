@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats import nvset
-from nodrop.formats.places import quote_text
 from nodrop.hardware import model_called
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import DynamicBuffers
@@ -15,7 +13,7 @@ from nodrop.model.reading import NOT_LISTED, DeviceReading, Note, Place, Remark,
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
-from nodrop.platforms.bindings import decoded
+from nodrop.platforms.kit.bindings import decoded
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.adaptive_routing import of_switch
 from nodrop.platforms.nvue.ageing import mac_ageing
@@ -52,6 +50,8 @@ from nodrop.platforms.nvue.read_shares import check_shares
 from nodrop.platforms.nvue.read_values import FILE, Config, render_path
 from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Path, Tree
+from nodrop.syntax import nvset
+from nodrop.syntax.places import quote_text
 
 FILES = (FILE,)
 BELOW: tuple[tuple[str, str], ...] = ()

@@ -2,11 +2,11 @@
 
 from nodrop.hardware.schema import Switch
 from nodrop.model.fabric import Device
-from nodrop.platforms import bindings
+from nodrop.platforms.kit import bindings
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.nvue.bindings_switch import SWITCH
 from nodrop.platforms.nvue.releases import SINCE, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
-from nodrop.platforms.sayable import refuse
 
 
 def check_release(device: Device) -> None:

@@ -1,5 +1,5 @@
 """What Cumulus Linux with NVUE runs: nv config apply starts what a configuration needs."""
 
-from nodrop.platforms.running import CUMULUS as RUNS
+from nodrop.platforms.kit.running import CUMULUS as RUNS
 
 __all__ = ["RUNS"]

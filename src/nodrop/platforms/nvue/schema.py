@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any
 
-from nodrop.formats.yaml import parse
 from nodrop.model.types import meant, nearest
 from nodrop.platforms.nvue.published import COMPLETE, fill_words, published
 from nodrop.platforms.nvue.schema_types import ALWAYS, Leaf, Release, Span, leaf_of, span_of
 from nodrop.platforms.nvue.tree import Path
+from nodrop.syntax.yaml import parse
 
 FILE = File(__file__).with_name("schema.yaml")
 

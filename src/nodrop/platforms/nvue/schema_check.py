@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nodrop.formats.places import on_one_line, quote_text
 from nodrop.hardware import switch
 from nodrop.limits import MAX_DETAILED, MAX_SETTING_FAULTS
 from nodrop.model.states import Unknown
+from nodrop.platforms.kit.near_words import slip
 from nodrop.platforms.nvue.names import RESERVED, numbers
 from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema
 from nodrop.platforms.nvue.schema_types import ALWAYS, NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span, release_of
 from nodrop.platforms.nvue.tree import Node, Path
-from nodrop.platforms.slips import slip
+from nodrop.syntax.places import on_one_line, quote_text
 
 _MAX_SEEN = 8
 """Values kept by place: switches differ by tier, pod and generation, and not much further."""

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 
 from nodrop.platforms import file_of
+from nodrop.platforms.kit.settings import Path, Tree
 from nodrop.platforms.nvue.edit_between import single
 from nodrop.platforms.nvue.read_secrets import SERVICES, WORDS
 from nodrop.platforms.nvue.schema import Node, below, schema
 from nodrop.platforms.nvue.schema_types import Leaf
 from nodrop.platforms.nvue.tree import Tree as File
-from nodrop.platforms.settings import Path, Tree
 
 HEAD = 2
 """How many words of a path name a part of the configuration."""

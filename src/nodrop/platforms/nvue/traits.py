@@ -11,12 +11,12 @@ egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD); 5.16, Equal Cost Mu
 
 from dataclasses import replace
 
+from nodrop.platforms.kit.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
 from nodrop.platforms.nvue.conditions import QUEUE_POLLING_MS, USUAL
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.read_macro import MTU_BYTES
 from nodrop.platforms.nvue.releases import RELEASES, SINCE
-from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
 _OF_SWITCH = "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
 _HEADROOM = "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"

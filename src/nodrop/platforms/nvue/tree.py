@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats import nvset
-from nodrop.formats.places import Span, decode, split_lines
-from nodrop.formats.yaml import Document, Double, parse
 from nodrop.limits import MAX_COMMANDS
 from nodrop.platforms.nvue.command_places import CommandPlaces
 from nodrop.platforms.nvue.names import keys
+from nodrop.syntax import nvset
+from nodrop.syntax.places import Span, decode, split_lines
+from nodrop.syntax.yaml import Document, Double, parse
 
 Path = tuple[str, ...]
 Node = dict[str, object]

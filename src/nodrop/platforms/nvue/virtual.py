@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from nodrop.errors import NodropError
-from nodrop.formats import nvset
-from nodrop.formats.shapes import value_at
 from nodrop.model.change import Change
 from nodrop.model.fabric import Device, Management
 from nodrop.platforms import file_of
+from nodrop.platforms.kit.virtual_switches import Kind, Virtual
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.read_values import FILE
 from nodrop.platforms.nvue.tree import Tree
-from nodrop.platforms.virtual import Kind, Virtual
+from nodrop.syntax import nvset
+from nodrop.syntax.shapes import value_at
 
 KIND = Kind(
     name="nvidia_cumulusvx",

@@ -7,16 +7,16 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
-from nodrop.platforms.address_families import carries_ipv6, stated_families
+from nodrop.platforms.kit.address_families import carries_ipv6, stated_families
+from nodrop.platforms.kit.expressible import refuse
+from nodrop.platforms.kit.rendering import Quoted, template
+from nodrop.platforms.kit.session_groups import ALONE, FarEnds, group_sessions, of_session
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.bindings import READS, Line, lines_of, switched
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
 from nodrop.platforms.nvue.communities import render_community
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import Dialect, dialect
-from nodrop.platforms.rendering import Quoted, template
-from nodrop.platforms.sayable import refuse
-from nodrop.platforms.session_groups import ALONE, FarEnds, group_sessions, of_session
 
 
 def render_statements(file: str, **names: Any) -> Quoted:

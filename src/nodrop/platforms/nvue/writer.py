@@ -15,7 +15,9 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.kit.artifact import Artifact
+from nodrop.platforms.kit.rendering import Quoted, template
+from nodrop.platforms.kit.session_groups import far_ends
 from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.additions import merge_statements
@@ -41,8 +43,6 @@ from nodrop.platforms.nvue.spelling import (
 from nodrop.platforms.nvue.stages import Forms, forms
 from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.nvue.write_routing import inserted, render_statements, routing
-from nodrop.platforms.rendering import Quoted, template
-from nodrop.platforms.session_groups import far_ends
 from nodrop.units import show_speed
 
 _CACHED_DESIGNS = 128

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nodrop.formats.places import Span, split_lines
+from nodrop.syntax.places import Span, split_lines
 
 KINDS = {
     "ethernet": "Eth",

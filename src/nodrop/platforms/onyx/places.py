@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
-from nodrop.formats.places import Span, decode
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
 from nodrop.platforms.onyx.commands import Command, parse
 from nodrop.platforms.onyx.read_access import entry_commands
 from nodrop.platforms.onyx.read_values import FILE
+from nodrop.syntax.places import Span, decode
 
 Words = tuple[str, ...]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from nodrop.model.access import AccessEntry, AccessList, Binding
 from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms.entry_order import in_order
+from nodrop.platforms.kit.entry_order import in_order
+from nodrop.platforms.kit.packet_words import PROTOCOL_WORDS
 from nodrop.platforms.onyx.commands import Command
-from nodrop.platforms.packet_words import PROTOCOL_WORDS
 from nodrop.units import whole_number
 
 _FAMILIES = ("ipv4", "ipv6", "mac")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.limits import MAX_VLAN
 from nodrop.model.addresses import is_prefix
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
@@ -10,6 +9,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.platforms.onyx.commands import KINDS, Command, numbers
 from nodrop.platforms.onyx.gathered import ROCE_MODES, Link, Qos, Settings, TrafficPool
 from nodrop.platforms.onyx.read_values import Values
+from nodrop.syntax.lines import NotUnderstood, understood
 from nodrop.units import Misread, speed_mbps, whole_number
 
 INFINITE_TH = 7

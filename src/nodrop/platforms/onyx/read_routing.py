@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from nodrop.model.routing import StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.platforms.frr_reader import DATACENTER, Routing
-from nodrop.platforms.frr_reader import read_frr as read_frr
+from nodrop.platforms.frr.text_reader import DATACENTER, Routing
+from nodrop.platforms.frr.text_reader import read_frr as read_frr
 from nodrop.platforms.onyx.commands import Command
 
 _DROPPED = frozenset({"force", "bulk-mode", "commit"})

@@ -6,8 +6,8 @@ Source: NVIDIA Onyx User Manual 3.10.4606 LTS (SNMP, Remote Authentication, User
 from collections.abc import Iterable, Iterator
 
 from nodrop.model.reading import Place, Remark
+from nodrop.platforms.kit.secrets import Exposure, exposure, remark
 from nodrop.platforms.onyx.commands import Command
-from nodrop.platforms.secrets import Exposure, exposure, remark
 
 _SERVERS = {"tacacs-server": "the key of TACACS+", "radius-server": "the key of RADIUS"}
 _SCRAMBLED = "7"

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 
-from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Place, Remark
 from nodrop.platforms.onyx.commands import Command
+from nodrop.syntax.places import quote_text
 from nodrop.units import whole_number
 
 FILE = "running-config.txt"

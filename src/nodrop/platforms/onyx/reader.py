@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import decode, quote_text
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, Interface, Loopback, Management
 from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
@@ -19,6 +18,7 @@ from nodrop.platforms.onyx.read_qos import QosReader
 from nodrop.platforms.onyx.read_secrets import secrets
 from nodrop.platforms.onyx.read_values import FILE, Values
 from nodrop.platforms.onyx.unknown import judge
+from nodrop.syntax.places import decode, quote_text
 from nodrop.units import whole_number
 
 FILES = (FILE,)

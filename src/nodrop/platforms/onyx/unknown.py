@@ -5,8 +5,8 @@ Sources: NVIDIA Onyx User Manual 3.10.4606 LTS, RoCE Commands, and Quality of Se
 
 from collections import Counter
 
+from nodrop.platforms.kit.near_words import slip
 from nodrop.platforms.onyx.commands import Command
-from nodrop.platforms.slips import slip
 
 _OF_SWITCH = (
     "roce lossless",

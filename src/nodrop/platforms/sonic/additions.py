@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.errors import InputProblems
-from nodrop.formats.json import parse
 from nodrop.model.fabric import Device, Extra
 from nodrop.model.reading import Source
 from nodrop.model.values import replace_fields
-from nodrop.platforms import extras, frr
-from nodrop.platforms.sayable import refuse
+from nodrop.platforms import frr
+from nodrop.platforms.kit import extras
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.sonic import reader
 from nodrop.platforms.sonic.config import FILE
+from nodrop.syntax.json import parse
 
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
 _ROW, _FIELD = 2, 3

@@ -8,12 +8,12 @@ go, rows come, then fields go, change and come. What ports are shut for is done 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.formats.json import parse
-from nodrop.formats.shapes import make_mapping, mapping
 from nodrop.model.change import Edit, Step
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.gcu import facts
 from nodrop.platforms.sonic.patch import parts
+from nodrop.syntax.json import parse
+from nodrop.syntax.shapes import make_mapping, mapping
 
 _ROW = 2
 _ORDER = {("remove", True): 0, ("add", True): 1, ("remove", False): 2, ("replace", False): 3, ("add", False): 4}

@@ -11,7 +11,7 @@ from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.platforms.artifact import BatfishTables
+from nodrop.platforms.kit.artifact import BatfishTables
 from nodrop.platforms.sonic.batfish_access import access_tables
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.document import FILE

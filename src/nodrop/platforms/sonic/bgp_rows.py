@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, LocalAsnMode, PrivateAsns
-from nodrop.platforms.bindings import Binding, Refuses, Within, bound_fields, check, never
-from nodrop.platforms.frr_words import password_digest
-from nodrop.platforms.sayable import refuse
+from nodrop.platforms.frr.words import password_digest
+from nodrop.platforms.kit.bindings import Binding, Refuses, Within, bound_fields, check, never
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.sonic.config import Config, Row
 
 Columns = Mapping[str, "str | list[str]"]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodrop.formats.places import Span
 from nodrop.model.reading import Place, Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
@@ -12,6 +11,7 @@ from nodrop.platforms.sonic.document import FILE, LOCALHOST, MODE, left_out
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, Start
+from nodrop.syntax.places import Span
 
 _SHOWN = 3
 """Places of a file that are named in one finding."""

@@ -5,9 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeGuard
 
-from nodrop.formats.json import Duplicate
-from nodrop.formats.places import quote_text
-from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Place, Remark
@@ -16,6 +13,9 @@ from nodrop.platforms.sonic.database import Database
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merge_documents, place
 from nodrop.platforms.sonic.tables import MAPS
+from nodrop.syntax.json import Duplicate
+from nodrop.syntax.places import quote_text
+from nodrop.syntax.shapes import mapping_at
 from nodrop.units import whole_number
 
 WHOLE = frozenset({"DEVICE_METADATA", "PORT"})

@@ -7,7 +7,7 @@ Sources: sonic-utilities scripts/db_migrator.py. Until 202211 a version was `ver
 import re
 from collections.abc import Mapping
 
-from nodrop.formats.shapes import value_at
+from nodrop.syntax.shapes import value_at
 
 _VERSION = re.compile(r"version_([0-9]{1,6})_([0-9]{1,3})(?:_([0-9]{1,3}))?")
 

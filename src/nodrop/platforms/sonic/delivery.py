@@ -8,8 +8,8 @@ frr.conf of the tables too (pull request 27547), but nothing loads it: `vtysh -b
 from collections.abc import Iterator
 
 from nodrop.model.fabric import Device
-from nodrop.platforms.artifact import FirstApply
-from nodrop.platforms.rendering import template
+from nodrop.platforms.kit.artifact import FirstApply
+from nodrop.platforms.kit.rendering import template
 from nodrop.platforms.sonic.releases import SAME_AS
 from nodrop.platforms.sonic.starting import migrated_from
 

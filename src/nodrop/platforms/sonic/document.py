@@ -10,12 +10,12 @@ from contextlib import suppress
 from functools import cached_property
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
-from nodrop.formats.places import BOM, quote_text
-from nodrop.formats.shapes import mapping_at
 from nodrop.limits import MAX_PORTS
 from nodrop.model.reading import Place
-from nodrop.platforms.secrets import mask_secret
+from nodrop.platforms.kit.secrets import mask_secret
+from nodrop.syntax.json import Duplicate, Locator, duplicate_keys, parse_counting
+from nodrop.syntax.places import BOM, quote_text
+from nodrop.syntax.shapes import mapping_at
 
 FILE = "config_db.json"
 GOLDEN_FILE = "golden_config_db.json"

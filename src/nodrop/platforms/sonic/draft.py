@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from nodrop.formats.shapes import make_mapping, mapping, mapping_at
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.spelling import ranges
+from nodrop.syntax.shapes import make_mapping, mapping, mapping_at
 
 Cell = tuple[str, int | None]
 """A port and the queue or priority group of a row; None in tables that know ports only."""

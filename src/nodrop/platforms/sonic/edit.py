@@ -9,9 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodrop.formats.json import parse
-from nodrop.formats.json_edit import rewrite
-from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.model.change import Change, Edit, Step
 from nodrop.model.fabric import Device, Interface
@@ -20,9 +17,9 @@ from nodrop.model.reading import DeviceReading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
 from nodrop.model.values import replace_fields
-from nodrop.platforms.editing import Budget, Found, Means, State, alongside, both_ways, same, sources
-from nodrop.platforms.frr_changes import CHANGES, changes
-from nodrop.platforms.frr_changes import regrouped as regrouped_by_frr
+from nodrop.platforms.frr.changes import CHANGES, changes
+from nodrop.platforms.frr.changes import regrouped as regrouped_by_frr
+from nodrop.platforms.kit.editing import Budget, Found, Means, State, alongside, both_ways, same, sources
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
@@ -36,6 +33,9 @@ from nodrop.platforms.sonic.schema_check import invalid
 from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYPE_OF_ROLE
 from nodrop.platforms.sonic.turns import turns
+from nodrop.syntax.json import parse
+from nodrop.syntax.json_edit import rewrite
+from nodrop.syntax.shapes import mapping, mapping_at, value_at
 
 _BY_HAND: Mapping[str, str] = {
     "@routing_tables": "bgp reads its mode when it starts: build with another routing.delivery, and load that",

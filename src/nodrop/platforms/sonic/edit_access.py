@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.read_access import FIELDS, RULE, TABLE, entry_key
 from nodrop.platforms.sonic.spelling import vlan_name

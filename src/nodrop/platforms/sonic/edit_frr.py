@@ -1,4 +1,4 @@
-"""Changes of BGP in an frr.conf, for each field that one command states; its row says which (`platforms/frr_rows.py`).
+"""Changes of BGP in an frr.conf, for each field that one command states; its row says which (`platforms/frr/rows.py`).
 
 All else of the file is made of lines that belong together, and is left to be done by hand.
 """
@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 
-from nodrop.formats.frr import Statement, parse
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import Unknown
-from nodrop.platforms import frr_rows
-from nodrop.platforms.bindings import bound_fields
-from nodrop.platforms.editing import same
-from nodrop.platforms.frr_commands import Commands
-from nodrop.platforms.frr_rows import FAMILIES, Family
+from nodrop.platforms.frr import rows as frr_rows
+from nodrop.platforms.frr.commands import Commands
+from nodrop.platforms.frr.rows import FAMILIES, Family
+from nodrop.platforms.kit.bindings import bound_fields
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.edit_frr_groups import Done, change_groups
+from nodrop.syntax.frr import Statement, parse
 
 BY_HAND = (
     "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, or "

@@ -8,13 +8,13 @@ back, and none that overrides the AS number of a group (bgpd/bgpd.c, peer_remote
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from nodrop.formats.frr import Statement
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.values import replace_fields
-from nodrop.platforms import frr_rows
-from nodrop.platforms.editing import same
-from nodrop.platforms.frr_commands import Commands
-from nodrop.platforms.frr_rows import FAMILIES
+from nodrop.platforms.frr import rows as frr_rows
+from nodrop.platforms.frr.commands import Commands
+from nodrop.platforms.frr.rows import FAMILIES
+from nodrop.platforms.kit.editing import same
+from nodrop.syntax.frr import Statement
 
 _NUMBER = "remote_asn"
 Pair = tuple[BgpNeighbor, BgpNeighbor]

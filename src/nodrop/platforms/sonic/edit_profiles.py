@@ -12,7 +12,7 @@ from typing import Any
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.qos import COLORS, Map, Scheduler, WredProfile
 from nodrop.model.states import Unknown
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.draft import Cell, Draft
 from nodrop.platforms.sonic.read_buffers import pool_identity

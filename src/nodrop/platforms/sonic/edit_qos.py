@@ -7,7 +7,7 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue
 from nodrop.model.states import Unknown, require_fact
 from nodrop.model.subject import Subject, natural
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.draft import Cell, Draft, Fields
 from nodrop.platforms.sonic.edit_profiles import (

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from nodrop.formats.shapes import make_mapping
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_access import change_access_lists
 from nodrop.platforms.sonic.edit_profiles import text
@@ -15,6 +14,7 @@ from nodrop.platforms.sonic.read_buffers import pool_identity
 from nodrop.platforms.sonic.spelling import pool_name
 from nodrop.platforms.sonic.streams import change_streams
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_OF_ROLE, WORD_OF
+from nodrop.syntax.shapes import make_mapping
 
 _ON = {True: "on", False: "off"}
 _ROW = "AZURE"

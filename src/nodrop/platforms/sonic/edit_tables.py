@@ -3,7 +3,7 @@
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
 from nodrop.model.states import UnknownFact
-from nodrop.platforms.editing import same
+from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.routing_tables import tables
 

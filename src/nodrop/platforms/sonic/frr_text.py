@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from nodrop.formats.places import BOM, Span
 from nodrop.model.reading import Place
 from nodrop.platforms.sonic.document import Document, open_documents
 from nodrop.platforms.sonic.starting import DAEMON_FILES, FRR_FILE, FRR_FILES, MINIGRAPH, Start, start_of
+from nodrop.syntax.places import BOM, Span
 
 _BETWEEN = "\nend\n"
 """What closes the blocks of one file before the next."""

@@ -7,13 +7,13 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.formats.shapes import mapping_at, value_at
-from nodrop.formats.yaml import parse
 from nodrop.model.change import Disruption, Step, worst
 from nodrop.model.states import Unknown
 from nodrop.platforms.sonic.patch import Tables, parts
 from nodrop.platforms.sonic.schema import schema
 from nodrop.platforms.sonic.schema_check import WITHOUT_MODEL
+from nodrop.syntax.shapes import mapping_at, value_at
+from nodrop.syntax.yaml import parse
 from nodrop.units import whole_number
 
 _PORTS = "PORT"

@@ -13,7 +13,7 @@ from nodrop.model.fabric import HASH_FIELDS, Device, Interface, Port
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, require_fact
 from nodrop.model.subject import natural
-from nodrop.platforms.sayable import (
+from nodrop.platforms.kit.expressible import (
     UNKNOWN_FACT,
     Plain,
     check_addresses,

@@ -9,7 +9,7 @@ from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural
-from nodrop.platforms.sayable import check_distinct, check_rows, refuse
+from nodrop.platforms.kit.expressible import check_distinct, check_rows, refuse
 
 _PORT_CHANNEL = re.compile(r"PortChannel[0-9]{1,4}")
 _VRF = re.compile(r"Vrf[A-Za-z0-9_-]+")

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from nodrop.formats.shapes import mapping_at
-from nodrop.platforms.bindings import places
+from nodrop.platforms.kit.bindings import places
 from nodrop.platforms.sonic.bgp_rows import DEFAULT, FAMILIES, FAMILY, PATHS, PROCESS, SESSION
 from nodrop.platforms.sonic.document import LOCALHOST
 from nodrop.platforms.sonic.policy_rows import MATCHES, SETS
 from nodrop.platforms.sonic.read_bgp import SESSIONS
+from nodrop.syntax.shapes import mapping_at
 from nodrop.units import whole_number
 
 Path = tuple[str, ...]

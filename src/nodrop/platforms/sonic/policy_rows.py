@@ -18,8 +18,8 @@ from nodrop.model.routing import (
     RouteMapRule,
 )
 from nodrop.model.subject import natural
-from nodrop.platforms.bindings import Binding
-from nodrop.platforms.sayable import check_distinct, refuse
+from nodrop.platforms.kit.bindings import Binding
+from nodrop.platforms.kit.expressible import check_distinct, refuse
 from nodrop.platforms.sonic.bgp_rows import LOST, NO_COLUMN, BgpBinding, Columns, TableRow
 from nodrop.platforms.sonic.config import Config
 from nodrop.units import whole_number

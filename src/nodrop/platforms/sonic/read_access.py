@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.formats.places import quote_text
 from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange
 from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
-from nodrop.platforms.entry_order import in_order
+from nodrop.platforms.kit.entry_order import in_order
 from nodrop.platforms.sonic.config import Config, Row
+from nodrop.syntax.places import quote_text
 from nodrop.units import whole_number
 
 TABLE, RULE, TYPE = "ACL_TABLE", "ACL_RULE", "ACL_TABLE_TYPE"

@@ -14,7 +14,7 @@ from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms.frr import Routing
-from nodrop.platforms.frr_words import is_address
+from nodrop.platforms.frr.words import is_address
 from nodrop.platforms.sonic.bgp_rows import DEFAULT
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import MODE

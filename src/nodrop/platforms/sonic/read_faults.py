@@ -6,12 +6,12 @@ Each is a remark of the reader, for it is about rows and fields and not about wh
 import re
 from collections.abc import Iterator, Mapping, Set
 
-from nodrop.formats.places import quote_text
 from nodrop.hardware import asic, switch
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.states import UnknownFact
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
 from nodrop.platforms.sonic.tables import COMPUTED
+from nodrop.syntax.places import quote_text
 from nodrop.units import show_ids, show_speed, whole_number
 
 TAKEN: dict[str, frozenset[str]] = {

@@ -11,8 +11,8 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
-from nodrop.platforms.frr_faults import faults
-from nodrop.platforms.frr_policies import BFD_PROFILE
+from nodrop.platforms.frr.faults import faults
+from nodrop.platforms.frr.policies import BFD_PROFILE
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import LOCALHOST
 from nodrop.platforms.sonic.frr_text import FrrText

@@ -6,12 +6,12 @@ sonic-bgp-common); `key_encrypt` is the HLD of TACACS+ passkey encryption.
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.formats.places import Span
-from nodrop.formats.shapes import mapping
 from nodrop.model.reading import Place
-from nodrop.platforms.secrets import Exposure, exposure, of_frr, remark, suspicious
+from nodrop.platforms.kit.secrets import Exposure, exposure, of_frr, remark, suspicious
 from nodrop.platforms.sonic.config import COMMUNITIES, Config
 from nodrop.platforms.sonic.frr_text import FrrText
+from nodrop.syntax.places import Span
+from nodrop.syntax.shapes import mapping
 
 FIELDS: Mapping[str, Mapping[str, str]] = {
     "TACPLUS": {"passkey": "the key of TACACS+"},

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import Span, decode, quote_text
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.buffers import BufferProfile, Headroom
@@ -16,7 +15,8 @@ from nodrop.model.reading import DeviceReading, Note, Place, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
-from nodrop.platforms.frr_faults import unknown_statements
+from nodrop.platforms.frr.faults import unknown_statements
+from nodrop.platforms.kit.unknown_lines import command, unknown_line
 from nodrop.platforms.sonic.check_start import check_start
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
@@ -50,7 +50,7 @@ from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, start_of
 from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
 from nodrop.platforms.sonic.unknown_tables import unfollowed_columns, unknown_columns, unknown_tables
-from nodrop.platforms.unknown_lines import command, unknown_line
+from nodrop.syntax.places import Span, decode, quote_text
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
 BELOW: tuple[tuple[str, str], ...] = ()

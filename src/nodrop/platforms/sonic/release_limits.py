@@ -6,7 +6,7 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import require_fact
-from nodrop.platforms.sayable import refuse
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.sonic.releases import SINCE, WAITS, knows
 from nodrop.platforms.sonic.traits import TRAITS
 

@@ -10,10 +10,10 @@ from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
 from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import known_rows, require_fact
-from nodrop.platforms import frr_limits
-from nodrop.platforms.bindings import decoded, encoded
-from nodrop.platforms.frr_words import is_address
-from nodrop.platforms.sayable import refuse
+from nodrop.platforms.frr import limits as frr_limits
+from nodrop.platforms.frr.words import is_address
+from nodrop.platforms.kit.bindings import decoded, encoded
+from nodrop.platforms.kit.expressible import refuse
 from nodrop.platforms.sonic.bgp_rows import (
     CONSTANT,
     DEFAULT,

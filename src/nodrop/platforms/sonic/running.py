@@ -7,7 +7,7 @@ of FRR 8 do by themselves; sharpd in 202605, which routes nothing); the kernel's
 files/image_config/sysctl/sysctl-net.conf. No defaults are chosen at start: those of FRR are `traditional`.
 """
 
-from nodrop.platforms.running import ROUTER, Runs
+from nodrop.platforms.kit.running import ROUTER, Runs
 
 RUNS = Runs(
     daemons=("zebra", "staticd", "bgpd"),

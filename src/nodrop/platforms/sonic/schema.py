@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables, condition_of, named_by_itself
 from nodrop.platforms.sonic.schema_types import Field, either, field_of
+from nodrop.syntax.yaml import parse
 
 FILE = Path(__file__).with_name("schema.yaml")
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from nodrop.formats.places import quote_text
-from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import Config, covers
 from nodrop.platforms.sonic.read_secrets import without
@@ -17,6 +15,8 @@ from nodrop.platforms.sonic.schema import Schema, release_of, schema
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables
 from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verdict, missing, spaceless, unmet
 from nodrop.platforms.sonic.unknown_tables import designed_tables
+from nodrop.syntax.places import quote_text
+from nodrop.syntax.shapes import mapping_at, value_at
 
 WITHOUT_MODEL = frozenset({"bgpraw"})
 """Tables that SONiC itself lets pass without a model (sonic-utilities config/main.py)."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.formats.shapes import mapping_at
+from nodrop.syntax.shapes import mapping_at
 
 Value = Any
 Whole = Callable[[str, str, Mapping[str, object] | None], Mapping[str, object]]

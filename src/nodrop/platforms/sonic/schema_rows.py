@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nodrop.formats.places import quote_text
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import bare, type_name
 from nodrop.platforms.sonic.schema import Row, Schema, Table
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables
 from nodrop.platforms.sonic.schema_types import Field, Kind
+from nodrop.syntax.places import quote_text
 
 Path = tuple[str, ...]
 Values = Mapping[str, object]

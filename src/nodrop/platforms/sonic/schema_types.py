@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import AddressValueError, IPv6Address, NetmaskValueError
 
-from nodrop.formats.places import quote_text
+from nodrop.syntax.places import quote_text
 
 Test = Callable[[str], bool]
 Number = Callable[[str], int | None]

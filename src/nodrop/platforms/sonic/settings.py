@@ -3,16 +3,16 @@
 import json
 from collections.abc import Mapping
 
-from nodrop.formats.json import parse
-from nodrop.formats.shapes import mapping_at
-from nodrop.platforms.secrets import suspicious
-from nodrop.platforms.settings import Path, Tree
+from nodrop.platforms.kit.secrets import suspicious
+from nodrop.platforms.kit.settings import Path, Tree
 from nodrop.platforms.sonic import config
 from nodrop.platforms.sonic.config import COMMUNITIES
 from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, by_table, merge_documents
 from nodrop.platforms.sonic.read_secrets import FIELDS
 from nodrop.platforms.sonic.schema import release_of, schema
 from nodrop.platforms.sonic.starting import FRR_FILE
+from nodrop.syntax.json import parse
+from nodrop.syntax.shapes import mapping_at
 
 HEAD = 1
 """How many words of a path name a table."""

@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.platforms.sonic.database import Database
 from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, LOCALHOST, MODE, Document, merge_documents
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.schema import release_of
+from nodrop.syntax.shapes import mapping_at, value_at
 
 FRR_FILE = "frr.conf"
 DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")

@@ -11,7 +11,7 @@ from nodrop.limits import MAX_32_BITS
 from nodrop.model.fabric import CounterStream, Device, SampledCounters, SampledKind
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
-from nodrop.platforms.sayable import check_distinct, check_rows, refuse
+from nodrop.platforms.kit.expressible import check_distinct, check_rows, refuse
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.read_buffers import pool_identity

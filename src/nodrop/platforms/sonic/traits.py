@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
 from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.platforms.kit.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
 from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, supported_fields
 from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE, WAITS
-from nodrop.platforms.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
 
 _LOWERED = (
     "FRR itself gives routes with GRACEFUL_SHUTDOWN preference 0 (bgpd/bgp_route.c, bgp_update), and SONiC's template "

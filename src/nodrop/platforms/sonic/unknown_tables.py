@@ -7,12 +7,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.formats.shapes import value_at
-from nodrop.formats.yaml import parse
 from nodrop.limits import MAX_DISTANCE
 from nodrop.platforms.sonic.bgp_rows import FAMILY, PATHS, PROCESS, SESSION, BgpBinding
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.schema import release_of, schema
+from nodrop.syntax.shapes import value_at
+from nodrop.syntax.yaml import parse
 from nodrop.units import whole_number
 
 

@@ -11,11 +11,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from nodrop.formats.json import parse
 from nodrop.model.fabric import Device
+from nodrop.platforms.kit.virtual_switches import Kind, Virtual
 from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, at_start, merge_documents
 from nodrop.platforms.sonic.starting import FRR_FILE
-from nodrop.platforms.virtual import Kind, Virtual
+from nodrop.syntax.json import parse
 
 WRITES = (FILE, "lanemap.ini", "port_config.ini", FRR_FILE)
 """The names of the files of a switch."""

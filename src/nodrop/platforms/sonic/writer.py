@@ -16,10 +16,10 @@ from nodrop.model.qos import COLORS, PriorityGroup, QosProfile
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.artifact import Artifact
-from nodrop.platforms.rendering import template, tidy
-from nodrop.platforms.sayable import refuse
-from nodrop.platforms.session_groups import far_ends
+from nodrop.platforms.kit.artifact import Artifact
+from nodrop.platforms.kit.expressible import refuse
+from nodrop.platforms.kit.rendering import template, tidy
+from nodrop.platforms.kit.session_groups import far_ends
 from nodrop.platforms.sonic import additions, routing_tables
 from nodrop.platforms.sonic.config import table_to_add
 from nodrop.platforms.sonic.delivery import apply_script, routing_mode

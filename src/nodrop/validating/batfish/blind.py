@@ -18,7 +18,7 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.frr_reader import Routing
+from nodrop.platforms.frr.text_reader import Routing
 from nodrop.routing.observation import Check, Observation
 from nodrop.routing.prefixes import Address, address
 from nodrop.validating.batfish.lines import Skipped, harmless

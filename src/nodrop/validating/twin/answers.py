@@ -1,6 +1,6 @@
 """What goes over the pipes between a twin's tree and its caller: work one way, answers the other.
 
-An answer is text or a value in the form of `formats.packed`, read by what the function says that it returns. Whoever
+An answer is text or a value in the form of `syntax.packed`, read by what the function says that it returns. Whoever
 takes over a process of the tree can lie, and can do no more: nothing of an answer is called or imported by its name.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import IO, Any, Final, Literal, get_args, get_type_hints
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.formats.packed import Table, Unreadable, classes_of
+from nodrop.syntax.packed import Table, Unreadable, classes_of
 
 Kind = Literal["told", "done", "failed", "missing", "work"]
 """A line about what is being done; the value returned; a traceback; why there is no such service; what is to be done.

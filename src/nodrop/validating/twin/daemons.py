@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from nodrop.formats.json import parse as parse_json
+from nodrop.syntax.json import parse as parse_json
 from nodrop.validating.twin.entering import entering
 from nodrop.validating.twin.own_root import HOME
 from nodrop.validating.twin.vty import Daemon

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from nodrop.formats.json import parse
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows, surely_off
 from nodrop.routing.prefixes import Address
+from nodrop.syntax.json import parse
 from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.daemons import Boot, Daemons, Failed, Said
 from nodrop.validating.twin.entering import entering

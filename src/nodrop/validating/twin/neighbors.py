@@ -11,8 +11,8 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, NamedTuple, cast
 
-from nodrop.formats.json import parse
 from nodrop.routing.prefixes import Address, address, prefix
+from nodrop.syntax.json import parse
 from nodrop.validating.twin.entering import enter_namespace, entering
 from nodrop.validating.twin.plan import Nic
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.platforms.running import runs
+from nodrop.platforms.kit.running import runs
 from nodrop.routing.legs import tagged
 
 _NAME = re.compile(r"(?!(?:if|void)\d)[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,14}", re.ASCII)

@@ -8,7 +8,7 @@ from nodrop.export.frr_conf import FrrConf, frr_conf
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown, known_rows
-from nodrop.platforms.running import runs
+from nodrop.platforms.kit.running import runs
 from nodrop.validating.twin.daemons import Boot
 from nodrop.validating.twin.outward import leave_out
 

@@ -1,0 +1,235 @@
+"""What is done about findings after they were made: suppressions mark them, and are judged themselves."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nodrop import platforms
+from nodrop.config import Config
+from nodrop.engine import baseline
+from nodrop.engine.baseline import Baseline, Entry, Key
+from nodrop.engine.declared_lines import wrong_of_lines
+from nodrop.engine.finding import Finding, Located, Verdict
+from nodrop.engine.rule import Rule, Strictness
+from nodrop.engine.suppressions import KINDS, Ran, Settled, lasting, nothing_but, settle, today, written_in, wrong
+from nodrop.engine.verdicts import judge, speaks
+from nodrop.locate import locate
+from nodrop.model.reading import Note, Reading, Remark
+from nodrop.model.subject import parse, sort_key
+
+if TYPE_CHECKING:
+    from nodrop.report.outcome import LineOf, Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What settling goes by: the site's configuration, all rules that there are, and those that were chosen."""
+
+    config: Config
+    every: Sequence[Rule]
+    chosen: Sequence[Rule]
+    strictness: Strictness
+    baseline: Baseline | None = None
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The present name of every rule, by that and by former names."""
+        return {name: rule.name for rule in self.every for name in (rule.name, *rule.aliases)}
+
+    def ran(self, verdict: Verdict, reading: Reading) -> Ran:
+        """Return what was checked: nothing, where not all could be read."""
+        if reading.problems:
+            return Ran()
+        every = [rule for rule in self.chosen if not rule.beside]  # what they find depends on what the command names
+        rules = [rule for rule in every if speaks(rule, reading, self.strictness, self.config.severity)]
+        return Ran.of(rules, verdict, reading)
+
+    def of_remarks(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:
+        """Return what the chosen rules make of remarks about suppressions."""
+        rules = [rule for rule in self.chosen if rule.remark in KINDS]
+        reading = nothing_but(remarks)
+        if not reading.remarks or not rules:
+            return ()
+        verdict = judge(reading, rules, strictness=self.strictness, severity_overrides=self.config.severity)
+        return verdict.findings
+
+
+def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tuple[tuple[Finding, ...], Settled]:
+    """Return the findings of one fabric, marked where they are suppressed, and how suppressions fared in it.
+
+    Among the findings are those about suppressions in its files, and in its intent.
+    """
+    stated, written = bench.config.suppress, tuple(written_in(reading))
+    ran = bench.ran(verdict, reading)
+    findings: Sequence[Finding] = verdict.findings
+    further_findings: tuple[Finding, ...] = ()
+    own = Settled(ran=ran)
+    if stated or written:
+        day, names = today(), bench.names
+        findings, hits = settle(findings, (*stated, *written), names, day, partial(_places, reading))
+        further_findings = bench.of_remarks(
+            wrong(written, (hits[suppression] for suppression in written), names, day, (ran,))
+        )
+        own = Settled(hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=lasting(written, day))
+    if bench.baseline is not None:
+        findings, met = baseline.settle(findings, bench.baseline)
+        own = replace(own, met=met)
+    return (*findings, *further_findings), own
+
+
+def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located, ...]]:
+    """Where findings stand, and where the intent decided them, whose place is that of a part related to them."""
+    pointed = locate(findings, reading, platforms.where).findings
+    own_displays = {source.display for sources in reading.sources.values() for source in sources}
+    return [
+        tuple(
+            place
+            for place in (finding.located, *(part.located for part in finding.related))
+            if place is not None and (place is finding.located or place.file not in own_displays)
+        )
+        for finding in pointed
+    ]
+
+
+def concluded(
+    findings: Iterable[Finding], fabrics: Sequence[Settled], bench: Bench, *, whole: bool
+) -> tuple[Finding, ...]:
+    """Return what is wrong with what a configuration suppresses or declares, once all fabrics are settled.
+
+    Unless all that was given could be read as a `whole`, none is said to be unused.
+    """
+    suppressions, harmless = bench.config.suppress, bench.config.harmless
+    if not (suppressions or harmless) or not fabrics:
+        return ()
+    hits, lines = (
+        [sum(counts) for counts in zip(*numbers, strict=True)]
+        for numbers in ([fabric.hits for fabric in fabrics], [fabric.lines for fabric in fabrics])
+    )
+    ran = [fabric.ran for fabric in fabrics] if whole else []
+    remarks = (
+        *wrong(suppressions, hits, bench.names, today(), ran, findings),
+        *wrong_of_lines(harmless, lines, ran),
+    )
+    return bench.of_remarks(remarks)
+
+
+def baseline_of(config: Config) -> Baseline | None:
+    """Return the baseline of a configuration, read once as long as it stays as it is; None where it names none.
+
+    InputProblems tells what is wrong with it.
+    """
+    path = config.baseline
+    if path is None:
+        return None
+    if path in config.held:
+        return _held_baseline(path, config.held[path][""])
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return _baseline(path, None)
+    return _baseline(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@lru_cache(maxsize=2)
+def _held_baseline(path: Path, raw: bytes) -> Baseline:
+    return baseline.loads(raw, str(path))
+
+
+@lru_cache(maxsize=4)
+def _baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
+    return baseline.load(path)
+
+
+def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
+    """Return an outcome that tells what the baseline has less often than it was found, be it in several fabrics."""
+    back = baseline.surplus(outcome.hidden, known_baseline, _met(outcome))
+    if not back:
+        return outcome
+    reported_findings = tuple(replace(finding, baselined=False) for finding in outcome.hidden if id(finding) in back)
+    hidden = tuple(finding for finding in outcome.hidden if id(finding) not in back)
+    findings = (*outcome.findings, *reported_findings)
+    return replace(outcome, findings=findings, hidden=hidden, baseline=outcome.baseline - len(reported_findings))
+
+
+def gone(outcome: "Outcome", known_baseline: Baseline, names: Mapping[str, str]) -> dict[Key, Entry]:
+    """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
+    ran = [one.ran for one in outcome.settled]
+    return {} if outcome.problems else baseline.gone(known_baseline, _met(outcome), ran, names)
+
+
+def _met(outcome: "Outcome") -> Counter[Key]:
+    met = Counter[Key]()
+    for one in outcome.settled:
+        met.update(one.met)
+    return met
+
+
+def notes_of(ended: Mapping[Key, Entry], path: str) -> tuple[Note, ...]:
+    """Return a note for each rule of which entries have ended."""
+    subjects: dict[str, list[str]] = {}
+    for entry in ended.values():
+        subjects.setdefault(entry.rule, []).append(entry.subject)
+    return tuple(
+        Note(kind="baseline", message=f"{rule} is not found any more at {_some(at)}; {_PRUNE}", file=path)
+        for rule, at in sorted(subjects.items())
+    )
+
+
+_PRUNE = "`nodrop baseline --prune` drops that"
+_NAMED = 5
+
+
+def _some(subjects: Sequence[str]) -> str:
+    """Return the first few of the subjects, and how many more there are."""
+    named_subjects = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
+    more = f" and {len(named_subjects) - _NAMED} more" if len(named_subjects) > _NAMED else ""
+    return f"{', '.join(named_subjects[:_NAMED])}{more}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated:
+    """A baseline as it is to be written, and how it differs from that before."""
+
+    baseline: Baseline
+    new: int
+    other: int
+    ended: int
+    pruned: bool
+
+    def __str__(self) -> str:
+        entries = self.baseline.entries.values()
+        findings, rules = sum(entry.times for entry in entries), len({entry.rule for entry in entries})
+        said = [f"{self.new} new"] if self.new else []
+        said += [f"{self.other} with other facts"] if self.other else []
+        if self.ended:
+            kept = "dropped" if self.pruned else "kept; --prune drops them"
+            said.append(f"{self.ended} that do not occur any more, {kept}")
+        counted = f"{findings} finding{'' if findings == 1 else 's'} of {rules} rule{'' if rules == 1 else 's'}"
+        return f"{counted} ({', '.join(said)})" if said else counted
+
+
+def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, prune: bool) -> Updated:
+    """Return a baseline with what an outcome tells or the baseline had; findings about suppressions are left out."""
+    known_findings = [
+        finding
+        for finding in (*outcome.findings, *outcome.hidden)
+        if finding.suppressed is None and finding.rule not in KINDS
+    ]
+    met = [key for finding in known_findings for key in baseline.keys(finding)]
+    ended = baseline.gone(before, met, [one.ran for one in outcome.settled], names)
+    new_baseline, new, other = baseline.updated(before, known_findings, ended, prune=prune)
+    fingerprints = {fingerprint for finding in known_findings for fingerprint in (finding.fingerprint, *finding.former)}
+    left = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
+    return Updated(baseline=new_baseline, new=new, other=other, ended=left, pruned=prune)
+
+
+def overlay_lines(written: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":
+    """Return a function that knows, besides other lines, those that are given."""
+    return partial(_line, written, line) if written else line
+
+
+def _line(written: Mapping[tuple[str, int], str], line: "LineOf", file: str, number: int) -> str | None:
+    return written.get((file, number)) or line(file, number)

@@ -1,0 +1,168 @@
+"""What a check ends with 1 for beside findings of rules, as findings: formats that hold no more can tell it too."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from nodrop import platforms
+from nodrop.engine.finding import Finding, Fix, Located, Related, Severity
+from nodrop.engine.finding_builder import digest
+from nodrop.locate import locate
+from nodrop.model.change import Change
+from nodrop.model.reading import Reading
+from nodrop.model.subject import FABRIC, Subject, text
+from nodrop.plan.model import RISKS, DeviceChange, Effect, Hazard, Part, Plan, Risk, Told
+from nodrop.platforms.kit.editing import subject_of
+from nodrop.report.check_page import unfit as unfit_said
+from nodrop.report.checked import Unfit
+from nodrop.report.plan_page import RISK_SAID, devices, number_stages, place, together
+from nodrop.report.plan_words import lines
+from nodrop.report.rollout_page import hazards as hazards_said
+from nodrop.report.rulings import HAZARD, RISK, UNFIT, Ruling
+
+_SINGLY = ", one after the other"
+_RELATED = 5
+"""Other places that are told of one verdict."""
+
+
+def locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
+    """Return findings with their places in the files of a fabric, or in its intent."""
+    found_findings = tuple(findings)
+    return locate(found_findings, reading, platforms.where).findings if found_findings else ()
+
+
+def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
+    """Yield the hazards of a rollout, as notes where they are no `gate`.
+
+    Each points at a fact that changes on its switch, else on a switch that is changed then: a change is reviewed by
+    the lines that it has, and the switch that breaks may have none.
+    """
+    order = "; ".join(
+        f"{at}. {names}{_SINGLY if why.startswith(_SINGLY[2:]) else ''}" for at, names, why in number_stages(plan)
+    )
+    told = zip(plan.rollout.hazards if plan.rollout else (), hazards_said(plan), strict=True)
+    for hazard, said in told:
+        message = f"{said}; the order is {order}" if hazard.when != "inside" else said
+        yield finding(
+            HAZARD,
+            message,
+            hazard.subject,
+            _find_nearest_change(hazard, plan),
+            f"{hazard.when} {hazard.rule}",
+            severity=_SEVERITIES[hazard.severity] if gate else "note",
+            related=(Related(subject=hazard.subject, message=f"what breaks: {hazard.rule}"),),
+        )
+
+
+_SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning", "note": "note"}
+
+
+def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
+    """Return the changed fact that is nearest to what breaks."""
+    stage = plan.order[hazard.stage - 1].devices
+    changes = [
+        device for device in plan.devices if device.name in (hazard.subject[0], *stage) and device.new is not None
+    ]
+    changes.sort(key=lambda device_change: (device_change.name != hazard.subject[0], device_change.name not in stage))
+    facts = [fact for change in changes[:1] for fact in change.changes()]
+    if not facts:
+        return (changes[0].name,) if changes else hazard.subject
+    return max(facts, key=lambda fact: _nearness(fact, hazard.subject)).subject
+
+
+def _nearness(fact: Change, subject: Subject) -> tuple[int, bool]:
+    """Return how much of a path a changed fact shares with a subject, and whether it stands in the new files."""
+    shared = next(
+        (at for at, (one, other) in enumerate(zip(fact.subject, subject, strict=False)) if one != other),
+        min(len(fact.subject), len(subject)),
+    )
+    return shared, fact.new is not None
+
+
+def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
+    """Yield what does to switches that run what is asked about, or worse, each change once."""
+    told = set[str]()
+    for block in plan.told:
+        effects: dict[Effect, list[int]] = {}
+        for number, fact in enumerate(block.facts):
+            if _reaches(fact.effect.risk, least):
+                effects.setdefault(fact.effect, []).append(number)
+        for effect, numbers in effects.items():
+            told.update(block.devices)
+            yield _risk(block, effect, numbers)
+    for head, effect in together(plan):
+        if _reaches(effect.risk, least):
+            names = next(one.devices for one in plan.together if one.effect == effect)
+            told.update(names)
+            yield finding(RISK, f"{head}: {_why(effect.risk, effect.reasons)}", (names[0],), (names[0],), head)
+    remaining_device_changes = [
+        device
+        for device in plan.devices
+        if _reaches(plan.effects.get(device.name, "none"), least) and device.name not in told
+    ]
+    for device_change in remaining_device_changes:
+        said = next(line for _, line in devices(replace(plan, devices=(device_change,))))
+        message = f"{said}: {_why(plan.effects[device_change.name], ())}"
+        yield finding(RISK, message, (device_change.name,), (device_change.name,), device_change.kind)
+
+
+def _reaches(risk: Risk, least: Risk) -> bool:
+    return RISKS.index(risk) >= RISKS.index(least)
+
+
+def _risk(block: Told, effect: Effect, numbers: list[int]) -> Finding:
+    """Return the verdict on facts that change in one place and do the same there."""
+    said = [line for number in numbers for line in lines(block.facts[number])]
+    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
+    entries = [entry for number in numbers for entry in block.facts[number].entries]
+    part = Part(block.ports[:1], tuple(entries))
+    device_change = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(part,))
+    facts = [fact.subject for fact in device_change.changes()]
+    message = f"{place(block)}: {said[0]}{more}: {_why(effect.risk, effect.reasons)}"
+    return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(said))
+
+
+def _why(risk: Risk, reasons: Iterable[str]) -> str:
+    return ": ".join(filter(None, (RISK_SAID[risk], "; ".join(reasons))))
+
+
+def unfit(one: Unfit, build: Reading | None) -> Finding:
+    """Return the verdict on a build that is not what its intent comes to, at the first place where it is not.
+
+    Where there is no such place, as switches are missing, it has none.
+    """
+    facts = [subject_of(difference.path[0], difference.path[1:]) for difference in one.differences]
+    names = (*one.differ, *one.extra)
+    at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC,)
+    related = [Related(subject=subjects, message="different here too") for subjects in facts[1 : _RELATED + 1]]
+    return finding(UNFIT, unfit_said(one), (FABRIC, "builds", one.build), at, one.intent, related=tuple(related))
+
+
+def finding(
+    of: Ruling,
+    message: str,
+    subject: Subject,
+    at: Subject,
+    discriminator: str,
+    *,
+    severity: Severity = "error",
+    related: tuple[Related, ...] = (),
+    located: Located | None = None,
+    **facts: int,
+) -> Finding:
+    """Return a verdict on a change; the discriminator tells those about one subject apart."""
+    fingerprint = digest(of.name, text(subject), discriminator)
+    return Finding(
+        rule=of.name,
+        severity=severity,
+        confidence="certain",
+        message=message,
+        subject=subject,
+        at=at,
+        device=None if subject[0] == FABRIC else subject[0],
+        group=fingerprint,
+        fingerprint=fingerprint,
+        facts=facts,
+        related=related,
+        located=located,
+        fix=Fix(text=of.fix),
+    )

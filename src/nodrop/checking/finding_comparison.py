@@ -1,0 +1,43 @@
+"""Which findings of two states are the same: by fingerprint and facts, as a baseline knows them."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from nodrop.engine.baseline import Key, keys
+from nodrop.engine.finding import Finding
+from nodrop.report.checked import Settled
+from nodrop.report.outcome import Outcome
+
+
+def compare_findings(old: Outcome, new: Outcome, *, whole: bool = True) -> Settled:
+    """Return how findings fare, of states that were judged as a `whole` or near what has changed.
+
+    One with other facts, such as a worse value, is new, and the former is not told as fixed.
+    """
+    before = Counter(next(keys(one)) for one in old.findings)
+    added, met = [], Counter[Key]()
+    for finding in new.findings:
+        key = next((key for key in keys(finding) if met[key] < before[key]), None)
+        if key is None:
+            added.append(finding)
+        else:
+            met[key] += 1
+    now = {key[0] for one in new.findings for key in keys(one)}
+    hidden = {key[0] for one in new.hidden for key in keys(one)}
+    remaining_findings = list(_find_unmatched_findings(old.findings, met))
+    return Settled(
+        new=tuple(added),
+        fixed=tuple(one for one in remaining_findings if one.fingerprint not in now | hidden),
+        silenced=tuple(one for one in remaining_findings if one.fingerprint in hidden - now),
+        unchanged=met.total() if whole else None,
+    )
+
+
+def _find_unmatched_findings(findings: Iterable[Finding], met: Counter[Key]) -> Iterable[Finding]:
+    """Yield the findings of which there are more than were met again."""
+    seen = Counter[Key]()
+    for finding in findings:
+        key = next(keys(finding))
+        seen[key] += 1
+        if seen[key] > met[key]:
+            yield finding

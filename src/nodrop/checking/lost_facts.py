@@ -1,0 +1,116 @@
+"""Facts of switches that were known before and that no file says any more: rules that need them check nothing there."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from nodrop.checking.blocking_findings import finding
+from nodrop.checking.two_states import Pair
+from nodrop.engine.finding import Finding, Located
+from nodrop.errors import InputProblems
+from nodrop.inputs import Inputs
+from nodrop.locate import load
+from nodrop.model.compare import Difference, differences
+from nodrop.model.fabric import Device
+from nodrop.model.reading import NOT_LISTED, Reading, Source
+from nodrop.model.states import UNKNOWN
+from nodrop.report.names import count, listing
+from nodrop.report.rulings import MISSING
+from nodrop.syntax.places import Span
+
+_SHOWN = 5
+"""Facts that are named in one verdict."""
+_OF_FABRIC = ("role", "side")
+"""Facts that follow from the fabric around a switch, not from its files."""
+States = tuple[Pair, Reading, Reading]
+
+
+def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
+    """Yield a verdict on each switch of which a file or a table is gone and with it what was known of the switch.
+
+    `changed` are fabrics with what they were and what they are. A switch is the same one by its name, in any fabric,
+    or by the path of a file. What was not known before is not told, nor is a switch with another operating system.
+    """
+    states = [one for one in changed if isinstance(one[0].new, Inputs) or isinstance(one[0].old, Inputs)]
+    now = {device.name: (device, after) for _, _, after in states for device in after.fabric.devices}
+    owners = {
+        source.display: name for _, _, after in states for name, sources in after.sources.items() for source in sources
+    }
+    for pair, before, after in states:
+        if not isinstance(pair.old, Inputs):
+            continue
+        own = {device.name: (device, after) for device in after.fabric.devices}
+        for old in before.fabric.devices:
+            sources = before.sources.get(old.name, ())
+            called = next((owners[source.display] for source in sources if source.display in owners), "")
+            found = own.get(old.name) or now.get(old.name) or now.get(called)
+            if found is not None and found[0].platform == old.platform:
+                yield from _lost(old, sources, found[0], found[1].sources.get(found[0].name, ()))
+
+
+def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
+    """Yield a verdict on each switch of which not all faults are listed now: new ones may be among those left out."""
+    for _, before, after in changed:
+        was = {one.device for one in before.notes if one.kind == NOT_LISTED}
+        for note in after.notes:
+            name = note.device or ""
+            sources = after.sources.get(name, ())
+            if note.kind == NOT_LISTED and name not in was and sources:
+                yield finding(
+                    MISSING,
+                    f"{name} is no longer checked in part: {note.message}",
+                    (name,),
+                    (name,),
+                    "not listed",
+                    located=Located(file=sources[0].display, span=Span(1, 1, 1, 1)),
+                )
+
+
+def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]) -> Iterator[Finding]:
+    unlike = differences(old, new, whole_lists=True)
+    lost = [difference for difference in unlike if difference.b is UNKNOWN and difference.path[-1] not in _OF_FABRIC]
+    if not lost or not after:
+        return
+    names = {source.name for source in after}
+    gone = [source.name for source in before if source.name not in names]
+    causes = [f"{name} is gone" for name in gone]
+    tables = {source.name: _keys(source) for source in before}
+    left = {key for source in after for key in _keys(source)}
+    for name, keys in tables.items():
+        if name not in gone and (missing := [key for key in keys if key not in left]):
+            causes.append(f"{listing(missing)} {'is' if len(missing) == 1 else 'are'} missing in {name}")
+    if not causes and not any(len(difference.path) == 1 for difference in lost):
+        return
+    parts = list(dict.fromkeys(map(_part, lost)))
+    more = f" and {count(len(parts) - _SHOWN, 'more fact')}" if len(parts) > _SHOWN else ""
+    because = "; ".join(causes) or "its files do not say it"
+    yield finding(
+        MISSING,
+        f"{new.name} is no longer checked in part: {', '.join(parts[:_SHOWN])}{more} "
+        f"{'was' if len(parts) == 1 else 'were'} known before and {'is' if len(parts) == 1 else 'are'} not known any "
+        f"more: {because}",
+        (new.name,),
+        (new.name,),
+        f"unknown {because}",
+        located=Located(file=after[0].display, span=Span(1, 1, 1, 1)),
+    )
+
+
+def _part(difference: Difference) -> str:
+    """Return what a fact is, whichever port it is of."""
+    return ".".join(
+        map(
+            str,
+            difference.path[2:] if difference.path[0] == "interfaces" and len(difference.path) > 2 else difference.path,
+        )
+    )
+
+
+def _keys(source: Source) -> Mapping[str, object]:
+    """Return the tables of a file of JSON; none of any other."""
+    if not source.name.endswith(".json"):
+        return {}
+    try:
+        data = json.loads(load(source))
+    except (InputProblems, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,356 @@
+"""Switches that were checked before and are not any more: deleted, or still there where no file is read.
+
+A file looks like the configuration of a switch where it lies at its path, or has half of its words or more. Only files
+that are new or changed are compared: what lay there before, unread, is not where a switch has gone.
+"""
+
+import os
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from nodrop.checking.blocking_findings import finding
+from nodrop.checking.policy_changes import files_of
+from nodrop.checking.two_states import Pair, Sides
+from nodrop.engine.finding import Finding, Located
+from nodrop.errors import InputProblems
+from nodrop.inputs import PATCHES, Disk, Inputs, Text
+from nodrop.inputs.known import file_reason, folder_reason
+from nodrop.model.reading import Reading, Source
+from nodrop.model.subject import FABRIC, natural
+from nodrop.plan.model import Plan
+from nodrop.report.names import listing, name
+from nodrop.report.rulings import MISSING
+from nodrop.revisions import Former
+from nodrop.revisions.git import submodules_here
+from nodrop.syntax.places import Span
+
+_WORD = re.compile(rb"[\w.:/-]+")
+_ESCAPED = re.compile(rb"\\u([0-9a-fA-F]{4})")
+_ALIKE = 0.5
+"""The share of the words of a configuration that a text has if it may be that one."""
+_MAX_BYTES = 16_000_000
+_SHOWN = 5
+"""Files that were not compared and are named in the verdict."""
+_MOST_FILES = 5_000
+"""Files that nothing reads and that are new or changed, of which words are compared."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Gone:
+    """A switch, or an intent, of before: its files, and how they are read."""
+
+    name: str
+    files: list[Text]
+    kind: str
+    partly: bool = False
+    """Whether other files of it are read."""
+
+
+def not_checked(
+    sides: Sides,
+    planned: Iterable[tuple[Pair, Plan, Reading, Reading]],
+    paths: Sequence[str],
+    excludes: Callable[[Path], bool] | None,
+) -> Iterator[Finding]:
+    """Yield what was checked before and is not any more, each with the file that still holds it, if one does.
+
+    `planned` are the fabrics that change, with their plans, what they were, and what they are.
+    """
+    read, of_hosts = _read_now(sides)
+    unread = _Unread(sides, paths, read, of_hosts, excludes)
+    gone = list(_gone(tuple(planned), unread.is_unread_on_disk))
+    deleted: list[_Gone] = []
+    for one in gone:
+        place = unread.place_of(one)
+        if place is None:
+            deleted += [] if one.partly or all(unread.is_file_read(text) for text in one.files) else [one]
+            continue
+        path, why = place
+        part = " in part" if one.partly else ""
+        yield finding(
+            MISSING,
+            f"{one.name} is no longer checked{part}: {path} holds its {one.kind} and is not read, because {why}",
+            (one.name,),
+            (one.name,),
+            str(path),
+            located=Located(file=str(path), span=Span(1, 1, 1, 1)),
+        )
+    if deleted:
+        names = [name(one.name) for one in deleted]
+        are = "is" if len(names) == 1 else "are"
+        unseen = unread.not_compared
+        beyond = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
+        more = f"; not compared: {', '.join(unseen[:_SHOWN])}{beyond}" if unseen else ""
+        yield finding(
+            MISSING,
+            f"{listing(names)} {are} no longer checked, and nothing that looks like the configuration is left{more}",
+            (FABRIC, "deleted"),
+            (FABRIC,),
+            " ".join(names),
+            severity="error" if unseen else "note",
+        )
+
+
+def _read_now(sides: Sides) -> tuple[set[str], set[str]]:
+    """Return the files that are read now as those of switches or intents, and those that are read as files of hosts."""
+    of_hosts = {
+        os.path.abspath(text.display)  # noqa: PTH100
+        for pair in sides.pairs
+        if isinstance(pair.new, Inputs)
+        for host in pair.new.hosts
+        for _, text in host.files
+    }
+    every = {os.path.abspath(file) for pair in sides.pairs for _, files in files_of(pair.new) for file in files}  # noqa: PTH100
+    return every - of_hosts, of_hosts
+
+
+def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Callable[[Text], bool]) -> Iterator[_Gone]:
+    """Yield the switches that fabrics had and that none has now, and those of which a file is read no more.
+
+    A file that `is_left` where it was is read no more, whatever is read elsewhere under the name of its switch.
+
+    An intent that is gone stands for its switches.
+    """
+    come = {
+        device_change.name
+        for _, plan, _, _ in planned
+        for device_change in plan.devices
+        if device_change.kind == "added"
+    }
+    for pair, plan, before, after in planned:
+        if isinstance(pair.old, Text) and pair.new is None:
+            yield _Gone(name=pair.old.display, files=[pair.old], kind="text")
+            continue
+        for one in sorted(plan.devices, key=lambda device_change: natural(device_change.name)):
+            if one.kind == "removed" and one.name not in come:
+                sources = () if isinstance(pair.old, Text) else before.sources.get(one.name, ())
+                yield _Gone(name=one.name, files=_texts(sources), kind="configuration")
+        reported_names = {
+            device_change.name
+            for device_change in plan.devices
+            if device_change.kind == "removed" and device_change.name not in come
+        }
+        switches = {one.name for one in before.fabric.devices}
+        for device in sorted(
+            before.sources.keys() - reported_names if isinstance(pair.old, Inputs) else (), key=natural
+        ):
+            names = {source.name for source in after.sources.get(device, ())}
+            both = _are_files(pair) and device in after.sources
+            switch = device in switches
+            texts = zip(before.sources[device], _texts(before.sources[device]), strict=True)
+            if lost := [
+                text for source, text in texts if (both and source.name not in names) or (switch and is_left(text))
+            ]:
+                yield _Gone(name=device, files=lost, kind="configuration", partly=True)
+
+
+def _are_files(pair: Pair) -> bool:
+    return isinstance(pair.old, Inputs) and isinstance(pair.new, Inputs)
+
+
+def _texts(sources: Iterable[Source]) -> list[Text]:
+    return [
+        Text(display=source.display, path=source.path, held=source.held or b"", root=source.root) for source in sources
+    ]
+
+
+class _Unread:
+    """The files below the named paths that are not read now, of those that are new or have changed."""
+
+    def __init__(
+        self,
+        sides: Sides,
+        paths: Sequence[str],
+        read: set[str],
+        of_hosts: set[str],
+        excludes: Callable[[Path], bool] | None,
+    ) -> None:
+        self._former, self._paths, self._read, self._excludes = sides.former, paths, read, excludes
+        self._of_hosts = of_hosts
+        self._before = {
+            os.path.abspath(file)  # noqa: PTH100
+            for pair in sides.pairs
+            for _, files in files_of(pair.old)
+            for file in files
+        }
+        self._words: dict[Path, tuple[Counter[bytes], int]] | None = None
+        """The words of files and how many they are: a text with too few words is no switch's."""
+        self.not_compared: list[str] = []
+        """What may hold a configuration, and is not looked into."""
+
+    def is_file_read(self, text: Text) -> bool:
+        """Whether a file is read now, whichever switch it is of."""
+        return os.path.abspath(text.display) in self._read  # noqa: PTH100
+
+    def is_unread_on_disk(self, text: Text) -> bool:
+        """Whether a file lies where it did and is not read as that of a switch."""
+        return not self.is_file_read(text) and self._is_there(Path(text.display))
+
+    def place_of(self, one: _Gone) -> tuple[Path, str] | None:
+        """Return the file that holds what was read of a switch, and why it is not read."""
+        for text in one.files:
+            path = Path(text.display)
+            if not self.is_file_read(text) and self._is_there(path):
+                link = self._link_above(path)
+                return (link or path), self._why(path)
+            if (empty := self._empty_above(path)) is not None and empty not in self.not_compared:
+                self.not_compared.append(empty)
+        own = sum((_words_of(text) for text in one.files), Counter[bytes]())
+        least = _ALIKE * own.total()
+        large = ((path, words) for path, (words, total) in self._candidates().items() if total >= least)
+        alike = [(score, path) for path, words in large if (score := _share(own, words)) >= _ALIKE]
+        if not alike:
+            return None
+        path = max(alike, key=lambda found: (found[0], str(found[1])))[1]
+        return path, self._why(path)
+
+    def _is_there(self, path: Path) -> bool:
+        return os.path.lexists(path) or self._link_above(path) is not None
+
+    def _link_above(self, path: Path) -> Path | None:
+        """Return the first folder on the way to a file that is a link now."""
+        for top, folder in self._below(path):
+            if folder != top and folder.is_symlink():
+                return folder
+        return None
+
+    def _empty_above(self, path: Path) -> str | None:
+        """Return the folder of a file, if it is there with nothing in it and is a submodule: git keeps no other."""
+        for top, folder in self._below(path.parent):
+            empty = folder != top and folder.is_dir() and not any(folder.iterdir())
+            if empty and self._may_be_submodule(folder):
+                return f"{folder}, an empty folder, as of a submodule that is not checked out"
+        return None
+
+    def _may_be_submodule(self, folder: Path) -> bool:
+        """Whether a folder is a submodule, or below one, or git does not say."""
+        path = Path(os.path.realpath(folder))
+        return self._submodules is None or not self._submodules.isdisjoint((path, *path.parents))
+
+    @cached_property
+    def _submodules(self) -> frozenset[Path] | None:
+        return submodules_here()
+
+    def _below(self, path: Path) -> Iterator[tuple[Path, Path]]:
+        """Yield the named path that a path lies below with each step from there to it."""
+        for text in self._paths:
+            top = Path(text)
+            try:
+                parts = Path(os.path.abspath(path)).relative_to(os.path.abspath(top)).parts  # noqa: PTH100
+            except ValueError:
+                continue
+            at = top
+            yield top, at
+            for part in parts:
+                at = at / part
+                yield top, at
+            return
+
+    def _why(self, path: Path) -> str:
+        for top, here in self._below(path):
+            if here == top:
+                continue
+            if here.is_symlink():
+                return f"{here} is a link, which is not followed" if here != path else f"{here} is a link"
+            if why := file_reason(here.parent.name, here.name) if here == path else folder_reason(here.name):
+                return f"{here} is ignored as {why}"
+            if here != path and os.path.lexists(here / PATCHES):
+                return f"a folder with {PATCHES} is not searched ({here})"
+            if self._excludes is not None and self._excludes(here):
+                return f"`exclude` leaves out {here}"
+        if os.path.abspath(path) in self._of_hosts:  # noqa: PTH100
+            return "it is read as a file of a host"
+        if not any(self._below(path)):
+            return "it lies below none of the named paths"
+        return f"a file called {path.name} with this content is not recognised in a folder"
+
+    def _candidates(self) -> dict[Path, tuple[Counter[bytes], int]]:
+        if self._words is None:
+            self._words = {}
+            for path in self._find_changed_paths():
+                if len(self._words) >= _MOST_FILES:
+                    self.not_compared.append(f"files beyond the first {_MOST_FILES:,}")
+                    break
+                if _is_large(path):
+                    self.not_compared.append(f"{path}, of more than {_MAX_BYTES:,} bytes")
+                raw = _plain_bytes(Disk().text(path))
+                if not _is_text(raw):
+                    self.not_compared.append(f"{path}, which is no text")
+                words = _words(raw)
+                self._words[path] = words, words.total()
+        return self._words
+
+    def _find_changed_paths(self) -> Iterator[Path]:
+        """Yield what is not read and new or changed, below the named paths and then in the whole tree."""
+        seen = set(self._read)
+        for top in (*self._paths, os.path.relpath(_top(self._former))):
+            for here, folders, names in os.walk(top):
+                if ".git" in (*folders, *names) and here != top:
+                    self.not_compared.append(f"{here}, a repository of its own")
+                folders[:] = sorted(folder for folder in folders if folder != ".git")
+                for path in (Path(here, one) for one in sorted(names)):
+                    known = os.path.abspath(path)  # noqa: PTH100
+                    if known not in seen and not path.is_symlink() and self._is_new(path):
+                        yield path
+                    seen.add(known)
+
+    def _is_new(self, path: Path) -> bool:
+        was_read = os.path.abspath(path) in self._before  # noqa: PTH100
+        former = self._former
+        return was_read or not former.is_file(path) or not former.is_now(former.text(path))
+
+
+def _top(former: Former) -> Path:
+    """Return the folder of the tree."""
+    top = Path.cwd()
+    while former.key(top.parent) is not None and top != top.parent:
+        top = top.parent
+    return top
+
+
+def _words_of(text: Text) -> Counter[bytes]:
+    """Return the words of a text, nothing where it cannot be read."""
+    return _words(_plain_bytes(text))
+
+
+def _plain_bytes(text: Text) -> bytes:
+    """Return the bytes of a text without those that UTF-16 and UTF-32 put between them; none if it cannot be read."""
+    try:
+        raw = text.read_bytes(_MAX_BYTES)
+    except InputProblems:
+        return b""
+    return raw.removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE).replace(b"\0", b"") if b"\0" in raw else raw
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _words(raw: bytes) -> Counter[bytes]:
+    return Counter(_WORD.findall(_ESCAPED.sub(_decode_escape, raw)))
+
+
+def _decode_escape(escaped: re.Match[bytes]) -> bytes:
+    """Return the character that JSON and YAML spell by its number."""
+    return chr(int(escaped[1], 16)).encode("utf-8", "replace")
+
+
+def _is_large(path: Path) -> bool:
+    try:
+        return path.stat().st_size > _MAX_BYTES
+    except OSError:
+        return False
+
+
+def _share(own: Counter[bytes], other: Counter[bytes]) -> float:
+    """Return the share of its own words that another text has too; more words there change nothing."""
+    return (own & other).total() / max(1, own.total())

@@ -1,0 +1,55 @@
+"""Switches that left a fabric for another one: they are checked in the one that they were in, too."""
+
+from dataclasses import replace
+
+from nodrop.checking.run import Run
+from nodrop.checking.two_states import Pair, Sides, without
+from nodrop.inputs import Bundle, Inputs
+from nodrop.model.declared import Declared
+from nodrop.model.reading import Reading
+
+
+def with_those_that_left(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> Reading | None:
+    """Return the new state of a fabric with the switches that left it; None where none did.
+
+    What was stated of the fabric before holds for all of it. A switch is the same one by its name, unless the fabric
+    where it is now had one of that name before, or by the path of a file.
+    """
+    if not isinstance(pair.old, Inputs) or run.policies.work:
+        return None
+    remaining_bundles = _find_moved_bundles(pair, sides, before, after, run)
+    if not remaining_bundles:
+        return None
+    inputs = pair.new if isinstance(pair.new, Inputs) else Inputs()
+    whole_inputs = Inputs(
+        bundles=[*inputs.bundles, *remaining_bundles], hosts=list(inputs.hosts), stated=list(pair.old.stated)
+    )
+    beside = (run.read_declared_context(pair.old) or Declared()).over(
+        (run.read_declared_context(inputs) if inputs.stated else None) or Declared()
+    )
+    reading = run.again(whole_inputs, after, run.policies.reading(old=False), beside)
+    reading = replace(reading, fabric=replace(reading.fabric, name=before.fabric.name))
+    return without(reading, run.unread(whole_inputs))
+
+
+def _find_moved_bundles(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> list[Bundle]:
+    """Return the files of the switches that were in a fabric and are in another one."""
+    gone = {device.name for device in before.fabric.devices} - {device.name for device in after.fabric.devices}
+    paths = {source.display for name in gone for source in before.sources.get(name, ())}
+    bundles: list[Bundle] = []
+    for other in sides.pairs if gone else ():
+        if other is pair or other.same or not isinstance(other.new, Inputs):
+            continue
+        reading = run.reading(other.new, old=False)
+        if reading is None:
+            continue
+        was = run.reading(other.old, old=True) if isinstance(other.old, Inputs) else None
+        known_names = {device.name for device in was.fabric.devices} if was is not None else set[str]()
+        displays = {
+            source.display
+            for name, sources in reading.sources.items()
+            for source in sources
+            if name in gone - known_names or source.display in paths
+        }
+        bundles += [bundle for bundle in other.new.bundles if any(text.display in displays for _, text in bundle.files)]
+    return bundles

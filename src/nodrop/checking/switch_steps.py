@@ -1,0 +1,111 @@
+"""What one switch passes through while it is changed, where its own tool makes a change step by step."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from nodrop import platforms
+from nodrop.errors import InputProblems
+from nodrop.model.change import ByHand
+from nodrop.model.compare import apply_differences, differences
+from nodrop.model.fabric import Device
+from nodrop.model.intern import Interner
+from nodrop.model.reading import Reading
+from nodrop.plan.effects import bundle, shape_of, uncomputed
+from nodrop.plan.file_changes import parse_device
+from nodrop.plan.model import Plan, Share, When
+from nodrop.plan.order import Order
+from nodrop.plan.patches import by_hand
+from nodrop.plan.shares import Shares
+from nodrop.platforms.kit.editing import Budget
+
+_MOST = 8
+"""Kinds of changes of which one switch each is looked into."""
+
+
+class Inside(NamedTuple):
+    """One switch while a stage (counted from 1) goes on: `after` says what was done last of its change."""
+
+    stage: int
+    name: str
+    after: str
+    device: Device
+    when: When = "inside"
+
+
+class Insides:
+    """The states within switches, one switch for all on which facts of the same kinds change."""
+
+    def __init__(self, plan: Plan, old: Reading, shares: Shares) -> None:
+        self._old = old
+        self._shares = shares
+        found: dict[object, str] = {}
+        for change in plan.devices:
+            if change.kind == "changed" and change.parts:
+                found.setdefault(shape_of(change), change.name)
+        self._names = list(found.values())[:_MOST]
+        self.untried = max(0, len(found) - _MOST)
+        """Kinds of changes that are not looked into."""
+        self._by_hand = by_hand(plan)
+        self._known: dict[tuple[str, tuple[Share, ...]], list[tuple[int, str, Device]]] = {}
+        self._interner = Interner()
+
+    def of(self, order: Order) -> Iterator[Inside]:
+        """Yield the states within switches in an order."""
+        for name in self._names:
+            turns = [(at, stage.share(name)) for at, stage in enumerate(order.stages, 1) if name in stage.devices]
+            key = name, tuple(share for _, share in turns)
+            if key not in self._known:
+                self._known[key] = list(self._states(*key))
+            for turn, after, device in self._known[key]:
+                yield Inside(turns[turn][0], name, after, device)
+
+    def _states(self, name: str, shares: tuple[Share, ...]) -> Iterator[tuple[int, str, Device]]:
+        """Yield in which pass it is, what was done last, and the switch as it is then."""
+        files: Mapping[str, bytes] | None = bundle(self._old, name)
+        if files is None:
+            return
+        platform = self._old.fabric.device(name).platform
+        editor = platforms.editor(platform)
+        if editor is None:
+            return
+        budget, left = Budget(files), self._by_hand.get(name, {})
+        for turn, share in enumerate(shares):
+            every = uncomputed(self._shares.part(name, share))
+            known = [ByHand(change=change, line=left[change.subject]) for change in every if change.subject in left]
+            try:
+                edit = editor.edit(
+                    files, [change for change in every if change.subject not in left], name=name, budget=budget
+                )
+            except InputProblems:
+                return
+            edit = replace(edit, by_hand=(*edit.by_hand, *known))
+            before = self._shares.device(name, shares[:turn])
+            assert before is not None
+            was = parse_device(platform, name, files)
+            for after, then in platforms.states_of(platform, files, edit):
+                device = self._merge_device(before, was, parse_device(platform, name, then))
+                if device is not before:
+                    yield turn, after, device
+            files = {**files, **edit.files}
+
+    def _merge_device(self, before: Device, was: Device, device: Device) -> Device:
+        """Return a switch with what its files say otherwise now; what no file says stays."""
+        changed = {difference.path for difference in differences(was, device, whole_lists=True)}
+        return self._interner.device(apply_differences(before, device, lambda path, _old, _new: path in changed))
+
+
+def extract_neighborhood(reading: Reading, name: str) -> Reading:
+    """Return no more of a fabric than a switch and what it has cables to."""
+    fabric = reading.fabric
+    links = tuple(link for link in fabric.links if name in (link.a.node, link.b.node))
+    beside = {name, *(end.node for link in links for end in (link.a, link.b))}
+    devices = tuple(device for device in fabric.devices if device.name in beside)
+    hosts = tuple(host for host in fabric.hosts if host.name in beside)
+    return replace(reading, fabric=replace(fabric, devices=devices, links=links, hosts=hosts))
+
+
+def with_device(reading: Reading, device: Device) -> Reading:
+    """Return a fabric with one of its switches as it is given."""
+    devices = tuple(device if one.name == device.name else one for one in reading.fabric.devices)
+    return replace(reading, fabric=replace(reading.fabric, devices=devices))

@@ -1,0 +1,126 @@
+"""The two states of what a command names: fabrics found on each side, and which of them belong together."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nodrop.checking.policy import Policies
+from nodrop.inputs import Bundle, Disk, Inputs, Text, find
+from nodrop.model.reading import Note, Reading
+from nodrop.revisions import Former
+
+What = Inputs | Text
+"""A fabric to be read: files of switches, or an intent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One fabric on both sides; None where it is not."""
+
+    old: What | None
+    new: What | None
+    same: bool = False
+    """Whether no file of it has changed, nor what is stated of it."""
+
+    @property
+    def name(self) -> str:
+        """Where its files lie."""
+        return name_of(self.new if self.new is not None else self.old)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """What a command names, now and before."""
+
+    pairs: tuple[Pair, ...]
+    former: Former
+    notes: tuple[Note, ...] = ()
+
+
+def name_of(what: What | None) -> str:
+    """Return where the files of a fabric lie."""
+    return what.name if isinstance(what, Inputs) else what.display if what is not None else ""
+
+
+def without(reading: Reading, names: Collection[str]) -> Reading:
+    """Return a reading without some switches: those of which only one side is known."""
+    devices = tuple(device for device in reading.fabric.devices if device.name not in names)
+    return replace(reading, fabric=replace(reading.fabric, devices=devices)) if names else reading
+
+
+def sides(
+    paths: Sequence[str],
+    policies: Policies,
+    former: Former,
+    *,
+    platform: str | None = None,
+    devices: Callable[[What], frozenset[str]],
+) -> Sides:
+    """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
+    exclude, disk = policies.held.settings.config.excludes, Disk()
+    there = [path for path in paths if disk.fault(path) is None or former.fault(path) is not None]
+    new = find(there, platform, exclude=exclude)
+    old = find([path for path in paths if former.fault(path) is None], platform, exclude=exclude, disk=former)
+    stated_alike = policies.before == policies.now
+    ours, theirs = _by_key(new), _by_key(old)
+    pairs = []
+    for key in sorted(ours.keys() & theirs.keys()):
+        same = stated_alike and _unchanged(theirs[key], ours[key], former)
+        pairs.append(Pair(old=theirs[key], new=ours[key], same=same))
+    come = [ours[key] for key in sorted(ours.keys() - theirs.keys())]
+    gone = [theirs[key] for key in sorted(theirs.keys() - ours.keys())]
+    pairs += _renamed(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
+    pairs.sort(key=lambda one: (isinstance(one.new or one.old, Text), one.name))
+    return Sides(pairs=tuple(pairs), former=former, notes=tuple(_left_out(paths, former)))
+
+
+def _left_out(paths: Sequence[str], former: Former) -> Iterator[Note]:
+    """Yield a note of how many files below the paths are in neither state, as they are not checked out."""
+    keys = {key for path in paths if (key := former.key(path)) is not None}
+    number = sum(any(key in ("", one) or one.startswith(f"{key}/") for key in keys) for one in former.left_out)
+    if number:
+        files = "1 file is" if number == 1 else f"{number} files are"
+        yield Note(kind="sparse", message=f"{files} not checked out (sparse checkout), and left out of both states")
+
+
+def _by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
+    found: dict[tuple[str, str], What] = {("intent", text.display): text for text in inputs.all_intents()}
+    for fabric in inputs.fabrics():
+        found["files", str(Path(fabric.stated[0].display).parent) if fabric.stated else ""] = fabric
+    return found
+
+
+def _unchanged(old: What, new: What, former: Former) -> bool:
+    if isinstance(old, Text) or isinstance(new, Text):
+        return isinstance(old, Text) and former.is_now(old)
+    names = [[text.display for text in _texts(inputs)] for inputs in (old, new)]
+    problems = [*old.problems, *new.problems]
+    return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts(old))
+
+
+def _texts(inputs: Inputs) -> Iterator[Text]:
+    yield from inputs.stated
+    bundles: Iterable[Bundle] = (*inputs.bundles, *inputs.hosts)
+    yield from (text for bundle in bundles for _, text in bundle.files)
+
+
+def _renamed(come: list[What], gone: list[What], devices: Callable[[What], frozenset[str]]) -> Iterator[Pair]:
+    """Yield pairs of what has come and gone: those with most of their switches in common belong together."""
+    names: dict[int, frozenset[str]] = {}
+    if come and gone:
+        names = {id(one): devices(one) for one in (*come, *gone)}
+    scored = [
+        (-len(names[id(one)] & names[id(other)]) / len(names[id(one)] | names[id(other)]), at, number)
+        for at, one in enumerate(come)
+        for number, other in enumerate(gone)
+        if 2 * len(names[id(one)] & names[id(other)]) >= max(len(names[id(one)]), len(names[id(other)]), 1)
+        and isinstance(one, Text) == isinstance(other, Text)
+    ]
+    taken: set[int] = set()
+    for _, at, number in sorted(scored):
+        one, other = come[at], gone[number]
+        if not taken & {id(one), id(other)}:
+            taken |= {id(one), id(other)}
+            yield Pair(old=other, new=one)
+    yield from (Pair(old=None, new=one) for one in come if id(one) not in taken)
+    yield from (Pair(old=other, new=None) for other in gone if id(other) not in taken)

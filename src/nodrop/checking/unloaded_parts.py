@@ -1,0 +1,80 @@
+"""Parts of a switch's configuration that a change moves into files that a switch may never load."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nodrop import platforms
+from nodrop.checking.blocking_findings import finding
+from nodrop.checking.lost_facts import States
+from nodrop.engine.finding import Finding, Located
+from nodrop.errors import InputProblems
+from nodrop.locate import load
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Source
+from nodrop.model.subject import natural
+from nodrop.report.names import count, listing
+from nodrop.report.rulings import MISSING
+from nodrop.syntax.places import Span
+
+_SHOWN = 5
+"""Parts of a file that are named in one verdict."""
+_Supplied = Mapping[tuple[str, str], str]
+
+
+def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
+    """Yield a verdict on each file that says now what it did not say before in place of the file a switch starts with.
+
+    `changed` are fabrics in their former and present states. A switch is the same one by its name, in any fabric, or
+    by the path of a file. One that was not there before is compared with all that are gone.
+    """
+    states = [(before, after) for _, before, after in changed]
+    was = {name: sources for before, _ in states for name, sources in before.sources.items()}
+    at = {source.display: sources for sources in was.values() for source in sources}
+    now = {name for _, after in states for name in after.sources}
+    gone = [sources for name, sources in was.items() if name not in now]
+    for _, after in states:
+        for device in sorted(after.fabric.devices, key=lambda device: natural(device.name)):
+            sources = after.sources.get(device.name, ())
+            known_sources = was.get(device.name) or next(
+                (at[source.display] for source in sources if source.display in at), None
+            )
+            yield from _verdicts(device, sources, gone if known_sources is None else [known_sources])
+
+
+def _verdicts(device: Device, sources: tuple[Source, ...], known: Sequence[tuple[Source, ...]]) -> Iterator[Finding]:
+    name, platform = device.name, device.platform
+    if not sources or not known or [_content(sources)] == [_content(one) for one in known]:
+        return
+    said = _supplied(platform, sources)
+    before = {part for each in known if said for part in _supplied(platform, each)}
+    files: dict[str, list[str]] = {}
+    for file, part in said:
+        if (file, part) not in before:
+            files.setdefault(file, []).append(part)
+    for file, parts in files.items():
+        why = said[file, parts[0]]
+        more = f" and {count(len(parts) - _SHOWN, 'more part')}" if len(parts) > _SHOWN else ""
+        yield finding(
+            MISSING,
+            f"{name} is no longer checked in part: {listing(parts[:_SHOWN])}{more} "
+            f"{'is' if len(parts) == 1 else 'are'} taken from {file} now; {why}",
+            (name,),
+            (name,),
+            f"supplied by {file}",
+            located=Located(
+                file=next(source.display for source in sources if source.name == file), span=Span(1, 1, 1, 1)
+            ),
+        )
+
+
+def _content(sources: Iterable[Source]) -> list[tuple[str, str]]:
+    return sorted((source.name, source.digest) for source in sources)
+
+
+def _supplied(platform: str, sources: Iterable[Source]) -> _Supplied:
+    bundle: dict[str, bytes] = {}
+    for source in sources:
+        try:
+            bundle[source.name] = load(source)
+        except InputProblems:
+            continue
+    return platforms.supplied(platform, bundle)

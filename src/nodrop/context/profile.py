@@ -1,0 +1,169 @@
+"""A profile: bands for thresholds as YAML, `profiles/NAME.yaml` or a site's own file; faults name line and column."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from nodrop import units
+from nodrop.errors import InputProblems, Problem
+from nodrop.intent.load import validated
+from nodrop.intent.types import Scalar, Speed, Text
+from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
+from nodrop.model.types import meant
+from nodrop.paths import fault
+from nodrop.resources import home
+from nodrop.syntax.places import read_regular_file
+from nodrop.syntax.root import Root
+from nodrop.syntax.yaml import parse
+from nodrop.units import Misread
+
+FOLDER = "profiles"
+MAX_BYTES = 1_000_000
+_TO = " to "
+
+
+def _band(read: Callable[[str], int], pattern: str, example: str, unit: str) -> Scalar:
+    """Return the type of a band: `150kB`, or `150kB to 300kB`."""
+
+    def both(value: Any) -> Band:
+        low, to, high = (value if isinstance(value, str) else "").partition(_TO)
+        try:
+            band = Band(low=read(low.strip()), high=read(high.strip() if to else low.strip()))
+        except Misread as wrong:
+            raise Misread(f"{example}, a number or the least and the greatest", hint=wrong.hint) from None
+        if band.low > band.high:
+            raise Misread(f"{high.strip()}{_TO}{low.strip()}", f"{value}, which runs backwards")
+        return band
+
+    return Scalar(both, {"type": "string", "pattern": f"^({pattern})( +to +({pattern}))?$", "description": unit})
+
+
+_Bytes = Annotated[Band, _band(units.size_bytes, units.SIZE, "150kB or 150kB to 300kB", "bytes")]
+_Time = Annotated[Band, _band(units.time_ms, units.TIME, "200ms or 200ms to 400ms", "time")]
+_Percent = Annotated[Band, _band(units.percent, units.PERCENT, "5% or 5% to 20%", "percentage")]
+_Source = Annotated[Text, Field(description="who says so: a document, a paper, a file, a decision of the site")]
+
+
+class _Part(BaseModel):
+    """A mapping of the file: closed, and frozen once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Ecn(_Part):
+    """Marking of RDMA's queue, on ports of some speeds or of all."""
+
+    speeds: tuple[Speed, ...] = Field((), description="ports that it is about, such as [100G, 200G]; default: all")
+    min: _Bytes | None = Field(None, description="queue depth from which packets are marked")
+    max: _Bytes | None = Field(None, description="queue depth from which marking is at its most")
+    probability: _Percent | None = Field(None, description="share of packets that is marked then")
+    source: _Source
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Ecn":
+        _require_one(self, ("min", "max", "probability"))
+        return self
+
+
+class Watchdog(_Part):
+    """PFC watchdogs, at ports of one side or of all."""
+
+    side: Literal["hosts", "fabric"] | None = Field(
+        None, description="ports that it is about: towards hosts, or between switches; default: all"
+    )
+    detection: _Time | None = None
+    restoration: _Time | None = None
+    polling: _Time | None = None
+    actions: tuple[Literal["drop", "forward", "alert"], ...] = Field(
+        (), description="what it may do; default: anything"
+    )
+    source: _Source
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Watchdog":
+        _require_one(self, ("detection", "restoration", "polling", "actions"))
+        return self
+
+
+class Share(_Part):
+    """What the class of a purpose has of a port while all others are busy."""
+
+    purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default"] = Field(
+        description="kind of traffic that the class is for"
+    )
+    share: _Percent
+    source: _Source
+
+
+class ProfileFile(_Part):
+    """Bands for thresholds, timers and shares; of rows about the same, the first that fits a port counts."""
+
+    about: Text = Field(description="whose numbers these are, in a line")
+    ecn: tuple[Ecn, ...] = ()
+    watchdog: tuple[Watchdog, ...] = ()
+    shares: tuple[Share, ...] = ()
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "ProfileFile":
+        _require_one(self, ("ecn", "watchdog", "shares"))
+        return self
+
+
+def _require_one(base_model: BaseModel, keys: Sequence[str]) -> None:
+    """Refuse a part that has none of the keys."""
+    if all(getattr(base_model, key) in (None, ()) for key in keys):
+        raise Misread(f"at least one of {', '.join(keys)}", "no band")
+
+
+def names() -> tuple[str, ...]:
+    """Return the profiles that are shipped, sorted."""
+    return tuple(sorted(path.stem for path in home(FOLDER).glob("*.yaml")))
+
+
+def load_profile(named_display: str, root: Root | None = None) -> Profile:
+    """Return the profile that is shipped under a name, or that a file holds; InputProblems says what is wrong.
+
+    With a `root`, no link leads out of it; without one, the file is opened as it is named.
+    """
+    if named_display in names():
+        return loads_profile(
+            (home(FOLDER) / f"{named_display}.yaml").read_bytes(), f"{FOLDER}/{named_display}.yaml", named_display
+        )
+    path, wrong = Path(named_display), fault(named_display, root)
+    if wrong is not None or path.is_dir():
+        found, shown = (wrong.found, wrong.path) if wrong else ("a folder", named_display)
+        expected = f"a file, or a profile that is shipped: {', '.join(names())}"
+        raise InputProblems([Problem(path=shown, found=found, expected=expected, hint=meant(named_display, names()))])
+    return loads_profile(read_regular_file(path, named_display, MAX_BYTES, root), named_display, path.stem)
+
+
+def loads_profile(raw: bytes, display: str, name: str) -> Profile:
+    """Return the profile of this text, which problems name `display`."""
+    file = validated(parse(raw, display, max_bytes=MAX_BYTES), ProfileFile)
+    return Profile(
+        name=name,
+        ecn=tuple(
+            EcnBand(
+                speeds_mbps=row.speeds,
+                min_bytes=row.min,
+                max_bytes=row.max,
+                probability_percent=row.probability,
+                source=row.source,
+            )
+            for row in file.ecn
+        ),
+        watchdog=tuple(
+            WatchdogBand(
+                side="host" if row.side == "hosts" else row.side,
+                detection_ms=row.detection,
+                restoration_ms=row.restoration,
+                polling_ms=row.polling,
+                actions=row.actions,
+                source=row.source,
+            )
+            for row in file.watchdog
+        ),
+        shares=tuple(ShareBand(purpose=row.purpose, percent=row.share, source=row.source) for row in file.shares),
+    )

@@ -1,0 +1,158 @@
+"""From the text of a fabric.yaml to what it states; every fault names line and column."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeVar
+
+from nodrop.context.schema import MEDIUM, Class, Host, Policy, Stated, Watchdog
+from nodrop.errors import InputProblems, Problem
+from nodrop.intent.load import validated
+from nodrop.model import fabric
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import PURPOSES, End, HostPort, Link, Purpose, TrafficClass
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.syntax.yaml import Document, parse
+
+MAX_BYTES = 64_000_000
+_CABLE = re.compile(
+    r"([^\s:]{1,255}):(\S{1,255})(?:--| -- )([^\s:]{1,255}):(\S{1,255})(?: ([0-9]{1,7})m)?(?: (" + MEDIUM + "))?"
+)
+"""Two ends, a length, a medium, which begins with a letter; spaces around the dashes where a name holds two itself."""
+_EXAMPLE = "leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
+_T = TypeVar("_T")
+Keys = tuple[str | int, ...]
+
+
+def loads(raw: bytes, display: str) -> Declared:
+    """Read the text of a fabric.yaml, which problems name `display`."""
+    document = parse(raw, display, max_bytes=MAX_BYTES)
+    return declared(document, validated(document, Stated))
+
+
+def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
+    """Return what is stated below the keys `top` of a document; InputProblems holds what contradicts itself."""
+    problems: list[Problem] = []
+    cables = None if stated.cables is None else tuple(_cables(document, stated.cables, problems, top))
+    classes = None if stated.classes is None else tuple(_classes(document, stated.classes, problems, top))
+    if problems:
+        raise InputProblems(problems)
+    return Declared(
+        name=stated.name,
+        mode=stated.mode,
+        classes=classes,
+        roles=stated.roles,
+        models=stated.models,
+        cables=cables,
+        hosts=None if stated.hosts is None else tuple(_host(name, host) for name, host in stated.hosts.items()),
+        policy=None if stated.policy is None else _policy(stated.policy),
+    )
+
+
+def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: Keys) -> Iterator[Link]:
+    """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
+    first: dict[End, int] = {}
+    for index, text in enumerate(texts):
+        keys = (*top, "cables", index)
+        found = _CABLE.fullmatch(text)
+        if found is None:
+            problems.append(document.problem(keys, text, _EXAMPLE))
+            continue
+        a, b = sorted((End(found[1], found[2]), End(found[3], found[4])))
+        for end in (a, b):
+            if end in first:
+                line = document.place((*top, "cables", first[end]))[0]
+                expected = "one cable in each port"
+                problems.append(document.problem(keys, f"a second cable in {end}", expected, f"first at line {line}"))
+            first.setdefault(end, index)
+        yield Link(a=a, b=b, length_m=int(found[5]) if found[5] else UNKNOWN, media=found[6] or UNKNOWN)
+
+
+def _classes(
+    document: Document, classes: Mapping[str, Class], problems: list[Problem], top: Keys
+) -> Iterator[TrafficClass]:
+    """Yield the classes; a code point belongs to one of them, and `rest` are those that no other names."""
+    owners: dict[int | str, str] = {}
+    for name, traffic_class in classes.items():
+        for point in ("rest",) if traffic_class.dscp == "rest" else traffic_class.dscp:
+            if point in owners:
+                found = f"{point}, which belongs to {owners[point]}"
+                problems.append(document.problem((*top, "classes", name, "dscp"), found, "each code point once"))
+            owners.setdefault(point, name)
+    rest = tuple(point for point in range(64) if point not in owners)
+    for name, one in classes.items():
+        yield TrafficClass(
+            name=name,
+            purpose=one.purpose or _purpose(name),
+            dscp=rest if one.dscp == "rest" else one.dscp,
+            tc=_or_unknown(one.tc),
+            lossless=_or_unknown(one.lossless),
+            share_percent=_or_unknown(one.share),
+        )
+
+
+def _purpose(name: str) -> Purpose:
+    """Return what a class of this name is for, where its name says so."""
+    for word in PURPOSES:
+        if word == name:
+            return word
+    return "unknown"
+
+
+def _or_unknown(value: _T | None) -> _T | Unknown:
+    return UNKNOWN if value is None else value
+
+
+def _host(name: str, host: Host) -> fabric.Host:
+    return fabric.Host(
+        name=name,
+        group=host.group,
+        gpus=host.gpus,
+        nic=_or_unknown(host.nic),
+        spread=_or_unknown(host.spread),
+        ports=tuple(
+            HostPort(
+                name=port,
+                speed_mbps=_or_unknown(of.speed),
+                lanes=_or_unknown(of.lanes),
+                addresses=of.addresses,
+                bond=of.bond,
+            )
+            for port, of in host.ports.items()
+        ),
+        tos=_or_unknown(host.tos),
+        fifo_tos=_or_unknown(host.fifo_tos),
+        cnp_dscp=_or_unknown(host.cnp_dscp),
+        trust=_or_unknown(host.trust),
+        pfc_priorities=_or_unknown(host.pfc),
+        dcqcn=_or_unknown(host.dcqcn),
+        rdma_mtu_bytes=_or_unknown(host.rdma_mtu),
+        queue_pairs=_or_unknown(host.queue_pairs),
+        out_of_order=_or_unknown(host.out_of_order),
+    )
+
+
+def _policy(policy: Policy) -> fabric.Policy:
+    return fabric.Policy(
+        host_watchdog=_watchdog(policy.watchdog.hosts),
+        fabric_watchdog=_watchdog(policy.watchdog.fabric),
+        fabric_unwatched_roles=policy.watchdog.unwatched_roles,
+        rdma_mtu_bytes=_or_unknown(policy.rdma_mtu),
+        max_oversubscription=_or_unknown(policy.max_oversubscription),
+        lossless_pool_percent=_or_unknown(policy.lossless_pool),
+        rails=_or_unknown(policy.rails),
+        drained=policy.drained,
+    )
+
+
+def _watchdog(side: Watchdog | Literal["off"] | None) -> PfcWatchdog | None | Unknown:
+    if side is None:
+        return UNKNOWN
+    if isinstance(side, str):
+        return None
+    return PfcWatchdog(
+        priorities=side.priorities,
+        detection_ms=side.detection,
+        restoration_ms=side.restoration,
+        action=side.action,
+    )

@@ -1,0 +1,173 @@
+"""From a fabric to its fabric.yaml: what its switches' files cannot say and nothing else; the unknown is left out."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from nodrop.context.schema import MEDIUM
+from nodrop.errors import Unsupported
+from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
+from nodrop.model.qos import PfcWatchdog
+from nodrop.model.states import Unknown
+from nodrop.units import show_ids
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
+_PLAIN_CABLE = re.compile(r"(?!.*:(?: |$))[A-Za-z0-9][A-Za-z0-9._/+: -]*")
+_NODE, _PORT, _MEDIUM = re.compile(r"[^\s:]+"), re.compile(r"\S+"), re.compile(MEDIUM)
+_WORDS = ("null", "true", "false")
+"""What YAML takes for something else than text."""
+
+
+def spell(fabric: Fabric) -> str:
+    """Return the fabric.yaml of a fabric."""
+    return "\n".join(_lines(fabric)) + "\n"
+
+
+def _lines(fabric: Fabric) -> Iterator[str]:
+    yield "# What no switch file can say; `nodrop lint` reads it beside the devices."
+    yield f"name: {_text(fabric.name)}"
+    yield f"mode: {fabric.mode}"
+    yield from _block(
+        "classes", (f"{_text(traffic_class.name)}: {_class(traffic_class)}" for traffic_class in fabric.classes)
+    )
+    for key, attribute in (("roles", "role"), ("models", "model")):
+        stated = ((device.name, getattr(device, attribute)) for device in fabric.devices)
+        yield from _block(key, (f"{_text(name)}: {_text(fact)}" for name, fact in stated if isinstance(fact, str)))
+    yield from _block("cables", (f"- {_cable(link)}" for link in fabric.links), empty="[]")
+    yield from _block("hosts", (f"{_text(host.name)}: {_host(host)}" for host in fabric.hosts))
+    yield from _block("policy", _policy(fabric.policy))
+
+
+def _block(key: str, lines: Iterable[str], *, empty: str = "{}") -> Iterator[str]:
+    """Yield a key and what belongs to it."""
+    inside = [f"  {line}" for line in lines]
+    yield f"{key}:" if inside else f"{key}: {empty}"
+    yield from inside
+
+
+def _flow(**facts: str | int | bool | None | Unknown) -> str:
+    """Return the facts that are known as a mapping on one line; texts are spelt already."""
+    spelt = {True: "true", False: "false"}
+    known = ((key, value) for key, value in facts.items() if value is not None and not isinstance(value, Unknown))
+    return f"{{{', '.join(f'{key}: {spelt[v] if isinstance(v, bool) else v}' for key, v in known)}}}"
+
+
+def _text(text: str) -> str:
+    """Spell a text: as it stands where YAML takes it for just that, else in quotes."""
+    return text if _PLAIN.fullmatch(text) and text not in _WORDS else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    def escape_char(char: str) -> str:
+        if char.isprintable():
+            return char
+        return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
+
+    return "".join(map(escape_char, json.dumps(text, ensure_ascii=False)))
+
+
+def _text_or_none(text: str | Unknown | None) -> str | None:
+    return None if text is None or isinstance(text, Unknown) else _text(text)
+
+
+def _numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:
+    return numbers if isinstance(numbers, Unknown) else f"[{', '.join(map(str, numbers))}]"
+
+
+def _class(traffic_class: TrafficClass) -> str:
+    share = (
+        traffic_class.share_percent
+        if isinstance(traffic_class.share_percent, Unknown)
+        else f"{traffic_class.share_percent}%"
+    )
+    return _flow(
+        purpose=traffic_class.purpose,
+        dscp=f"[{show_ids(traffic_class.dscp)}]",
+        tc=traffic_class.tc,
+        lossless=traffic_class.lossless,
+        share=share,
+    )
+
+
+def _cable(link: Link) -> str:
+    """Spell a cable, with spaces around the dashes where others behind them could be taken for them."""
+    _require_spellable(link)
+    dashes = " -- " if "--" in f"-{link.b}" else "--"
+    length = "" if isinstance(link.length_m, Unknown) or link.length_m is None else f" {link.length_m}m"
+    media = "" if isinstance(link.media, Unknown) or link.media is None else f" {link.media}"
+    text = f"{link.a}{dashes}{link.b}{length}{media}"
+    return text if _PLAIN_CABLE.fullmatch(text) else _quoted(text)
+
+
+def _require_spellable(link: Link) -> None:
+    for end in (link.a, link.b):
+        if not _NODE.fullmatch(end.node) or not _PORT.fullmatch(end.port):
+            raise Unsupported(f"cables/{end}", "spaces in names, or a colon in that of a device, cannot be written")
+    if isinstance(link.media, str) and not _MEDIUM.fullmatch(link.media):
+        raise Unsupported(f"cables/{link.a}", f"a medium called {link.media!r} cannot be written")
+
+
+def _host(host: Host) -> str:
+    return _flow(
+        group=_text_or_none(host.group or None),
+        gpus=host.gpus,
+        nic=_text_or_none(host.nic),
+        spread=host.spread,
+        tos=host.tos,
+        fifo_tos=host.fifo_tos,
+        cnp_dscp=host.cnp_dscp,
+        trust=_text_or_none(host.trust),
+        pfc=_numbers(host.pfc_priorities),
+        dcqcn=host.dcqcn,
+        rdma_mtu=host.rdma_mtu_bytes,
+        queue_pairs=host.queue_pairs,
+        out_of_order=host.out_of_order,
+        ports=f"{{{', '.join(f'{_text(port.name)}: {_port(port)}' for port in host.ports)}}}",
+    )
+
+
+def _port(port: HostPort) -> str:
+    return _flow(
+        speed=port.speed_mbps if isinstance(port.speed_mbps, Unknown) else _gigabits(port.speed_mbps),
+        lanes=port.lanes,
+        addresses=f"[{', '.join(map(_quoted, port.addresses))}]" if port.addresses else None,
+        bond=None if port.bond is None else _text(port.bond),
+    )
+
+
+def _gigabits(mbps: int) -> str:
+    """Spell a speed exactly, however odd: 400G, 2.5G."""
+    return f"{mbps // 1000}.{mbps % 1000:03}".rstrip("0").rstrip(".") + "G"
+
+
+def _policy(policy: Policy) -> Iterator[str]:
+    sides = (("hosts", policy.host_watchdog), ("fabric", policy.fabric_watchdog))
+    stated = [
+        f"  {side}: {_watchdog(pfc_watchdog)}" for side, pfc_watchdog in sides if not isinstance(pfc_watchdog, Unknown)
+    ]
+    if policy.fabric_unwatched_roles:
+        stated.append(f"  unwatched_roles: [{', '.join(map(_text, policy.fabric_unwatched_roles))}]")
+    if stated:
+        yield "watchdog:"
+        yield from stated
+    if not isinstance(policy.rdma_mtu_bytes, Unknown):
+        yield f"rdma_mtu: {policy.rdma_mtu_bytes}"
+    if not isinstance(policy.max_oversubscription, Unknown):
+        yield f"max_oversubscription: {repr(policy.max_oversubscription).removesuffix('.0')}"
+    if not isinstance(policy.lossless_pool_percent, Unknown):
+        yield f"lossless_pool: {policy.lossless_pool_percent}%"
+    if not isinstance(policy.rails, Unknown):
+        yield f"rails: {policy.rails}"
+    if policy.drained:
+        yield f"drained: [{', '.join(map(_text, policy.drained))}]"
+
+
+def _watchdog(watchdog: PfcWatchdog | None) -> str:
+    if watchdog is None:
+        return '"off"'
+    return _flow(
+        priorities=_numbers(watchdog.priorities),
+        detection=None if watchdog.detection_ms is None else f"{watchdog.detection_ms}ms",
+        restoration=None if watchdog.restoration_ms is None else f"{watchdog.restoration_ms}ms",
+        action=watchdog.action,
+    )

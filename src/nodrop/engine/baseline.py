@@ -1,0 +1,236 @@
+"""Findings that were there when somebody began to look: kept in a file, and not told again while their facts stay.
+
+The file has, by rule and subject, the fingerprint of each finding and a digest of its facts, and nothing else: no line,
+no path, no text of a configuration. A finding with other facts, such as a worse value, is another one.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nodrop.engine.finding import Finding
+from nodrop.engine.suppressions import Ran
+from nodrop.errors import InputProblems, Problem
+from nodrop.model.subject import parse as parsed
+from nodrop.model.subject import sort_key, text
+from nodrop.syntax.places import quote_text, read_regular_file
+from nodrop.syntax.shapes import mapping
+from nodrop.syntax.yaml import Document, parse
+
+FILE = "nodrop.baseline.yaml"
+VERSION = "1"
+MAX_BYTES = 256_000_000
+"""What a baseline may hold: more than a million findings."""
+
+_HEAD = """\
+# Findings that were there before, made by `nodrop baseline`: they are counted, and told only if their facts change.
+# By rule and subject: the fingerprint of the finding and a digest of its facts, and how often where that is not once.
+"""
+_MARK = re.compile(r"([0-9a-f]{32}) ([0-9a-f]{16})(?: x([1-9][0-9]{0,8}))?")
+_LONGEST = 900
+"""How many characters of a subject are written: it is there for people, and to tell what has ended."""
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+
+Key = tuple[str, str]
+"""The fingerprint of a finding, and the digest of its facts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What is known of findings of one key: their rule, their subject as text, and how many there were."""
+
+    rule: str
+    subject: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The findings that were there, by key."""
+
+    entries: Mapping[Key, Entry] = field(default_factory=dict)
+
+    def fingerprints(self) -> frozenset[str]:
+        """Return the fingerprints, whatever the facts."""
+        return frozenset(fingerprint for fingerprint, _ in self.entries)
+
+
+def digest(finding: Finding) -> str:
+    """Return a digest of a finding's facts, but for those that are lines of a file: `line`, `first_line`."""
+    facts = [[name, value] for name, value in sorted(finding.facts.items()) if name.rpartition("_")[2] != "line"]
+    return hashlib.blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
+
+
+def keys(finding: Finding) -> Iterator[Key]:
+    """Yield the key of a finding, and those that it had under former names of its rule."""
+    facts = digest(finding)
+    yield from ((fingerprint, facts) for fingerprint in (finding.fingerprint, *finding.former))
+
+
+def find_baseline_key(baseline: Baseline, finding: Finding) -> Key | None:
+    """Return the key by which a baseline knows a finding; None where it does not."""
+    return next((key for key in keys(finding) if key in baseline.entries), None)
+
+
+def settle(findings: Sequence[Finding], baseline: Baseline) -> tuple[list[Finding], dict[Key, int]]:
+    """Mark the findings that a baseline knows and nobody suppressed; count by key also those that are suppressed."""
+    fingerprints = baseline.fingerprints()
+    settled, met = list(findings), Counter[Key]()
+    for number, finding in enumerate(findings):
+        if finding.fingerprint not in fingerprints and fingerprints.isdisjoint(finding.former):
+            continue
+        if (key := find_baseline_key(baseline, finding)) is None:
+            continue
+        met[key] += 1
+        if finding.suppressed is None:
+            settled[number] = replace(finding, baselined=True)
+    return settled, dict(met)
+
+
+def surplus(hidden: Iterable[Finding], baseline: Baseline, met: Mapping[Key, int]) -> set[int]:
+    """Return the identities of hidden findings of which there are more than there were: which are new, nobody knows."""
+    many = {key for key, count in met.items() if count > baseline.entries[key].times}
+    if not many:
+        return set()
+    return {id(finding) for finding in hidden if finding.baselined and find_baseline_key(baseline, finding) in many}
+
+
+def gone(baseline: Baseline, met: Iterable[Key], ran: Sequence[Ran], names: Mapping[str, str]) -> dict[Key, Entry]:
+    """Return the entries that no finding has any more, where their rules were run and could decide."""
+    there = set(met)
+    devices = {device for one in ran for device in one.devices}
+    remaining_entries = {key: entry for key, entry in baseline.entries.items() if key not in there}
+    return {key: entry for key, entry in remaining_entries.items() if _decided(entry, ran, names, devices)}
+
+
+def _decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str], devices: set[str]) -> bool:
+    subject = parsed(entry.subject)
+    if not subject[0].startswith("@") and subject[0] not in devices:
+        return False
+    rule = names.get(entry.rule)
+    return rule is not None and any(one.decided(rule, subject) for one in ran)
+
+
+def updated(
+    before: Baseline, findings: Iterable[Finding], ended: Mapping[Key, Entry], *, prune: bool
+) -> tuple[Baseline, int, int]:
+    """Return a baseline with the findings of now, how many are new, and how many have other facts than before.
+
+    What was there and has ended is kept unless it is to be pruned, and so is what was not judged; an entry of which a
+    finding has other facts now gives way to that.
+    """
+    entries: dict[Key, Entry] = {}
+    formerly: set[str] = set()
+    for finding in findings:
+        key = (finding.fingerprint, digest(finding))
+        entry = entries.get(key) or Entry(rule=finding.rule, subject=text(finding.subject), times=0)
+        entries[key] = replace(entry, times=entry.times + 1)
+        formerly.update(finding.former)
+    now = {fingerprint for fingerprint, _ in entries}
+    fingerprints = before.fingerprints()
+    new = sum(key not in before.entries and key[0] not in fingerprints for key in entries)
+    other = sum(key not in before.entries and key[0] in fingerprints for key in entries)
+    for key, entry in before.entries.items():
+        if key in entries:
+            if not prune:
+                entries[key] = replace(entries[key], times=max(entry.times, entries[key].times))
+        elif key[0] not in now | formerly and not (prune and key in ended):
+            entries[key] = entry
+    return Baseline(entries=entries), new, other
+
+
+def spell(baseline: Baseline) -> str:
+    """Return the text of a baseline, in the order of rules and subjects."""
+    rules: dict[str, dict[str, list[str]]] = {}
+    for (fingerprint, facts), entry in baseline.entries.items():
+        times = f" x{entry.times}" if entry.times > 1 else ""
+        rules.setdefault(entry.rule, {}).setdefault(entry.subject, []).append(f"{fingerprint} {facts}{times}")
+    lines = [_HEAD, f"version: {VERSION}\n", "findings:\n" if rules else "findings: {}\n"]
+    for rule, subjects in sorted(rules.items()):
+        lines.append(f"  {rule}:\n")
+        for subject, marks in sorted(subjects.items(), key=lambda item: (sort_key(parsed(item[0])), item[0])):
+            mark = marks[0] if len(marks) == 1 else f"[{', '.join(sorted(marks))}]"
+            lines.append(f"    {_quoted(subject)}: {mark}\n")
+    return "".join(lines)
+
+
+def _quoted(subject: str) -> str:
+    """Return a subject as a key of YAML; of one that parsers would give up on, as much as they read."""
+    if _PLAIN.fullmatch(subject) and len(subject) <= _LONGEST:
+        return subject
+    said, room = "", _LONGEST
+    for char in subject.encode("utf-8", "backslashreplace").decode():
+        piece = f"\\{char}" if char in '"\\' else char if " " <= char <= "~" else f"\\U{ord(char):08x}"
+        room -= len(piece)
+        if room < 0:
+            break
+        said += piece
+    return f'"{said}"'
+
+
+def load(path: Path, display: str | None = None) -> Baseline:
+    """Read a baseline; InputProblems names the line of everything in it that `spell` would not have written."""
+    shown = display or str(path)
+    return loads(read_regular_file(path, shown, MAX_BYTES), shown)
+
+
+def loads(raw: bytes, display: str) -> Baseline:
+    """Read a baseline from its text, which problems name `display`; InputProblems as of `load`."""
+    return Baseline(entries=_Loader(parse(raw, display, max_bytes=MAX_BYTES)).entries())
+
+
+class _Loader:
+    """A document on its way to a baseline."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.problems: list[Problem] = []
+
+    def entries(self) -> dict[Key, Entry]:
+        data = mapping(self.document.data)
+        expected = "the keys version and findings, as `nodrop baseline` writes them"
+        if not {"version", "findings"} <= data.keys():
+            self._stop((), "no baseline", expected)
+        if extra := sorted(map(str, data.keys() - {"version", "findings"})):
+            self._stop((extra[0],), f"the key {quote_text(extra[0])}", expected)
+        if data["version"] != VERSION:
+            self._stop(("version",), f"version {quote_text(str(data['version']))}", VERSION)
+        found: dict[Key, Entry] = {}
+        for rule, subjects in self._mapping(("findings",), data["findings"]):
+            for subject, marks in self._mapping(("findings", rule), subjects):
+                for key, times in self._marks(("findings", rule, subject), marks):
+                    found[key] = Entry(rule=rule, subject=subject, times=times)
+        if self.problems:
+            raise InputProblems(self.problems)
+        return found
+
+    def _mapping(self, at: tuple[str, ...], value: object) -> Iterable[tuple[str, object]]:
+        if value is None or value == {}:
+            return ()
+        if not isinstance(value, dict):
+            self._note(at, "no mapping", "keys with values")
+            return ()
+        return value.items()
+
+    def _marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[Key, int]]:
+        for one in value if isinstance(value, list) else [value]:
+            match = _MARK.fullmatch(one) if isinstance(one, str) else None
+            if match is None:
+                self._note(at, "no fingerprint with a digest", "32 and 16 hexadecimal digits")
+            else:
+                yield (match[1], match[2]), int(match[3] or 1)
+
+    def _note(self, at: tuple[str, ...], found: str, expected: str) -> None:
+        line, column = self.document.place(at)
+        problem = Problem(path=self.document.path, line=line, column=column, found=found, expected=expected)
+        self.problems.append(problem)
+        if len(self.problems) >= 20:
+            raise InputProblems(self.problems)
+
+    def _stop(self, at: tuple[str, ...], found: str, expected: str) -> None:
+        self._note(at, found, expected)
+        raise InputProblems(self.problems)

@@ -1,0 +1,252 @@
+"""From Jinja2's tree to ours: each node is whitelisted here and given a type, or refused at its place."""
+
+from collections.abc import Mapping
+from functools import reduce
+from math import isfinite
+
+from jinja2 import nodes as jinja
+
+from nodrop.engine import nodes
+from nodrop.engine.located_text import MayBeNone, Written
+from nodrop.engine.nodes import (
+    Attribute,
+    Call,
+    Comparison,
+    Constant,
+    Items,
+    Name,
+    Node,
+    Sign,
+    may_be_none,
+    present,
+    text,
+)
+from nodrop.engine.vocabulary import Kind, Word, vocabulary
+from nodrop.model.fabric import End
+from nodrop.model.types import Type, attributes, join, label, meant, nearest, type_of
+
+MAX_DEPTH, MAX_NODES = 32, 200
+MAX_NUMBER, MAX_TEXT = 2**63, 200
+
+_COMPARISONS: Mapping[str, Comparison] = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "lteq": "<=",
+    "gt": ">",
+    "gteq": ">=",
+    "in": "in",
+    "notin": "not in",
+}
+_SIGNS: Mapping[type[jinja.Node], Sign] = {jinja.Add: "+", jinja.Sub: "-", jinja.Mul: "*", jinja.Div: "/"}
+_KINDS: Mapping[type[jinja.Node], Kind] = {jinja.Filter: "filter", jinja.Test: "test", jinja.Call: "function"}
+_REFUSED: Mapping[type[jinja.Node], str] = {
+    jinja.Getitem: "a subscript",
+    jinja.CondExpr: "an inline `if`",
+    jinja.Concat: "`~`",
+    jinja.Pow: "`**`",
+    jinja.FloorDiv: "`//`",
+    jinja.Mod: "`%`",
+    jinja.Pos: "a `+` before a number",
+    jinja.Dict: "a mapping",
+}
+
+
+class Checker:
+    """Checks the expressions of one text; those of a message are counted together."""
+
+    def __init__(self, written: Written, names: Mapping[str, Type]) -> None:
+        self.written, self.names = written, names
+        self.nodes = 0
+
+    def check(self, node: jinja.Node, surely: frozenset[Node], depth: int = 1) -> Node:
+        """Return the typed node; `surely` are those known not to be None where this one is evaluated."""
+        self.nodes += 1
+        if depth > MAX_DEPTH:
+            raise self.written.fault("expressions in expressions", f"at most {MAX_DEPTH} levels")
+        if self.nodes > MAX_NODES:
+            raise self.written.fault(f"more than {MAX_NODES} names, values and signs", f"at most {MAX_NODES}")
+
+        def below(child: jinja.Node) -> Node:
+            return self.check(child, surely, depth + 1)
+
+        match node:
+            case jinja.Const():
+                return self._constant(node.value)
+            case jinja.Name():
+                return self._name(node.name)
+            case jinja.Getattr():
+                return self._attribute(below(node.node), node.attr)
+            case jinja.Tuple() | jinja.List():
+                return _items([below(item) for item in node.items])
+            case jinja.Not():
+                return nodes.Not(below(node.node))
+            case jinja.Neg():
+                return nodes.Negative(self._number(below(node.node), surely, "-"))
+            case jinja.And() | jinja.Or():
+                both = isinstance(node, jinja.And)
+                left = below(node.left)
+                right = self.check(node.right, surely | present(left, holds=both), depth + 1)
+                return nodes.Logic("and" if both else "or", left, right)
+            case jinja.Compare():
+                first = below(node.expr)
+                rest = [(_COMPARISONS[operand.op], below(operand.expr)) for operand in node.ops]
+                return self._compare(first, rest, surely)
+            case jinja.Add() | jinja.Sub() | jinja.Mul() | jinja.Div():
+                sign = _SIGNS[type(node)]
+                left, right = (self._number(below(side), surely, sign) for side in (node.left, node.right))
+                return nodes.Arithmetic(sign, left, right)
+            case jinja.Test(name="none", args=[]):
+                return nodes.IsNone(below(node.node))
+            case jinja.Call() | jinja.Filter() | jinja.Test():
+                if node.kwargs or node.dyn_args is not None or node.dyn_kwargs is not None:
+                    raise self.written.fault("an argument with a name or a star", "arguments one after the other")
+                word = self._word(node)
+                subject = [] if isinstance(node, jinja.Call) else [node.node]
+                return self._call(word, [below(expr) for expr in (*subject, *node.args) if expr is not None], surely)
+        kind = type(node)
+        raise self.written.fault(_REFUSED.get(kind, f"`{kind.__name__.lower()}`"), "something that rules may say")
+
+    def check_printable(self, node: jinja.Node, surely: frozenset[Node]) -> Node:
+        """Return the typed node of a message: a number, a text or a list of them."""
+        found_node = self.check(node, surely)
+        inside = found_node.type.element or Type()
+        if any(owner is not End for owner in found_node.type.owners + inside.owners) or inside.element is not None:
+            raise self.written.fault(
+                f"`{text(found_node)}` in a message", "a number, a text or a list of them", at=text(found_node)
+            )
+        return found_node
+
+    def _constant(self, value: object) -> Constant:
+        if isinstance(value, int | float) and (abs(value) > MAX_NUMBER or not isfinite(value)):
+            raise self.written.fault("a huge number", "at most 2**63")
+        if isinstance(value, str) and len(value) > MAX_TEXT:
+            raise self.written.fault(f"a text of {len(value)} characters", f"at most {MAX_TEXT}")
+        assert value is None or isinstance(value, str | int | float | bool)
+        return Constant(value, type_of(type(value)))
+
+    def _name(self, name: str) -> Name:
+        if name not in self.names:
+            raise self.written.fault(f"no name `{name}` here", hint=nearest(name, self.names), at=name)
+        return Name(name, self.names[name])
+
+    def _attribute(self, node: Node, name: str) -> Attribute:
+        owners, before = node.type.owners, f"{text(node)}."
+        if not owners or node.type.kinds != set(map(label, owners)):
+            described = node.type.describe()
+            raise self.written.fault(
+                f"`.{name}` of {described}", "an attribute of the model", at=before + name, after=before
+            )
+        for owner in owners:
+            if name not in attributes(owner):
+                hint = _nearest_attribute(name, attributes(owner))
+                raise self.written.fault(f"{label(owner)} has no `{name}`", hint=hint, at=before + name, after=before)
+        return Attribute(node, name, reduce(join, (attributes(owner)[name] for owner in owners)))
+
+    def _compare(self, first_node: Node, rest: list[tuple[Comparison, Node]], surely: frozenset[Node]) -> Node:
+        left = first_node
+        for sign, right in rest:
+            other_kind = right.type
+            if sign in ("in", "not in"):
+                other_kind = self._list(right, surely, sign).type.element or Type()
+            elif sign not in ("==", "!="):
+                self._number(left, surely, sign)
+                self._number(right, surely, sign)
+            if not _may_equal(left.type, other_kind):
+                raise self.written.fault(
+                    f"{left.type.describe()} `{sign}` {right.type.describe()}", "things alike", at=text(left)
+                )
+            self._require_words(left, other_kind)
+            self._require_words(right, left.type)
+            left = right
+        return nodes.Compare(first_node, tuple(rest))
+
+    def _number(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
+        if not node.type.number:
+            raise self.written.fault(f"`{sign}` with {node.type.describe()}", "a number", at=text(node))
+        self._require_present(node, surely, sign)
+        return node
+
+    def _list(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
+        if node.type.kinds != {"a list"}:
+            raise self.written.fault(f"`{sign}` {node.type.describe()}", "a list", at=text(node))
+        self._require_present(node, surely, sign)
+        return node
+
+    def _require_present(self, node: Node, surely: frozenset[Node], sign: str) -> None:
+        if may_be_none(node, surely):
+            said = text(node)
+            hint = f"deal with that first: `{said} and …`, or in `when`"
+            fault = self.written.fault(f"`{sign}` with `{said}`, which may be none", hint=hint, at=said)
+            raise MayBeNone(fault.problems)
+
+    def _require_words(self, node: Node, kind: Type) -> None:
+        """Refuse a text that is none of the words which the other side may be."""
+        words = {word for word in kind.words if isinstance(word, str)}
+        for each in (node, *(node.items if isinstance(node, Items) else ())):
+            value = each.value if isinstance(each, Constant) else None
+            if isinstance(value, str) and words and str not in kind.scalars and value not in words:
+                raise self.written.fault(f"`{value}`", kind.describe(), hint=meant(value, words), at=value)
+
+    def _word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> Word:
+        kind = _KINDS[type(node)]
+        name = getattr(node.node, "name", "") if isinstance(node, jinja.Call) else node.name
+        if isinstance(node, jinja.Call) and not isinstance(node.node, jinja.Name):
+            raise self.written.fault("a call of something that is no name", "a function of the vocabulary")
+        if word := vocabulary().get((kind, name)):
+            return word
+        others = [sort for sort, known in vocabulary() if known == name]
+        hint = nearest(name, (known for sort, known in vocabulary() if sort == kind))
+        raise self.written.fault(f"no {kind} `{name}`", hint=f"it is a {others[0]}" if others else hint, at=name)
+
+    def _call(self, word: Word, arguments: list[Node], surely: frozenset[Node]) -> Call:
+        if not word.required <= len(arguments) <= len(word.parameters):
+            expected = " and ".join(name for name, _ in word.parameters) or "nothing"
+            hint = "a list needs brackets of its own: `((1, 2))`" if word.kind == "test" else ""
+            raise self.written.fault(f"`{word.name}` of {len(arguments)} things", expected, hint=hint, at=word.name)
+        for (name, kind), node in zip(word.parameters, arguments, strict=False):
+            if not accepts(kind, node.type):
+                found = f"{node.type.describe()} as {name} of `{word.name}`"
+                raise self.written.fault(found, kind.describe(), at=text(node))
+            if not kind.none:
+                self._require_present(node, surely, word.name)
+            self._require_words(node, kind)
+        return Call(word, tuple(arguments))
+
+
+def _items(items: list[Node]) -> Items:
+    return Items(tuple(items), Type(element=reduce(join, (item.type for item in items), Type())))
+
+
+def _may_equal(left: Type, right: Type) -> bool:
+    """Whether values of the two types can ever be equal."""
+    if left.anything or right.anything or not left.kinds or not right.kinds:
+        return True
+    if left.element is not None and right.element is not None:
+        return _may_equal(left.element, right.element)
+    return bool(left.kinds & right.kinds)
+
+
+def accepts(wanted: Type, given: Type) -> bool:
+    """Whether a parameter takes what is given, None and UNKNOWN aside."""
+    if wanted.anything:
+        return True
+    if wanted.element is not None and given.element is not None:
+        inside, needed = given.element, wanted.element
+        if not accepts(needed, inside) or (inside.none and not needed.none):
+            return False
+    return not given.anything and given.kinds <= wanted.kinds
+
+
+def _nearest_attribute(name: str, known_types: Mapping[str, Type]) -> str:
+    """Return the attribute that was meant: one of the owner's, else one a step further down."""
+    further = sorted(
+        f"{step}.{inner}"
+        for step, kind in known_types.items()
+        for owner in kind.owners
+        for inner in attributes(owner)
+        if meant(name, [inner])
+    )
+    if further and not meant(name, known_types):
+        return f"did you mean `{further[0]}`?"
+    return nearest(name, known_types)

@@ -1,0 +1,198 @@
+"""Python out of typed expressions: one function per rule, which judges all items that it is given in one loop.
+
+    def judge(items, n_fabric, n_options, index):
+        outcomes = []
+        for n_device, n_interface in items:
+            try:
+                outcomes.append(bool((WHEN) and not (ASSERT)))
+            except Exception as why:
+                outcomes.append(why)
+        return outcomes
+
+Only checked nodes come here: names are the scope's, behind `n_`; attributes are the model's; options and facts are
+keys; constants are written by `repr`; words are reached as `w0`, `w1` …. There are no builtins, and nothing else to
+name.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from nodrop.engine.nodes import (
+    Arithmetic,
+    Attribute,
+    Call,
+    Compare,
+    Constant,
+    IsNone,
+    Items,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Not,
+    may_be_none,
+    text,
+)
+from nodrop.model.states import UNKNOWN, UnknownFact
+from nodrop.model.types import Record
+
+Outcome = bool | Exception
+"""What became of one item: whether it is at fault, or the UnknownFact, with its path, or crash that left it open."""
+
+
+class Missing(UnknownFact):
+    """An UNKNOWN fact, by its path."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(path)
+
+
+def judge(
+    names: Sequence[str], constants: Sequence[str], when: Node | None, claim: Node
+) -> Callable[..., list[Outcome]]:
+    """Return the function that checks items, tuples in the order of `names`; it takes constants and index too."""
+    source = _Source()
+    condition = " and ".join(f"({part})" for part in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
+    return source.compiled(
+        "judge",
+        [
+            f"def judge(items, {_parameters(constants)}index):",
+            "    outcomes = []",
+            f"    for ({_parameters(names)}) in items:",
+            "        try:",
+            f"            outcomes.append(bool({condition}))",
+            "        except Exception as why:",
+            "            outcomes.append(why)",
+            "    return outcomes",
+        ],
+    )
+
+
+def value(names: Iterable[str], node: Node) -> Callable[..., Any]:
+    """Return the function that gives the value of one expression; it takes the names in order and the index."""
+    source = _Source()
+    body = source.of(node)
+    return source.compiled("value", [f"def value({_parameters(names)}index):", f"    return {body}"])
+
+
+def _parameters(names: Iterable[str]) -> str:
+    return "".join(f"n_{name}, " for name in names)
+
+
+@dataclass(slots=True)
+class _Source:
+    """Python source as it grows: the temporary names it has used, and what it refers to from outside."""
+
+    temporaries: int = 0
+    outside: dict[str, object] = field(
+        default_factory=lambda: {
+            "__builtins__": {},
+            "UNKNOWN": UNKNOWN,
+            "Exception": Exception,
+            "bool": bool,
+            "known": _raise_missing,
+            "property_of": _property_of,
+        }
+    )
+
+    def compiled(self, name: str, lines: list[str]) -> Callable[..., Any]:
+        """Return the function `name` that the lines define."""
+        code = compile("\n".join(lines), f"<rule: {name}>", "exec", dont_inherit=True)
+        exec(code, self.outside)  # noqa: S102 -- the source is ours, made of whitelisted nodes
+        made: Callable[..., Any] = self.outside[name]  # type: ignore[assignment]
+        return made
+
+    def of(self, node: Node, *, lenient: bool = False) -> str:
+        """Return the node as a Python expression in brackets; where `lenient`, UNKNOWN is passed on and not raised."""
+        match node:
+            case Constant():
+                return f"({node.value!r})"
+            case Name():
+                return f"n_{node.name}"
+            case Attribute():
+                return self.attribute(node, lenient=lenient)
+            case Items():
+                return f"({''.join(f'{self.of(item)}, ' for item in node.items)})"
+            case Not():
+                return f"(not {self.of(node.node)})"
+            case Negative():
+                return f"(-{self.of(node.node)})"
+            case Logic():
+                return f"({self.of(node.left)} {node.word} {self.of(node.right)})"
+            case Compare():
+                remainder = " ".join(f"{sign} {self.of(right)}" for sign, right in node.rest)
+                return f"({self.of(node.first)} {remainder})"
+            case Arithmetic():
+                return f"({self.of(node.left)} {node.sign} {self.of(node.right)})"
+            case IsNone():
+                return f"({self.of(node.node)} is None)"
+            case Call():
+                return self.call(node, lenient=lenient)
+
+    def attribute(self, node: Attribute, *, lenient: bool) -> str:
+        """Return an attribute; of None it is None, and UNKNOWN is raised where it is met."""
+        owner = self.of(node.of, lenient=lenient)
+        stops = [*(["None"] if may_be_none(node.of) else []), *(["UNKNOWN"] if lenient else [])]
+        guard = ""
+        if stops:
+            kept_temporary = self.temporary()
+            tests = [
+                f"({kept_temporary} := {owner}) is {stops[0]}",
+                *(f"{kept_temporary} is {stop}" for stop in stops[1:]),
+            ]
+            owner, guard = kept_temporary, f"{kept_temporary} if {' or '.join(tests)} else "
+        read = f"{owner}.{node.name}"
+        if isinstance(node.of.type.owners[0], Record):
+            read = f"{owner}[{node.name!r}]"
+        elif node.reads_property:
+            read = f"property_of({owner}, {node.name!r}, {text(node)!r}, {lenient})"
+        if node.type.unknown and not lenient:
+            read = self.raising(read, text(node))
+        return f"({guard}{read})"
+
+    def call(self, node: Call, *, lenient: bool) -> str:
+        """Return a word with its arguments; a parameter that may be UNKNOWN is given it."""
+        name = f"w{len(self.outside)}"
+        self.outside[name] = _wrap_word(node.word.function, text(node), lenient=lenient)
+        given = [
+            self.of(argument, lenient=kind.unknown)
+            for argument, (_, kind) in zip(node.arguments, node.word.parameters, strict=False)
+        ]
+        called = f"{name}({', '.join([*given, *(['index=index'] if node.word.indexed else [])])})"
+        return self.raising(called, text(node)) if node.type.unknown and not lenient else called
+
+    def raising(self, read: str, path: str) -> str:
+        """Return the value that was read; raise if it is UNKNOWN."""
+        kept_temporary = self.temporary()
+        return f"({kept_temporary} if ({kept_temporary} := {read}) is not UNKNOWN else known({path!r}))"
+
+    def temporary(self) -> str:
+        """Return a name that nothing else has."""
+        self.temporaries += 1
+        return f"t{self.temporaries}"
+
+
+def _raise_missing(path: str) -> NoReturn:
+    raise Missing(path) from None
+
+
+def _property_of(owner: object, name: str, path: str, lenient: bool) -> object:
+    """Return a property, which meets UNKNOWN without knowing its own path."""
+    try:
+        return getattr(owner, name)
+    except UnknownFact:
+        return UNKNOWN if lenient else _raise_missing(path)
+
+
+def _wrap_word(function: Callable[..., object], written: str, *, lenient: bool) -> Callable[..., object]:
+    """Return a word that names the missing fact: its own text, else the call as it is written."""
+
+    def ask(*arguments: object, **index: object) -> object:
+        try:
+            return function(*arguments, **index)
+        except UnknownFact as unknown:
+            return UNKNOWN if lenient else _raise_missing(str(unknown) or written)
+
+    return ask

@@ -1,0 +1,115 @@
+"""Whether a rule can ever speak: conditions that contradict themselves, or each other, in every fabric there could be.
+
+The conditions are taken apart as a proof would: `and` gives two goals, `or` two cases, and what is left are facts of
+single values, which are kept together until they leave none that would do. What this cannot decide may hold: a rule is
+never refused for what it only might not do.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nodrop.engine.domains import Facts
+from nodrop.engine.nodes import Compare, Logic, Node, Not, bare, path, walk
+from nodrop.engine.rule import Rule
+
+MAX_CASES = 512
+"""How many cases are looked at before an expression counts as one that may hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """An expression that has to count as true, or as false."""
+
+    node: Node
+    holds: bool
+
+    def __str__(self) -> str:
+        return bare(self.node if self.holds else Not(self.node))
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Why a rule never speaks: the key of the file at fault, and the parts that cannot hold together."""
+
+    key: str
+    parts: tuple[str, ...]
+
+
+def contradiction(rule: Rule) -> Contradiction | None:
+    """Return the reason why a rule can never find anything; None where it may."""
+    stated = {"fabric.mode": frozenset[object](rule.modes)}
+    when = (Goal(rule.when, True),) if rule.when is not None else ()
+    claim = (Goal(rule.claim, False),) if rule.claim is not None else ()
+    for key, goals in (("when", when), ("assert", claim), ("assert", when + claim)):
+        if goals and not _may_hold(goals, stated):
+            return Contradiction(key, tuple(map(str, _least(goals, stated))))
+    return None
+
+
+def _may_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> bool:
+    facts = Facts()
+    for goal in goals:
+        for node in walk(goal.node):
+            if (paths := path(node)) is not None and (words := stated.get(".".join(paths))) is not None:
+                facts = facts.among(node, words)
+    cases = [(goals, facts)]
+    for _ in range(MAX_CASES):
+        if not cases:
+            return False
+        remaining_goals, facts = cases.pop()
+        if not facts.possible:
+            continue
+        if not remaining_goals:
+            return True
+        cases += reversed(
+            [
+                (further_goals + remaining_goals[1:], further)
+                for further_goals, further in _split_goal(remaining_goals[0], facts)
+            ]
+        )
+    return True
+
+
+def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Facts]]:
+    """Return the cases in which a goal is reached: what is then still to be reached, and what is known."""
+    match goal.node:
+        case Not(node=inside):
+            yield (Goal(inside, not goal.holds),), facts
+        case Logic(word=word, left=left, right=right):
+            sides = (Goal(left, goal.holds), Goal(right, goal.holds))
+            if (word == "and") == goal.holds:
+                yield sides, facts
+            else:
+                yield from (((side,), facts) for side in sides)
+        case Compare(first=first, rest=(one, *more)) if more:
+            links = [Compare(first, (one,))]
+            for (_, left), step in zip(goal.node.rest, more, strict=False):
+                links.append(Compare(left, (step,)))
+            goals = tuple(Goal(link, goal.holds) for link in links)
+            if goal.holds:
+                yield goals, facts
+            else:
+                yield from (((each,), facts) for each in goals)
+        case node:
+            yield (), facts.with_(node, holds=goal.holds)
+
+
+def _least(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> tuple[Goal, ...]:
+    """As few parts of the goals as still contradict each other."""
+    parts = tuple(conjunct for goal in goals for conjunct in _conjuncts(goal))
+    for part in parts:
+        without = tuple(goal for goal in parts if goal is not part)
+        if not _may_hold(without, stated):
+            parts = without
+    return parts
+
+
+def _conjuncts(goal: Goal) -> Iterator[Goal]:
+    match goal.node:
+        case Not(node=inside):
+            yield from _conjuncts(Goal(inside, not goal.holds))
+        case Logic(word=word, left=left, right=right) if (word == "and") == goal.holds:
+            yield from _conjuncts(Goal(left, goal.holds))
+            yield from _conjuncts(Goal(right, goal.holds))
+        case _:
+            yield goal

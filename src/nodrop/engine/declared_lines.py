@@ -1,0 +1,80 @@
+"""Lines that nodrop does not know and that a site declares harmless: which, why, until when.
+
+`declare` gives the notes about them another kind before rules are run, so that they become no unknown verdict
+(`unknowns.of_lines`) and are counted apart. A declaration is held against such notes alone: what is modelled, or known
+to be harmless, is covered by none. What is wrong with declarations are remarks like those about suppressions.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nodrop.engine.suppressions import EXPIRED, UNUSED, Ran, Written, today
+from nodrop.model.reading import DECLARED_LINE, UNKNOWN_LINE, Note, Reading, Remark
+from nodrop.model.subject import FABRIC, matches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredLine(Written):
+    """What a site wrote: a pattern of words, the switches (`at`), why such lines are harmless, until when and where."""
+
+    pattern: tuple[str, ...]
+    """Globs of words; the first is a plain word, a last `**` stands for all that follows."""
+
+    def covers(self, note: Note, words: tuple[str, ...]) -> bool:
+        """Whether it is about a line of these words, which a note has noted."""
+        return matches(self.pattern, words) and matches((self.at,), (note.device or "",))
+
+    def of(self, note: Note) -> Note:
+        """Return the note about a line that it covers: that it is declared, until when, why and where."""
+        until = "" if self.until is None else f" until {self.until}"
+        quoted = note.message[: note.message.rindex("`") + 1]
+        message = f"{quoted} is declared harmless{until}: {self.reason} ({self.file}:{self.line})"
+        return replace(note, kind=DECLARED_LINE, message=message)
+
+    def remark(self, kind: str, **facts: str) -> Remark:
+        """Return a remark about it, at its place."""
+        pattern = " ".join(self.pattern)
+        where = f"`{pattern}`" if self.at == "*" else f"`{pattern}` at {self.at}"
+        return Remark(
+            kind=kind,
+            subject=(FABRIC, "suppressions", UNKNOWN_LINE, self.at, pattern),
+            place=self.place,
+            facts={"rule": UNKNOWN_LINE, "where": where, **facts},
+        )
+
+
+def declare(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading, tuple[int, ...]]:
+    """Return a reading with the notes about unknown lines that are declared, and how many each declaration covers.
+
+    The first one that holds gives the reason. Ended ones declare nothing, but are counted.
+    """
+    if not declared:
+        return reading, ()
+    day = today()
+    by_word: dict[str, list[tuple[int, DeclaredLine]]] = {}
+    for number, declared_line in enumerate(declared):
+        by_word.setdefault(declared_line.pattern[0], []).append((number, declared_line))
+    hits = [0] * len(declared)
+    notes = []
+    for note in reading.notes:
+        words = tuple(note.text.split()) if note.kind == UNKNOWN_LINE else ()
+        covering = (
+            [(number, one) for number, one in by_word.get(words[0], ()) if one.covers(note, words)] if words else []
+        )
+        for number, _ in covering:
+            hits[number] += 1
+        holding = next((one for _, one in covering if not one.ended(day)), None)
+        notes.append(note if holding is None else holding.of(note))
+    return replace(reading, notes=tuple(notes)), tuple(hits)
+
+
+def wrong_of_lines(declared: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[Ran]) -> Iterator[Remark]:
+    """Yield what is wrong with declarations, of which each covers so many lines."""
+    day = today()
+    devices = [device for one in ran for device in one.devices]
+    for declared_line, count in zip(declared, hits, strict=True):
+        if declared_line.ended(day):
+            back = "its lines are unknown again" if count else "it covers nothing any more"
+            yield declared_line.remark(EXPIRED, until=str(declared_line.until), back=back)
+        elif not count and any(matches((declared_line.at,), (device,)) for device in devices):
+            yield declared_line.remark(UNUSED, hint="")

@@ -1,0 +1,241 @@
+"""What is known of the values of an expression's parts while its conditions are held against each other.
+
+A domain is what a single part may still be; it is empty where the facts about that part contradict each other. None
+is known absence, as in expressions; what may be UNKNOWN settles nothing and is left out.
+"""
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import ceil, floor, inf
+
+from nodrop.engine.nodes import (
+    Arithmetic,
+    Attribute,
+    Compare,
+    Comparison,
+    Constant,
+    IsNone,
+    Items,
+    Negative,
+    Node,
+    may_be_none,
+    text,
+)
+from nodrop.model.types import Type
+
+_OPPOSITE: Mapping[Comparison, Comparison] = {
+    "<": ">=",
+    "<=": ">",
+    ">": "<=",
+    ">=": "<",
+    "==": "!=",
+    "!=": "==",
+    "in": "not in",
+    "not in": "in",
+}
+_MIRRORED: Mapping[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_ORDERS: Mapping[Comparison, frozenset[str]] = {
+    "<": frozenset("<"),
+    "<=": frozenset("<="),
+    ">": frozenset(">"),
+    ">=": frozenset(">="),
+    "==": frozenset("="),
+    "!=": frozenset("<>?"),
+}
+"""How two values may lie to each other; `?` is neither before nor behind, as texts and None are."""
+_SIGNS: Mapping[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What a part may still be."""
+
+    absent: bool = True
+    """Whether it may be None."""
+    present: bool = True
+    """Whether it may be something."""
+    among: frozenset[object] | None = None
+    """The only values that it may have, None among them; None where it may have any."""
+    never: frozenset[object] = frozenset()
+    low: float = -inf
+    high: float = inf
+    above: bool = False
+    """Whether it is more than `low`, not the same."""
+    below: bool = False
+    truths: frozenset[bool] = frozenset({True, False})
+
+    def restrict_to_range(self, sign: Comparison, limit: float) -> "Domain":
+        """Return the domain of the numbers that compare so with a limit."""
+        domain = replace(self, absent=False)
+        if sign in (">", ">=") and limit >= self.low:
+            return replace(domain, low=limit, above=sign == ">" or (self.above and limit == self.low))
+        if sign in ("<", "<=") and limit <= self.high:
+            return replace(domain, high=limit, below=sign == "<" or (self.below and limit == self.high))
+        return domain
+
+    def restrict_to_values(self, values: frozenset[object]) -> "Domain":
+        """Return the domain restricted to the values."""
+        return replace(self, among=values if self.among is None else self.among & values)
+
+    def possible(self, node: Node) -> bool:
+        """Whether anything is left, for a part of the node's type."""
+        return self._none(node) or (self.present and self._something(node.type))
+
+    def _none(self, node: Node) -> bool:
+        listed = self.among is None or None in self.among
+        return self.absent and may_be_none(node) and False in self.truths and listed and None not in self.never
+
+    def _something(self, kind: Type) -> bool:
+        values = self.among if self.among is not None else _all_values(kind)
+        if values is not None:
+            return any(value is not None and self._fits(value) for value in values)
+        if kind.scalars and kind.scalars <= {int, float} and not kind.words and not kind.element and not kind.owners:
+            return self._number(whole=kind.scalars == {int})
+        return True in self.truths or (False in self.truths and not _always_true(kind))
+
+    def _fits(self, value: object) -> bool:
+        if value in self.never or bool(value) not in self.truths:
+            return False
+        if isinstance(value, int | float):
+            before, behind = value < self.low or (self.above and value == self.low), value > self.high
+            return not (before or behind or (self.below and value == self.high))
+        return self.low == -inf and self.high == inf
+
+    def _number(self, *, whole: bool) -> bool:
+        if self.truths == {False}:
+            return self._fits(0)
+        if not self.truths or self.low > self.high:
+            return False
+        if not whole:
+            same = self.low == self.high
+            return self._fits(self.low) if same else True
+        if self.high - self.low > len(self.never) + 3:  # as many whole numbers as cannot all be ruled out
+            return True
+        return any(self._fits(value) for value in range(ceil(self.low), floor(self.high) + 1))
+
+
+def _always_true(kind: Type) -> bool:
+    """Whether all that a type may hold counts as true: parts of the model, which are neither numbers nor lists."""
+    if not kind.owners or kind.scalars or kind.words or kind.element is not None or kind.anything:
+        return False
+    return all(bool(getattr(owner, "_fields", None)) or not hasattr(owner, "__len__") for owner in kind.owners)
+
+
+def _all_values(kind: Type) -> frozenset[object] | None:
+    """All that a type may hold beside None, where that is a handful."""
+    if kind.anything or kind.owners or kind.element is not None or kind.scalars - {bool}:
+        return None
+    return frozenset(kind.words) | (frozenset({True, False}) if kind.scalars else frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of each part, and of each pair of parts that were compared."""
+
+    domains: Mapping[Node, Domain] = field(default_factory=dict)
+    orders: Mapping[tuple[Node, Node], frozenset[str]] = field(default_factory=dict)
+    possible: bool = True
+
+    def among(self, node: Node, values: frozenset[object]) -> "Facts":
+        """Return the facts that follow where a part is one of the values."""
+        return self._with(node, self.domains.get(node, Domain()).restrict_to_values(values))
+
+    def with_(self, node: Node, *, holds: bool) -> "Facts":
+        """Return the facts that follow where a single condition counts as true, or as false."""
+        match node:
+            case IsNone(node=inside):
+                domain = self.domains.get(inside, Domain())
+                return self._with(inside, replace(domain, present=False) if holds else replace(domain, absent=False))
+            case Compare(first=left, rest=((sign, right),)):
+                return self._add_comparison(left, sign if holds else _OPPOSITE[sign], right)
+        if (value := fold_to_constant(node)) is not None:
+            return replace(self, possible=self.possible and bool(value.value) == holds)
+        domain = self.domains.get(node, Domain())
+        return self._with(node, replace(domain, truths=domain.truths & {holds}))
+
+    def _add_comparison(self, left: Node, sign: Comparison, right: Node) -> "Facts":
+        if sign in ("in", "not in"):
+            return self._add_membership(left, sign, right)
+        constant, other_constant = fold_to_constant(left), fold_to_constant(right)
+        if constant is not None and other_constant is not None:
+            return replace(self, possible=self.possible and _holds(constant.value, sign, other_constant.value))
+        if constant is not None:
+            return self._add_comparison(right, _MIRRORED[sign], left)
+        if other_constant is not None:
+            return self._with(left, _restrict_domain(self.domains.get(left, Domain()), sign, other_constant.value))
+        if text(right) < text(left):
+            left, sign, right = right, _MIRRORED[sign], left
+        before = self.orders.get((left, right), frozenset("=") if left == right else frozenset("<=>?"))
+        after = before & _ORDERS[sign]
+        facts = self
+        if sign not in ("==", "!="):
+            for node in (left, right):
+                facts = facts._with(node, replace(facts.domains.get(node, Domain()), absent=False))
+        orders = {**facts.orders, (left, right): after}
+        return replace(facts, orders=orders, possible=facts.possible and bool(after))
+
+    def _add_membership(self, left: Node, sign: Comparison, right: Node) -> "Facts":
+        values = [fold_to_constant(item) for item in right.items] if isinstance(right, Items) else [None]
+        known = frozenset(value.value for value in values if value is not None)
+        if len(known) < len(values) and (None in values or not isinstance(right, Items)):
+            listed = Compare(left, (("in", right),))
+            domain = self.domains.get(listed, Domain())
+            return self._with(listed, replace(domain, truths=domain.truths & {sign == "in"}))
+        domain = self.domains.get(left, Domain())
+        return self._with(
+            left, domain.restrict_to_values(known) if sign == "in" else replace(domain, never=domain.never | known)
+        )
+
+    def _with(self, node: Node, domain: Domain) -> "Facts":
+        """With what is known of a part; where that is not None, neither is what it is an attribute of."""
+        domains = {**self.domains, node: domain}
+        possible = self.possible and domain.possible(node)
+        if isinstance(node, Attribute) and not domain._none(node):
+            owner = domains.get(node.of, Domain())
+            if owner.absent:
+                return replace(self, domains=domains, possible=possible)._with(node.of, replace(owner, absent=False))
+        return replace(self, domains=domains, possible=possible)
+
+
+def _restrict_domain(domain: Domain, sign: Comparison, value: object) -> Domain:
+    """Return the domain restricted by a comparison with a constant."""
+    if sign == "==":
+        return domain.restrict_to_values(frozenset({value}))
+    if sign == "!=":
+        return replace(domain, never=domain.never | {value})
+    assert isinstance(value, int | float)
+    return domain.restrict_to_range(sign, value)
+
+
+def _holds(left: object, sign: Comparison, right: object) -> bool:
+    if sign in ("==", "!="):
+        return (left == right) == (sign == "==")
+    assert isinstance(left, int | float)
+    assert isinstance(right, int | float)
+    return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[sign]
+
+
+def fold_to_constant(node: Node) -> Constant | None:
+    """Return the constant value of a node for every fabric; None where that depends on it."""
+    match node:
+        case Constant():
+            return node
+        case Negative(node=inside):
+            value = fold_to_constant(inside)
+            if value is not None and isinstance(value.value, int | float):
+                return Constant(-value.value, node.type)
+        case Arithmetic(sign=sign, left=left, right=right):
+            constant, other_constant = fold_to_constant(left), fold_to_constant(right)
+            if constant is None or other_constant is None:
+                return None
+            if isinstance(constant.value, int | float) and isinstance(other_constant.value, int | float):
+                if sign == "/" and other_constant.value == 0:
+                    return None
+                return Constant(_SIGNS[sign](constant.value, other_constant.value), node.type)
+    return None

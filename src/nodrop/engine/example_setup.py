@@ -1,0 +1,238 @@
+"""How a rule's examples become readings: two-by-two is built for a platform, changed, written, and read back.
+
+Examples name ports as one platform does. On another they mean the port in that place of the panel.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import nodrop
+from nodrop import platforms
+from nodrop.engine.examples import View, views_of
+from nodrop.engine.rule import Example
+from nodrop.errors import InputProblems, Unsupported
+from nodrop.hardware import switch
+from nodrop.hardware.dynamic import resolve
+from nodrop.intent.load import validated
+from nodrop.intent.schema import Intent
+from nodrop.model.assemble import assemble
+from nodrop.model.declared import Declared
+from nodrop.model.fabric import Device, End, Fabric, Interface, Port
+from nodrop.model.reading import Reading, Source
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC, Subject, cable_ends, matches, natural
+from nodrop.model.subject import parse as parse_subject
+from nodrop.platforms import HOSTS, port_name
+from nodrop.platforms.kit.artifact import Artifact
+from nodrop.platforms.kit.examples import NAMES as EXAMPLES
+from nodrop.platforms.kit.examples import TIERS
+from nodrop.resources import home
+from nodrop.syntax.yaml import parse
+
+BASE = "two-by-two"
+"""The intent that examples change."""
+
+Names = Mapping[tuple[str, str], str]
+"""(device, name of a port) to another name of that port."""
+
+
+class CannotSay(Exception):
+    """A platform cannot say what an example is about."""
+
+
+@lru_cache(maxsize=1)
+def _text() -> bytes:
+    return (home("intents") / f"{BASE}.yaml").read_bytes()
+
+
+def laid_over(data: Any, overlay: Any) -> Any:
+    """Return a document with an overlay: mappings are joined key by key, anything else is replaced."""
+    if isinstance(data, dict) and isinstance(overlay, Mapping):
+        return data | {key: laid_over(data.get(key), value) for key, value in overlay.items()}
+    return overlay
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The examples on one platform."""
+
+    platform: str
+
+    def base(self, overlay: Mapping[str, Any]) -> Fabric:
+        """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
+        fabric = self._built(overlay)
+        return renamed(fabric, names(fabric, EXAMPLES))
+
+    def views(self, fabric: Fabric) -> Iterator[View]:
+        """Yield the fabric as the platform says it; CannotSay where it cannot."""
+        own_names = names(fabric, self.platform)
+        settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own_names)
+        try:
+            artifacts = [*nodrop.write(settled), *nodrop.host_files(settled)]
+        except Unsupported as error:
+            raise CannotSay(str(error)) from None
+        reading = nodrop.read_back(artifacts, settled)
+        yield self._view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
+
+    def artifact(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[View]:
+        """Return two-by-two read from artifacts in which texts were replaced, each at its first place.
+
+        `overlay` is laid over its intent before. Files of hosts alone are edited on each platform. In those that a
+        build does not write, nothing is replaced.
+        """
+        alone = [edit for edit in edits if edit in platforms.names() and edit not in platforms.writable_names()]
+        if alone and self.platform == EXAMPLES:
+            yield from (_alone(platform, edits[platform]) for platform in alone)
+            return
+        if self.platform not in (edits.keys() - {HOSTS} or {self.platform}):
+            raise CannotSay(f"the example edits files of {', '.join(edits)}")
+        fabric = self._built(overlay)
+        files = {**edits.get(self.platform, {})}
+        files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
+        artifacts = []
+        for host_file in (*nodrop.write(fabric), *nodrop.host_files(fabric)):
+            text = _edited(
+                host_file.text,
+                files.pop(f"{host_file.device}/{host_file.path}", ()),
+                f"{host_file.device}/{host_file.path}",
+            )
+            artifacts.append(Artifact(device=host_file.device, path=host_file.path, text=text))
+        artifacts += (
+            Artifact(device="", path=path.removeprefix("/"), text=_edited("", changes, path))
+            for path, changes in files.items()
+            if path.startswith("/")
+        )
+        beside = [path for path in files if path.count("/") == 1 and not path.startswith("/")]
+        for device, name in (path.split("/") for path in beside):
+            new_text = _edited("", files[f"{device}/{name}"], f"{device}/{name}")
+            artifacts.append(Artifact(device=device, path=name, text=new_text))
+        yield self._view(nodrop.read_back(artifacts, fabric))
+
+    def check_support(self, example: Example) -> None:
+        """Raise CannotSay where the example changes what the platform's files do not say."""
+        for path in platforms.unsupported_paths(self.platform):
+            for written in example.model or {}:
+                if matches((*path.split("/"), "**"), _in_device(parse_subject(written))):
+                    raise CannotSay(f"its files do not say {path}")
+
+    def render_example(self, example: Example) -> list[View]:
+        """Return an example as this platform says it; nothing where it cannot."""
+        try:
+            self.check_support(example)
+            return views_of(example, self.base, self.views, self.artifact)
+        except CannotSay:
+            return []
+
+    def _built(self, overlay: Mapping[str, Any]) -> Fabric:
+        return _built(self.platform, json.dumps(overlay))
+
+    def _view(self, reading: Reading) -> View:
+        table = names(reading.fabric, EXAMPLES)
+        return View(self.platform, reading, lambda subject: spelt_as(subject, table))
+
+
+@lru_cache(maxsize=128)  # most of two thousand examples lie on one of a few fabrics
+def _built(platform: str, overlay: str) -> Fabric:
+    """Return the fabric of two-by-two on a platform, with an overlay on its intent, given as JSON."""
+    document = parse(_text(), f"{BASE}.yaml")
+    document.data = laid_over(laid_over(document.data, {"topology": TIERS[platform]}), json.loads(overlay))
+    try:
+        return nodrop.build(validated(document, Intent))
+    except InputProblems as error:
+        raise CannotSay(str(replace(error.problems[0], line=None, column=None))) from None
+
+
+def _alone(platform: str, files: Mapping[str, str]) -> View:
+    """Return a device of a platform that is only read, from its files as they are given, below the device's folder."""
+    bundle = [
+        (Source(name=path.partition("/")[2], display=path, held=text.encode()), text.encode())
+        for path, text in files.items()
+    ]
+    reading = platforms.reader(platform).read_device(next(iter(files)).partition("/")[0], bundle)
+    return View(platform, assemble([reading], Declared()))
+
+
+def _edited(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:
+    for edit in edits:
+        if edit["replace"] not in text:
+            raise ValueError(f"{name} has no {edit['replace']!r}")
+        text = text.replace(edit["replace"], edit["with"], 1)
+    return text
+
+
+def _in_device(subject: Subject) -> Subject:
+    """Return a subject as the path from its device by which a platform lists what it does not carry."""
+    match subject[1:]:
+        case (area, *rest) if area.startswith("@"):
+            return (area[1:], *rest)
+        case rest:
+            return ("interfaces", *rest)
+
+
+def names(fabric: Fabric, platform: str) -> Names:
+    """Return what a platform calls every port of a fabric, by the name that it has there."""
+    return {
+        (device.name, interface.name): _name(platform, str(device.model), interface)
+        for device in fabric.devices
+        for interface in device.interfaces
+    }
+
+
+def _name(platform: str, model: str, interface: Interface) -> str:
+    port = interface.port
+    if not isinstance(port, Port) or switch(model).group(port.panel) is None:
+        return interface.name
+    try:
+        return port_name(platform, model, port)
+    except KeyError:  # no source has the port map of the model
+        return interface.name
+
+
+def renamed(fabric: Fabric, table: Names) -> Fabric:
+    """Return the fabric with the names of its ports replaced, also where cables name them."""
+    devices = tuple(
+        replace(
+            device,
+            interfaces=tuple(
+                replace(interface, name=table.get((device.name, interface.name), interface.name))
+                for interface in device.interfaces
+            ),
+            bgp=_sessions(device, table),
+        )
+        for device in fabric.devices
+    )
+    links = (replace(link, a=_end(link.a, table), b=_end(link.b, table)) for link in fabric.links)
+    return replace(fabric, devices=devices, links=tuple(sorted(links, key=lambda link: (link.a, link.b))))
+
+
+def _sessions(device: Device, table: Names) -> Bgp | None | Unknown:
+    """Return a device's BGP with the ports renamed over which its sessions go, in the order of their names."""
+    bgp = device.bgp
+    if not isinstance(bgp, Bgp) or isinstance(bgp.neighbors, Unknown):
+        return bgp
+    sessions = [
+        replace(neighbor, interface=table.get((device.name, neighbor.interface), neighbor.interface))
+        if neighbor.interface
+        else neighbor
+        for neighbor in bgp.neighbors
+    ]
+    return replace(bgp, neighbors=tuple(sorted(sessions, key=lambda neighbor: natural(neighbor.key))))
+
+
+def _end(end: End, table: Names) -> End:
+    return End(end.node, table.get((end.node, end.port), end.port))
+
+
+def spelt_as(subject: Subject, table: Names) -> Subject:
+    """Return a subject with the names of ports replaced."""
+    match subject:
+        case (root, "links", ends, *rest) if root == FABRIC:
+            a, b = (_end(end, table) for end in cable_ends(ends))
+            return (FABRIC, "links", "--".join(sorted((str(a), str(b)))), *rest)
+        case (device, name, *rest):
+            return (device, table.get((device, name), name), *rest)
+    return subject

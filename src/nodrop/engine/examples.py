@@ -1,0 +1,230 @@
+"""The examples of a rule as tests: change a sound fabric, look at it as each platform would say it, compare subjects.
+
+What a fabric is built from and how it is written and read is the caller's: `base` builds one, `views` gives it back as
+it was read, once for each platform that carries what the rule reads.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from nodrop.analyses import OBSERVATIONS
+from nodrop.analyses._beside import KEPT, Beside
+from nodrop.analyses._computed import compute_observation
+from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rules import of_files, of_routing, shipped
+from nodrop.engine.suppressions import KINDS, Ran, today, written_in, wrong
+from nodrop.engine.verdicts import judge
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import End, Fabric, Link
+from nodrop.model.identifiers import identifiers_of, sharing
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.subject import Subject, parse, sort_key
+from nodrop.model.subject import text as spelt
+from nodrop.routing.observation import Flow, Observation, Refused
+
+
+class View(NamedTuple):
+    """A fabric as the files of a platform say it; `spell` turns its subjects into those of the examples."""
+
+    platform: str
+    reading: Reading
+    spell: Callable[[Subject], Subject] = lambda subject: subject
+    observed: Observation | None = None
+    """What a validator sees of it, where that is not what nodrop computes."""
+    beside: tuple[Beside, ...] = ()
+    """The other fabric, of an example of two that have something in common."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An example that is not what it says: which one, on which platform, and how."""
+
+    rule: str
+    example: str
+    platform: str
+    message: str
+
+    def __str__(self) -> str:
+        at = f" on {self.platform}" if self.platform else ""
+        return f"{self.rule}: {self.example}{at}: {self.message}"
+
+
+def run_example(
+    rule: Rule,
+    example: Example,
+    base: Callable[[Mapping[str, Any]], Fabric],
+    views: Callable[[Fabric], Iterable[View]],
+    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
+    locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
+) -> list[Failure]:
+    """Return what is wrong with an example, nothing if it holds.
+
+    `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of its edited artifacts.
+    `locate` fills in where findings stand, and then each must have a line.
+    """
+    try:
+        seen = views_of(example, base, views, artifact)
+    except ValueError as error:
+        return [Failure(rule=rule.name, example=example.name, platform="", message=str(error))]
+    failures = [
+        Failure(rule=rule.name, example=example.name, platform=view.platform, message=message)
+        for view in seen
+        for message in _faults(rule, example, view, locate)
+    ]
+    if not seen:
+        failures.append(Failure(rule=rule.name, example=example.name, platform="", message="no platform can say it"))
+    return failures
+
+
+def views_of(
+    example: Example,
+    base: Callable[[Mapping[str, Any]], Fabric],
+    views: Callable[[Fabric], Iterable[View]],
+    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
+) -> list[View]:
+    """Return what an example is checked over, as `run_example` makes it; ValueError: a change fits nothing."""
+    if example.artifact is not None:
+        return list(artifact(example.artifact, example.intent or {})) if artifact else []
+    fabric = _set_values(base(example.intent or {}), example.model or {})
+    new_views = list(views(fabric))
+    if example.beside is not None:
+        other_views = views(_set_values(base(example.beside["intent"]), example.beside["model"]))
+        return [
+            _add_other_fabric(view, other_view, example.beside)
+            for view, other_view in zip(new_views, other_views, strict=True)
+        ]
+    if example.seen is None:
+        return new_views
+    other_views = views(_set_values(fabric, example.seen["model"]))
+    return [
+        view._replace(observed=_build_observation(other_view, example.seen))
+        for view, other_view in zip(new_views, other_views, strict=True)
+    ]
+
+
+def _add_other_fabric(view: View, other_view: View, said: Mapping[str, Any]) -> View:
+    """Return a view with the other fabric beside it, if both have something in common, and the stated cables."""
+    cables = tuple(_cable(ends, (view, other_view)) for ends in said["cables"])
+    fabric = replace(view.reading.fabric, links=(*view.reading.fabric.links, *cables))
+    found = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=said["one_site"])
+    index, joined = Index(other_view.reading.fabric), found.joined[0] == found.joined[1]
+    near = Beside(name=index.fabric.name, index=index, one_site=said["one_site"], joined=joined)
+    return View(
+        view.platform,
+        replace(view.reading, fabric=fabric),
+        lambda subject: other_view.spell(view.spell(subject)),
+        beside=(near,) if found.pairs else (),
+    )
+
+
+def _cable(ends: Iterable[str], views: Iterable[View]) -> Link:
+    """Return a cable between ports that are named as in the examples."""
+    own_end = {
+        view.spell((device.name, port.name)): End(device.name, port.name)
+        for view in views
+        for device in view.reading.fabric.devices
+        for port in device.interfaces
+    }
+    a, b = sorted(own_end.get(tuple(end.split(":", 1)), End(*end.split(":", 1))) for end in ends)
+    return Link(a=a, b=b)
+
+
+def _build_observation(view: View, otherwise: Mapping[str, Any]) -> Observation:
+    """Return what a validator sees that sees this fabric, but for the values and lines that an example has."""
+    own_observation = _observed(view.reading)
+    values = {
+        check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
+        for check, rows in own_observation.seen.items()
+    }
+    flows = tuple(Flow(**flow, port="", to="", lost=True) for flow in otherwise["lost"])
+    return replace(
+        own_observation, seen=values, refused=tuple(Refused(**line) for line in otherwise["refused"]), flows=flows
+    )
+
+
+def _observed(reading: Reading) -> Observation:
+    return replace(compute_observation(Index(reading.fabric)), by="a validator")
+
+
+def differences(rule: Rule, example: Example, view: View, verdict: Verdict | None = None) -> Iterator[str]:
+    """How what a rule says of a view differs from what the example says: exactly its subjects, nothing left open.
+
+    `verdict` is what it says, where that is known already.
+    """
+    verdict = verdict or run_rule(rule, view.reading, view.observed, view.beside)
+    yield from map(str, verdict.problems)
+    if not verdict.rules:
+        yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
+    found = {view.spell(finding.subject) for finding in verdict.findings}
+    expected = {parse(subject) for subject in example.at}
+    if missed := expected - found:
+        yield f"no finding at {', '.join(map(spelt, sorted(missed, key=sort_key)))}"
+    if extra := found - expected:
+        yield f"a finding at {', '.join(map(spelt, sorted(extra, key=sort_key)))}"
+    for unknown in verdict.unknown:
+        yield f"unknown for want of {unknown.missing}"
+
+
+def run_rule(
+    rule: Rule, reading: Reading, observed: Observation | None = None, beside: Sequence[Beside] = ()
+) -> Verdict:
+    """Return what a rule says of a reading; the shipped ones are checked before one that reads others' findings.
+
+    One about what validators saw uses `observed`, or else what nodrop computes. One that compares fabrics uses those
+    `beside`.
+    """
+    if rule.remark in KINDS:
+        return _of_suppressions(rule, reading)
+    if rule.observed:
+        index = Index(reading.fabric)
+        index.kept[OBSERVATIONS] = (observed or _observed(reading),)
+        return judge(reading, [rule], strictness="auditor", index=index)
+    if rule.beside:
+        index = Index(reading.fabric)
+        index.kept[KEPT] = beside
+        return judge(reading, [rule], strictness="auditor", index=index)
+    beside_it = of_routing(shipped()) if rule.failures else of_files(shipped())
+    other_rules = (
+        [other_rule for other_rule in beside_it if other_rule.name != rule.name and not other_rule.last]
+        if rule.last
+        else []
+    )
+    verdict = judge(reading, [*other_rules, rule], strictness="auditor")
+    return replace(
+        verdict,
+        findings=tuple(finding for finding in verdict.findings if finding.rule == rule.name),
+        unknown=tuple(unknown for unknown in verdict.unknown if unknown.rule == rule.name),
+        rules=verdict.rules - sum(reading.fabric.mode in other_rule.modes for other_rule in other_rules),
+    )
+
+
+def _of_suppressions(rule: Rule, reading: Reading) -> Verdict:
+    """Return what a rule says of the comments in files, none of which covers anything."""
+    every = of_files(shipped())
+    verdict, written = judge(reading, every, strictness="auditor"), tuple(written_in(reading))
+    ran = Ran.of([one for one in every if reading.fabric.mode in one.modes], verdict, reading)
+    names = {name: one.name for one in every for name in (one.name, *one.aliases)}
+    remarks = tuple(wrong(written, [0] * len(written), names, today(), [ran]))
+    return judge(replace(reading, remarks=remarks), [rule], strictness="auditor")
+
+
+def _set_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
+    for subject, value in model.items():
+        fabric = set_value(fabric, parse(subject), value)
+    return fabric
+
+
+def _faults(
+    rule: Rule,
+    example: Example,
+    view: View,
+    locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
+) -> Iterator[str]:
+    verdict = run_rule(rule, view.reading, view.observed, view.beside)
+    yield from differences(rule, example, view, verdict)
+    for finding in locate(verdict.findings, view.reading) if locate else ():
+        if finding.located is None or finding.located.span is None:
+            yield f"no line for the finding at {spelt(view.spell(finding.subject))}"

@@ -1,0 +1,84 @@
+"""Expressions of rules: Jinja2's syntax, typed against the model when a rule is loaded. Nothing of Jinja2 runs.
+
+What there is: names of the scope and their attributes, numbers, texts, lists, comparisons with `in` and `not in`,
+`and`, `or`, `not`, `+ - * /` of numbers, `is none`, and words of the vocabulary. Anything else is refused at its place.
+
+None (known absent) travels along attributes: `interface.qos.pfc_watchdog.detection_ms` is none where there is no
+watchdog. It counts as false and equals only none; it is neither a number nor a list. So sizes, arithmetic, `in` and
+words refuse at load what may be none, unless the expression dealt with it to the left (`x and x > 3`,
+`x is none or x > 3`) or `when` did: no rule passes or fails because a value happened to be absent.
+
+UNKNOWN ends the evaluation where it is met, left to right, and names the path. Only a word that says so is given it.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from jinja2 import Environment, TemplateSyntaxError
+from jinja2 import nodes as jinja
+
+from nodrop.engine.checker import MAX_DEPTH, Checker
+from nodrop.engine.located_text import Written
+from nodrop.engine.nodes import Attribute, Name, Node
+from nodrop.model.types import Type
+
+MAX_EXPRESSION, MAX_MESSAGE = 500, 2000
+
+_END, _PLACE = "'end of print statement'", re.compile(r" at \d+$")
+_BRACES = ("{%", "%}", "{#", "#}", "{{", "}}")
+
+
+def parse(written: Written, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()) -> Node:
+    """Return the typed tree of an expression over `names`, where the nodes in `surely` are known not to be None."""
+    if found_brace := next((brace for brace in _BRACES if brace in written.text), ""):
+        raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
+    (node,) = _pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
+    return Checker(written, names).check(node, surely)
+
+
+def parse_path(written: Written, names: Mapping[str, Type], scope: str) -> Attribute | Name:
+    """Return a path of the model: from a name, or from the item of the scope (`qos.pfc_priorities`)."""
+    if written.text.partition(".")[0] not in names:
+        written = written.below(scope)
+    node = parse(written, names)
+    if not isinstance(node, Attribute | Name):
+        raise written.fault(f"`{written.text}`", "a path of the model, such as `qos.pfc_priorities`")
+    return node
+
+
+def parse_message(
+    written: Written, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()
+) -> tuple[str | Node, ...]:
+    """Return the pieces of a message: its text, and the expressions in `{{ }}` between."""
+    if found_brace := next((brace for brace in _BRACES[:4] if brace in written.text), ""):
+        raise written.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
+    checker, found_pieces = Checker(written, names), _pieces(written, written.text, MAX_MESSAGE)
+    return tuple(
+        piece.data if isinstance(piece, jinja.TemplateData) else checker.check_printable(piece, surely)
+        for piece in found_pieces
+    )
+
+
+def _pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
+    """Parse a text with Jinja2's parser into expressions and the text between them."""
+    if len(written.text) > longest:
+        raise written.fault(f"{len(written.text):,} characters", f"at most {longest:,}")
+    if not written.text.isprintable():
+        raise written.fault(
+            "a line break or a character that cannot be seen", "one line", hint="fold a long one with `>-`"
+        )
+    try:
+        body = _environment().parse(source).body
+    except TemplateSyntaxError as error:
+        said = _PLACE.sub("", error.message or "").rstrip(".").replace(_END, "the end").replace("token ", "")
+        raise written.fault(f"no expression: {said[:1].lower()}{said[1:]}", "Jinja2's syntax") from None
+    except RecursionError:
+        raise written.fault("brackets in brackets", f"at most {MAX_DEPTH} levels") from None
+    return [piece for output in body for piece in output.iter_child_nodes()]
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """Its parser is all that is used."""
+    return Environment(autoescape=True)

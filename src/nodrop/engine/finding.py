@@ -1,0 +1,138 @@
+"""What the linter says: findings, facts that were missing, and the verdict that holds them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nodrop.errors import Problem
+from nodrop.model.change import Change
+from nodrop.model.reading import Note
+from nodrop.model.subject import Subject
+from nodrop.syntax.places import Span
+
+Severity = Literal["error", "warning", "note"]
+Confidence = Literal["certain", "likely", "possible"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+_RANK: Mapping[str, int] = {"note": 1, "warning": 2, "error": 3}
+_NEEDED: Mapping[str, int] = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
+Fact = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Located:
+    """A place that a user can open: the file as it is shown, and the span in it."""
+
+    file: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """Another part of the fabric that the finding speaks of."""
+
+    subject: Subject
+    message: str
+    located: Located | None = None
+    decides: bool = False
+    """Whether it is the key by which an intent decides what the finding points at; the first of `related`, if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """What to do, in words; `changes` say it in terms of the model where the rule can.
+
+    `safe` changes cannot make anything worse, whatever was meant: what they set is the owner's own policy, or nothing
+    else is ever right. `intent` says what to set in the intent that such a fabric is built from, by its path there.
+    """
+
+    text: str
+    safe: bool = False
+    changes: tuple[Change, ...] = ()
+    intent: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressed:
+    """Why somebody lives with a finding, the last day of that, and where it is written: `nodrop.yaml:12`."""
+
+    reason: str
+    until: str | None
+    """As ISO 8601 has days."""
+    by: str
+    inline: bool = False
+    """Whether that is a comment in the text at fault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A fault of a fabric.
+
+    `subject` is the scope's subject: identity, examples, suppression and baseline go by it. `at` is the part to point
+    at. `group` is equal for findings with the same cause, and differs otherwise. `located` is filled late, for
+    findings only. `fingerprint` is made of the rule, the subject and (for analyses) a discriminator, of nothing else.
+    """
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    subject: Subject
+    at: Subject
+    device: str | None
+    group: str
+    fingerprint: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+    located: Located | None = None
+    doubt: str = ""
+    """What was assumed, or is a default, and makes it likely only; else why the rule alone is not certain."""
+    within: str = ""
+    """Where the files of its fabric lie, if several fabrics are judged at once: their devices may be called alike."""
+    former: tuple[str, ...] = ()
+    """What the fingerprint was when the rule had a former name."""
+    suppressed: Suppressed | None = None
+    baselined: bool = False
+    """Whether it was there, with the same facts, when the baseline was made; one that is suppressed is not."""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is not told, and does not count."""
+        return self.suppressed is not None or self.baselined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownVerdict:
+    """A rule could not be decided for want of a fact; `settled_by` says what would supply it.
+
+    With `places`, the verdict is about lines whose effect is unknown, and `missing` is what these lines set.
+    """
+
+    rule: str
+    missing: str
+    subjects_count: int
+    devices: tuple[str, ...]
+    settled_by: str
+    places: tuple[Located, ...] = ()
+
+    @property
+    def of_lines(self) -> str:
+        """What a report says of unknown lines."""
+        return f"`{self.missing}`: nodrop does not know what this line changes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """All that the linter says of a fabric. `problems` are rules that crashed: nodrop's own faults."""
+
+    findings: tuple[Finding, ...]
+    unknown: tuple[UnknownVerdict, ...] = ()
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    rules: int = 0
+    """How many rules were evaluated."""
+
+
+def as_bad(severity: str, fail_on: str) -> bool:
+    """Whether a severity is as bad as the threshold, or worse."""
+    return _RANK[severity] >= _NEEDED[fail_on]

@@ -1,0 +1,333 @@
+"""From a fault to findings: message, place, facts, group, fingerprint, fix, and how sure it is."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from nodrop.analyses import Hit
+from nodrop.engine.causes import names_of, names_only, unnamed
+from nodrop.engine.cells import Case, alike
+from nodrop.engine.evidence import Evidence
+from nodrop.engine.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
+from nodrop.engine.nodes import Node, path, text
+from nodrop.engine.remedies import changed_to, split_change
+from nodrop.engine.rule import Rule
+from nodrop.engine.scopes import Item
+from nodrop.model.change import Change
+from nodrop.model.fabric import End
+from nodrop.model.index import Index
+from nodrop.model.reading import Place, Reading, Remark
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import text as spelt
+
+_SEPARATOR = b"\x1f"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingBuilder:
+    """Tells the findings of one rule in one fabric; there may be 150,000 of them in a file of 5 MB."""
+
+    rule: Rule
+    severity: Severity
+    options: Mapping[str, object]
+    reading: Reading
+    index: Index
+    evidence: Evidence
+
+    def of_case(self, case: Case) -> Iterator[Finding]:
+        """Yield a finding for each item that a case stands for; what they share is computed once."""
+        for part in alike(case, self.rule.finding_columns):
+            shared = self._shared(part.item)
+            for item in part.members():
+                yield self._finding(item, shared)
+
+    def of_hit(self, hit: Hit) -> Finding:
+        """Return the finding of an analysis."""
+        at = hit.at or hit.subject
+        related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
+        located = self._located(hit.subject[0], hit.place)
+        changes = tuple(change for subject, new in hit.changes for change in changed_to(self.index, subject, new))
+        return self._from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
+
+    def of_remark(self, remark: Remark) -> Finding:
+        """Return the finding of what a reader noticed, at its place."""
+        located, names = self._located(remark.subject[0], remark.place), remark.names
+        return self._from_facts(remark.subject, remark.subject, remark.facts, located=located, rows=names)
+
+    def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
+        """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
+        return condition is None or bool(self._value(condition, (facts,)))
+
+    @cached_property
+    def _message_pieces(self) -> "tuple[tuple[str, _Value | None], ...]":
+        """The pieces of the message: each as it is written, and of an expression the function that gives its value."""
+        rule = self.rule
+        return tuple(
+            (piece, None) if isinstance(piece, str) else (text(piece), rule.value(piece)) for piece in rule.message
+        )
+
+    @cached_property
+    def _about(self) -> "Callable[[Subject, Subject, str], _About]":
+        """The function that gives what follows from subject, place and discriminator: many remarks share these."""
+        name, topics, aliases = self.rule.name, self.rule.topics, self.rule.aliases
+
+        @lru_cache(maxsize=64)
+        def about(subject: Subject, at: Subject, discriminator: str) -> _About:
+            names = (name, *aliases)
+            fingerprint, *former = (digest(each, spelt(subject), discriminator) for each in names)
+            return _About(
+                device=_device(subject, at),
+                doubt=self.evidence.doubt(topics, (subject, at)),
+                fingerprint=fingerprint,
+                former=tuple(former),
+                names=names_of(subject, at),
+            )
+
+        return about
+
+    @cached_property
+    def _fix_in_words(self) -> Fix:
+        return self._fix()
+
+    def _shared(self, item: Item) -> "_Shared":
+        """Return the facts that equal items share, computed for the first of them."""
+        rule = self.rule
+        pieces: list[str | Node] = [
+            piece
+            if isinstance(piece, str) or rule.only_names(piece)
+            else render_value(self._value_or_unknown(piece, item))
+            for piece in rule.message
+        ]
+        changes = [
+            (path(target) or (), self._value_or_unknown(target, item), self._value_or_unknown(new, item))
+            for target, new in rule.changes
+        ]
+        facts = {text(leaf): self._value_or_unknown(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
+        return _Shared(
+            pieces=tuple(pieces),
+            group=digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
+            facts={name: fact for name, value in facts.items() for fact in _fact(value)},
+            changes=tuple(
+                ((*where, *below), old, new)
+                for where, whole, wanted in changes
+                for below, old, new in split_change(whole, wanted)
+            ),
+        )
+
+    def _finding(self, item: Item, shared: "_Shared") -> Finding:
+        rule, scope = self.rule, self.rule.scope
+        subject = scope.subject(item)
+        at = scope.place(item, rule.pointed) if rule.pointed else subject
+        pieces = (
+            piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, item))
+            for piece in shared.pieces
+        )
+        resting, whole = rule.rests
+        assumed = self._sole_assumption(item, at)
+        doubt = assumed or self.evidence.doubt(
+            rule.topics,
+            (scope.place(item, paths) for paths in sorted(resting) if paths[0] != "options"),
+            (scope.place(item, paths) for paths in sorted(whole) if paths[0] != "options"),
+        )
+        changes = tuple(
+            Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
+        )
+        return Finding(
+            rule=rule.name,
+            severity=self._severity(item, assumed),
+            confidence=_lowered(rule.confidence, doubt),
+            doubt=doubt or rule.because,
+            message="".join(pieces),
+            subject=subject,
+            at=at,
+            device=_device(subject, at),
+            group=shared.group,
+            fingerprint=digest(rule.name, spelt(subject), ""),
+            facts=shared.facts,
+            related=self._other_end(item),
+            fix=self._fix(changes),
+            former=self._former(subject, ""),
+        )
+
+    def _other_end(self, item: Item) -> tuple[Related, ...]:
+        """Of a rule that points at one end of a link, the same of the other end."""
+        end, *rest = self.rule.pointed or ("",)
+        if self.rule.scope.name != "link" or end not in _OTHER:
+            return ()
+        return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *rest)), message="the other end"),)
+
+    def _from_facts(
+        self,
+        subject: Subject,
+        at: Subject,
+        facts: Mapping[str, Fact],
+        related: tuple[Related, ...] = (),
+        discriminator: str = "",
+        changes: tuple[Change, ...] = (),
+        located: Located | None = None,
+        rows: tuple[str, ...] = (),
+    ) -> Finding:
+        """Return a finding whose facts came with it.
+
+        In its group, words that only name the subject do not count, nor those that name the ends of a link, or the port
+        that is pointed at. What else happens to have such a name, as the same port of another switch, counts. Nor do
+        `rows`, the words that only name a row of a file, wherever they are.
+        """
+        rule, names, about = self.rule, (facts,), self._about(subject, at, discriminator)
+        rows = tuple(sorted(filter(None, rows), key=len, reverse=True)) if rows else ()
+        pieces, cause = [], []
+        naming: dict[str, str] = {}  # the parts of the subject, and what names each first
+        for written, value in self._message_pieces:
+            piece = written if value is None else self._render_piece(value, names)
+            pieces.append(piece)
+            if rows:
+                cause.append(unnamed(piece, rows))
+            elif (
+                value is None
+                or not names_only(piece, subject, about.names)
+                or naming.setdefault(piece, written) != written
+            ):
+                cause.append(piece)
+        assumed = self._sole_assumption(names, at)
+        doubt = assumed or about.doubt
+        return Finding(
+            rule=rule.name,
+            severity=self._severity(names, assumed),
+            confidence=_lowered(rule.confidence, doubt),
+            doubt=doubt or rule.because,
+            message="".join(pieces),
+            subject=subject,
+            at=at,
+            device=about.device,
+            group=digest(rule.name, *cause),
+            fingerprint=about.fingerprint,
+            facts=dict(facts),
+            related=related,
+            fix=self._fix(changes) if changes else self._fix_in_words,
+            located=located,
+            former=about.former,
+        )
+
+    def _render_piece(self, value: "_Value", names: Sequence[Any]) -> str:
+        """Return what a piece of a message says; what is not known, as `_known` has it."""
+        try:
+            return render_value(value(*names, self.reading.fabric, self.options, index=self.index))
+        except UnknownFact:
+            return render_value(UNKNOWN)
+
+    def _severity(self, names: Sequence[Any], assumed: str) -> Severity:
+        """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
+        rule = self.rule
+        if self.severity != rule.severity:
+            return self.severity
+        if (
+            rule.severity_if_stated is not None
+            and rule.stated is not None
+            and self._value_or_unknown(rule.stated, names) is True
+        ):
+            return rule.severity_if_stated
+        if rule.severity_if_assumed is not None and assumed:
+            return rule.severity_if_assumed
+        return self.severity
+
+    def _sole_assumption(self, names: Sequence[Any], at: Subject) -> str:
+        """Return the assumption that a finding rests on alone; "" if it is stated, or the files show it themselves."""
+        for topic, unless in self.rule.assumed:
+            assumed = self.evidence.assumption(topic, at)
+            if assumed and (unless is None or self._value_or_unknown(unless, names) is False):
+                return assumed
+        return ""
+
+    def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
+        rule = self.rule
+        intent = tuple(rule.intent_fix.items())
+        return Fix(text=rule.fix, safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
+
+    def _former(self, subject: Subject, discriminator: str) -> tuple[str, ...]:
+        aliases = self.rule.aliases
+        return tuple(digest(name, spelt(subject), discriminator) for name in aliases) if aliases else ()
+
+    def _value(self, node: Node, names: Sequence[Any]) -> object:
+        return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
+
+    def _value_or_unknown(self, node: Node, names: Sequence[Any]) -> object:
+        """Return the value of a node, UNKNOWN if it depends on that: a finding is reported without the detail."""
+        try:
+            return self._value(node, names)
+        except UnknownFact:
+            return UNKNOWN
+
+    def _located(self, device: str, place: Place | None) -> Located | None:
+        if place is None:
+            return None
+        sources = self.reading.sources.get(device, ())
+        display = next((source.display for source in sources if source.name == place.file), place.file)
+        return Located(file=display, span=place.span)
+
+
+_Value = Callable[..., object]
+_OTHER = {"a": "b", "b": "a"}
+"""The ends of a link, as rules name them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """What findings of one cause have in common; `pieces` still holds the nodes that name each item."""
+
+    pieces: tuple[str | Node, ...]
+    group: str
+    facts: Mapping[str, Fact]
+    changes: tuple[tuple[tuple[str, ...], object, object], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About:
+    """What findings of one rule have in common that have one subject and point at one place; `names` name these."""
+
+    device: str | None
+    doubt: str
+    fingerprint: str
+    former: tuple[str, ...]
+    names: frozenset[str]
+
+
+def render_value(value: object) -> str:
+    """Return a value as a message shows it."""
+    if type(value) is str:
+        return value
+    if value is None or isinstance(value, Unknown):
+        return "none" if value is None else "unknown"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(round(value, 3)).removesuffix(".0")
+    if isinstance(value, tuple) and not isinstance(value, End):
+        return ", ".join(map(render_value, value)) or "none"
+    return str(value)
+
+
+def _fact(value: object) -> Iterator[Fact]:
+    """Yield a value as a fact, where it is a plain one: parts of the model are not."""
+    if value is None or isinstance(value, str | int | float):
+        yield value
+    elif isinstance(value, Unknown | End) or (
+        isinstance(value, tuple) and all(each is None or isinstance(each, str | int | float) for each in value)
+    ):
+        yield render_value(value)
+
+
+def digest(*parts: str) -> str:
+    """BLAKE2b-128 of the parts (contract 9.13); names of files may hold half of a surrogate pair."""
+    joined = _SEPARATOR.join(part.encode("utf-8", "surrogatepass") for part in parts)
+    return hashlib.blake2b(joined, digest_size=16).hexdigest()
+
+
+def _device(subject: Subject, at: Subject) -> str | None:
+    return next((each[0] for each in (subject, at) if each[0] != FABRIC), None)
+
+
+def _lowered(confidence: Confidence, doubt: str) -> Confidence:
+    return "likely" if doubt and confidence == "certain" else confidence

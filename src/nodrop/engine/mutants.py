@@ -1,0 +1,161 @@
+"""Rules with one condition changed, and whether their examples notice: a condition that nothing pins may be wrong.
+
+A mutant puts true or false for the whole of `when` or `assert` or for an operand of its `and` and `or`, turns a
+comparison into its neighbour, or moves a number that something is compared with by one. The examples of a rule kill
+a mutant where it says anything else of one of them, on any platform.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from nodrop.engine.examples import View, differences
+from nodrop.engine.nodes import (
+    Arithmetic,
+    Attribute,
+    Call,
+    Compare,
+    Comparison,
+    Constant,
+    IsNone,
+    Items,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Not,
+    bare,
+)
+from nodrop.engine.rule import Example, Rule
+from nodrop.model.types import TRUTH
+
+NEIGHBOURS: Mapping[Comparison, Comparison] = {
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "in": "not in",
+    "not in": "in",
+}
+TRUE, FALSE = Constant(True, TRUTH), Constant(False, TRUTH)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A rule with one thing changed, and the change in words: `when: interface.qos -> true`."""
+
+    change: str
+    rule: Rule
+
+    @property
+    def key(self) -> str:
+        """The key of the rule's file that is changed: `when` or `assert`."""
+        return self.change.partition(":")[0]
+
+
+def mutants(rule: Rule) -> list[Mutant]:
+    """Return all mutants of a rule, each once: true for an operand of `or` is true for the whole."""
+    new_mutants: list[Mutant] = []
+    for key, condition in (("when", rule.when), ("assert", rule.claim)):
+        if condition is None:
+            continue
+        seen, changes = {simplify_condition(condition)}, Counter[str]()
+        for old, new, changed in _places(condition, whole=True):
+            if (short := simplify_condition(changed)) not in seen:
+                seen.add(short)
+                change = f"{key}: {bare(old)} -> {bare(new)}"
+                changes[change] += 1
+                nth = f" ({changes[change]})" if changes[change] > 1 else ""
+                field = {"when": changed} if key == "when" else {"claim": changed}
+                new_mutants.append(Mutant(change + nth, replace(rule, **field)))  # type: ignore[arg-type]
+    return new_mutants
+
+
+def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, Node]]:
+    """Yield each change of a node or below: what was there, what is there now, and the whole with the change."""
+    if whole:
+        yield from ((node, new, new) for new in (TRUE, FALSE))
+    yield from ((node, new, new) for new in _neighbours(node))
+    match node:
+        case Logic():
+            for side in ("left", "right"):
+                for old, new, changed in _places(getattr(node, side), whole=True):
+                    yield old, new, replace(node, **{side: changed})  # type: ignore[arg-type]
+        case Not() | Negative() | IsNone():
+            yield from ((old, new, replace(node, node=changed)) for old, new, changed in _places(node.node))
+        case Attribute():
+            yield from ((old, new, replace(node, of=changed)) for old, new, changed in _places(node.of))
+        case Arithmetic():
+            yield from ((old, new, replace(node, left=changed)) for old, new, changed in _places(node.left))
+            yield from ((old, new, replace(node, right=changed)) for old, new, changed in _places(node.right))
+        case Compare():
+            yield from ((old, new, replace(node, first=changed)) for old, new, changed in _places(node.first))
+            for at, (sign, right) in enumerate(node.rest):
+                for old, new, changed in _places(right):
+                    yield old, new, replace(node, rest=(*node.rest[:at], (sign, changed), *node.rest[at + 1 :]))
+        case Items():
+            for at, item in enumerate(node.items):
+                for old, new, changed in _places(item):
+                    yield old, new, replace(node, items=(*node.items[:at], changed, *node.items[at + 1 :]))
+        case Call():
+            for at, argument in enumerate(node.arguments):
+                for old, new, changed in _places(argument):
+                    arguments = (*node.arguments[:at], changed, *node.arguments[at + 1 :])
+                    yield old, new, replace(node, arguments=arguments)
+        case Constant() | Name():
+            pass
+
+
+def _neighbours(node: Node) -> Iterator[Node]:
+    """Yield what a comparison may be mistaken for."""
+    match node:
+        case Compare():
+            for at, (sign, right) in enumerate(node.rest):
+                others = [(NEIGHBOURS[sign], right)]
+                if isinstance(right, Constant) and type(right.value) is int:
+                    others += [(sign, replace(right, value=right.value + step)) for step in (-1, 1)]
+                for other in others:
+                    yield replace(node, rest=(*node.rest[:at], other, *node.rest[at + 1 :]))
+        case IsNone():
+            yield Not(node)
+        case Call() if node.word.kind == "test":
+            yield Not(node)
+        case _:
+            pass
+
+
+def simplify_condition(node: Node) -> Node:
+    """Return a condition without the constants in it that decide nothing, or decide all."""
+    match node:
+        case Not():
+            inner = simplify_condition(node.node)
+            if isinstance(inner, Not):
+                return inner.node
+            return FALSE if inner == TRUE else TRUE if inner == FALSE else Not(inner)
+        case Logic():
+            left, right = simplify_condition(node.left), simplify_condition(node.right)
+            idle, deciding = (TRUE, FALSE) if node.word == "and" else (FALSE, TRUE)
+            if deciding in (left, right):
+                return deciding
+            return right if left == idle else left if right == idle else replace(node, left=left, right=right)
+        case _:
+            return node
+
+
+def survivors(rule: Rule, platforms: Iterable[str], views: Callable[[Example, str], Iterable[View]]) -> list[Mutant]:
+    """Return the mutants of a rule that none of its examples notices.
+
+    `views` gives an example as a platform says it, nothing where that cannot. An example that fails for the rule itself
+    notices nothing.
+    """
+    remaining_mutants = mutants(rule)
+    for example in rule.examples if remaining_mutants else ():
+        for platform in platforms:
+            for view in views(example, platform):
+                if not any(differences(rule, example, view)):
+                    remaining_mutants = [
+                        mutant for mutant in remaining_mutants if not any(differences(mutant.rule, example, view))
+                    ]
+    return remaining_mutants

@@ -1,0 +1,130 @@
+"""What rules have to look at again where a part of a fabric has changed: so little that nothing else can differ.
+
+Most rules say of a switch what follows from that and from what is cabled to it (`Rule.near`). A change can matter to
+them on switches that have changed and on those one cable away, which look at what is one cable further. Beyond, they
+say the same of both states, and what they say there of a fabric that ends there is the same too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
+
+from nodrop.engine.rule import Rule
+from nodrop.model.fabric import Device, Fabric, Interface, Link
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.states import UnknownFact
+from nodrop.model.subject import FABRIC
+
+_CABLES = 2
+"""How many cables away a switch is looked at; a host is a station on the way."""
+_STATED = tuple(field.name for field in fields(Fabric) if field.name not in ("name", "devices", "links"))
+"""The fields of a fabric that a rule may use for every switch."""
+_T = TypeVar("_T")
+_OF_DEVICE, _OF_PORT = (tuple(field.name for field in fields(kind)) for kind in (Device, Interface))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is to be looked at of a state: by rules that look near, `index`; by those that are `still`, nothing."""
+
+    index: Index
+    still: frozenset[str]
+    """Rules that say the same of both states, for nothing has changed of what they look at."""
+
+
+HitsOf = Callable[[Rule, Index], Iterable[object]]
+
+
+def nearby(
+    readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], hits: HitsOf
+) -> tuple[Part, Part] | None:
+    """Return what is to be looked at of two states of a fabric; None where that is all.
+
+    Both share the objects of what has not changed (`fabric.assemble.Shared`). `hits` gives what the analysis of a rule
+    says of a whole fabric: where the rule then asks what others have found there (`Rule.last`), that is looked at too.
+    """
+    old, new = (reading.fabric for reading in readings)
+    if readings[0].assumed != readings[1].assumed or any(getattr(old, one) != getattr(new, one) for one in _STATED):
+        return None
+    links = _either(old.links, new.links)
+    devices = _either(old.devices, new.devices)
+    touched = {device.name for device in devices[1]} | {end.node for link in links[1] for end in (link.a, link.b)}
+    asking = [rule for rule in rules if rule.last and rule.analysis and not rule.near]
+    asked = {
+        name for rule in asking for index in indices for hit in hits(rule, index) for name in _switches_of_hit(hit)
+    }
+    every = [*links[0], *links[1]]
+    seen = _add_neighbors(touched, every, _CABLES) | _add_neighbors(asked, every, 1)
+    known = indices[0].devices.keys() | indices[1].devices.keys()
+    alike = not links[1] and readings[0].allowed == readings[1].allowed
+    moved = _moved(old, new) if alike else None
+    still = frozenset(rule.name for rule in rules if moved is not None and rule.looks_at and not rule.looks_at & moved)
+    before, after = (Index(_part(index.fabric, seen, known), index) for index in indices)
+    return Part(before, still), Part(after, still)
+
+
+def _moved(old: Fabric, new: Fabric) -> frozenset[str] | None:
+    """Return which attributes of switches and ports differ; None where they are not the same switches and ports."""
+    found: set[str] = set()
+    for device, other_device in zip(old.devices, new.devices, strict=False):
+        if device is not other_device:
+            if [port.name for port in device.interfaces] != [port.name for port in other_device.interfaces]:
+                return None
+            found |= _different(device, other_device, _OF_DEVICE) - {"interfaces"}
+            for pair in zip(device.interfaces, other_device.interfaces, strict=True):
+                found |= _different(*pair, _OF_PORT)
+    return None if len(old.devices) != len(new.devices) or "name" in found else frozenset(found)
+
+
+def _different(one: object, other: object, names: Sequence[str]) -> set[str]:
+    return {name for name in names if not _equal(getattr(one, name), getattr(other, name))}
+
+
+def _equal(one: object, other: object) -> bool:
+    try:
+        return one is other or bool(one == other)
+    except UnknownFact:
+        return False
+
+
+def _either(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[_T], list[_T]]:
+    """Return what both states have, the very same objects, and what one of them has."""
+    before, after = ({id(one): one for one in side} for side in (old, new))
+    both = before.keys() & after.keys()
+    return [before[key] for key in both], [side[key] for side in (before, after) for key in side.keys() - both]
+
+
+def _add_neighbors(names: set[str], links: Iterable[Link], cables: int) -> set[str]:
+    """Return names with those that so many cables lead to."""
+    neighbors = set(names)
+    for _ in range(cables if names else 0):
+        neighbors |= {
+            end.node
+            for link in links
+            if link.a.node in neighbors or link.b.node in neighbors
+            for end in (link.a, link.b)
+        }
+    return neighbors
+
+
+def _switches_of_hit(hit: object) -> Iterator[str]:
+    """Yield the switches that a hit speaks of."""
+    subjects = [getattr(hit, "subject", ()), *(subject for subject, _ in getattr(hit, "related", ()))]
+    yield from (subject[0] for subject in subjects if subject and subject[0] != FABRIC)
+
+
+def _part(fabric: Fabric, names: set[str], known: set[str]) -> Fabric:
+    """Return switches of a fabric with the cables between them, and those to what is no switch."""
+
+    def inside(link: Link) -> bool:
+        node, other_node = link.a.node, link.b.node
+        if node in names:
+            return other_node in names or other_node not in known
+        return other_node in names and node not in known
+
+    return replace(
+        fabric,
+        devices=tuple(device for device in fabric.devices if device.name in names),
+        links=tuple(link for link in fabric.links if inside(link)),
+    )

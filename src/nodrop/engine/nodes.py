@@ -1,0 +1,281 @@
+"""An expression of a rule after it was checked: a tree whose every node has a type, and what can be said of it.
+
+`text` is how one would write a node, `reads` the paths of the model that it looks at, `leaves` the facts that it rests
+on, and `present` what is surely not None once it is known to hold, or not to.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from nodrop.engine.vocabulary import Word
+from nodrop.model.types import NONE, NUMBER, TRUTH, Type, is_property, join, sources
+
+Path = tuple[str, ...]
+Comparison = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
+Sign = Literal["+", "-", "*", "/"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number, a text, true, false or none."""
+
+    value: str | int | float | bool | None
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of the scope: `interface`, `fabric`, `options`."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute; of nothing it is None."""
+
+    of: "Node"
+    name: str
+    type: Type
+
+    @property
+    def reads_property(self) -> bool:
+        """Whether it is a property, which may meet UNKNOWN while it is worked out."""
+        return any(is_property(owner, self.name) for owner in self.of.type.owners)
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list written out."""
+
+    items: "tuple[Node, ...]"
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Negated truth."""
+
+    node: "Node"
+    type: Type = TRUTH
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """A number with its sign changed."""
+
+    node: "Node"
+    type: Type = NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """`left and right`, `left or right`; as in Python it is the side that decided."""
+
+    word: Literal["and", "or"]
+    left: "Node"
+    right: "Node"
+
+    @property
+    def type(self) -> Type:
+        """What either side may be."""
+        return join(self.left.type, self.right.type)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A comparison, or a chain of them: `0 < x <= y`."""
+
+    first: "Node"
+    rest: "tuple[tuple[Comparison, Node], ...]"
+    type: Type = TRUTH
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """Two numbers and a sign."""
+
+    sign: Sign
+    left: "Node"
+    right: "Node"
+    type: Type = NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class IsNone:
+    """`node is none`."""
+
+    node: "Node"
+    type: Type = TRUTH
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A word of the vocabulary with its arguments."""
+
+    word: Word
+    arguments: "tuple[Node, ...]"
+
+    @property
+    def type(self) -> Type:
+        """What the word gives."""
+        return self.word.result
+
+
+Node = Constant | Name | Attribute | Items | Not | Negative | Logic | Compare | Arithmetic | IsNone | Call
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the nodes right below, in the order in which they are evaluated."""
+    match node:
+        case Constant() | Name():
+            return ()
+        case Attribute():
+            return (node.of,)
+        case Items():
+            return node.items
+        case Not() | Negative() | IsNone():
+            return (node.node,)
+        case Logic() | Arithmetic():
+            return (node.left, node.right)
+        case Compare():
+            return (node.first, *(right for _, right in node.rest))
+        case Call():
+            return node.arguments
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Return the node and all below it."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def text(node: Node) -> str:
+    """Render the node as an expression."""
+    match node:
+        case Constant(value=value):
+            return str(value).lower() if value is None or isinstance(value, bool) else repr(value)
+        case Name():
+            return node.name
+        case Attribute():
+            return f"{text(node.of)}.{node.name}"
+        case Items():
+            return f"({', '.join(map(text, node.items))})"
+        case Not():
+            return f"not {text(node.node)}"
+        case Negative():
+            return f"-{text(node.node)}"
+        case IsNone():
+            return f"{text(node.node)} is none"
+        case Logic(word=sign) | Arithmetic(sign=sign):
+            return f"({text(node.left)} {sign} {text(node.right)})"
+        case Compare():
+            return f"({' '.join([text(node.first), *(f'{sign} {text(right)}' for sign, right in node.rest)])})"
+        case Call(word=Word(kind="function", name=name)):
+            return f"{name}({', '.join(map(text, node.arguments))})"
+        case Call():
+            subject, *rest = map(text, node.arguments)
+            told = f"({', '.join(rest)})" if rest else ""
+            return f"{subject} {'|' if node.word.kind == 'filter' else 'is'} {node.word.name}{told}"
+
+
+def bare(node: Node) -> str:
+    """Render the node alone, without the outermost brackets."""
+    written = text(node)
+    return written[1:-1] if isinstance(node, Compare | Logic | Arithmetic) else written
+
+
+def path(node: Node) -> Path | None:
+    """Return the path that a name with attributes is: ("interface", "qos", "trust"); None for any other node."""
+    if isinstance(node, Name):
+        return (node.name,)
+    if isinstance(node, Attribute) and (before := path(node.of)) is not None:
+        return (*before, node.name)
+    return None
+
+
+def reads(node: Node) -> frozenset[Path]:
+    """Return the paths that the node reads, the longest ones only; a property and the fields behind it."""
+    paths = path(node)
+    if paths is None:
+        return frozenset().union(*map(reads, children(node)))
+    return frozenset({paths}) | stored(node)
+
+
+def stored(node: Node) -> frozenset[Path]:
+    """Return the paths of the fields that a path reads, where a step of it is a property."""
+    if not isinstance(node, Attribute):
+        return frozenset()
+    fields = frozenset().union(*(sources(owner, node.name) for owner in node.of.type.owners))
+    before = path(node.of) or ()
+    return frozenset((*before, field) for field in fields if field != node.name) | stored(node.of)
+
+
+def leaves(node: Node) -> Iterator[Attribute | Call]:
+    """Return the facts that the node rests on: attributes of the model, and what functions answer."""
+    if isinstance(node, Attribute) or (isinstance(node, Call) and node.word.kind == "function"):
+        yield node
+    else:
+        for child in children(node):
+            yield from leaves(child)
+
+
+def given_whole(node: Node) -> frozenset[Path]:
+    """Return the paths whose values a word is given whole, so that it may read anything below them."""
+    calls = [each for each in walk(node) if isinstance(each, Call)]
+    whole = [argument for call in calls for argument in call.arguments if not argument.type.is_scalar]
+    return frozenset().union(*map(reads, whole))
+
+
+def may_be_none(node: Node, surely: frozenset[Node] = frozenset()) -> bool:
+    """Whether the node may be None, where those in `surely` are not."""
+    if node in surely:
+        return False
+    match node:
+        case Attribute():
+            return node.type.none or may_be_none(node.of, surely)
+        case Logic():
+            return may_be_none(node.right, surely) or (node.word == "and" and may_be_none(node.left, surely))
+        case Constant() | Name() | Call():
+            return node.type.none
+        case _:
+            return False
+
+
+def present(node: Node, *, holds: bool) -> frozenset[Node]:
+    """Return the nodes that are surely not None where `node` counts as true, or (`holds=False`) as false."""
+    match node:
+        case Not():
+            return present(node.node, holds=not holds)
+        case Logic(word=word):
+            left, right = present(node.left, holds=holds), present(node.right, holds=holds)
+            return left | right if (word == "and") == holds else left & right
+        case IsNone():
+            return frozenset() if holds else _with_owners(node.node)
+        case Compare(rest=((sign, right),)):
+            return _find_present_nodes(node.first, sign, right, holds=holds)
+        case Compare():
+            return frozenset()
+        case _:
+            return _with_owners(node) if holds else frozenset()
+
+
+def _find_present_nodes(left: Node, sign: Comparison, right: Node, *, holds: bool) -> frozenset[Node]:
+    holds = holds != (sign in ("!=", "not in"))
+    both = _with_owners(left) | _with_owners(right)
+    if sign in ("==", "!="):
+        if NONE in (left.type, right.type):
+            return frozenset() if holds else both
+        return both if holds and not (may_be_none(left) and may_be_none(right)) else frozenset()
+    if sign in ("in", "not in") and holds:
+        inside = right.type.element
+        return _with_owners(right) if inside is None or inside.none else both
+    return frozenset()
+
+
+def _with_owners(node: Node) -> frozenset[Node]:
+    """Return the node, and what it is an attribute of: where an attribute is not None, its owner is not."""
+    return frozenset({node}) | (_with_owners(node.of) if isinstance(node, Attribute) else frozenset())

@@ -1,0 +1,86 @@
+"""Verdicts on switches whose modes differ, or are unknown: the rules are run once for each possible mode.
+
+A switch gets the findings of the mode that it has. If several modes are possible, what is found in each of them is a
+finding, and what is found in some of them only is unknown, for want of the mode.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+
+from nodrop.engine.finding import Finding, UnknownVerdict, Verdict
+from nodrop.engine.unknowns import Unknowns
+from nodrop.model.index import Index
+from nodrop.model.reading import PossibleMode, Reading
+from nodrop.model.subject import FABRIC, cable_ends
+from nodrop.model.values import replace_fields
+
+JudgeIn = Callable[[Reading, Index], Verdict]
+
+
+def in_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
+    """Return the verdict on a reading with several possible modes; `judge_in` returns that of one mode."""
+    verdicts = []
+    for possible_mode in reading.possible:
+        fabric = replace_fields(reading.fabric, mode=possible_mode.mode, classes=possible_mode.classes)
+        own_index = Index(fabric, index)
+        own_index.kept.update(index.kept)
+        verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own_index))
+    findings, open_verdicts = _findings(reading.possible, [one.findings for one in verdicts])
+    first_verdict = verdicts[0]
+    unknown = {(open_verdict.rule, open_verdict.missing): open_verdict for open_verdict in open_verdicts}
+    for verdict in verdicts:
+        for missed in verdict.unknown:
+            unknown[missed.rule, missed.missing] = _larger(unknown.get((missed.rule, missed.missing), missed), missed)
+    return replace(
+        first_verdict,
+        findings=tuple(findings),
+        unknown=tuple(unknown[key] for key in sorted(unknown)),
+        problems=tuple(dict.fromkeys(problem for verdict in verdicts for problem in verdict.problems)),
+    )
+
+
+def _larger(unknown_verdict: UnknownVerdict, other_unknown_verdict: UnknownVerdict) -> UnknownVerdict:
+    return (
+        other_unknown_verdict
+        if other_unknown_verdict.subjects_count > unknown_verdict.subjects_count
+        else unknown_verdict
+    )
+
+
+def _findings(
+    possible: Sequence[PossibleMode], found: Sequence[Sequence[Finding]]
+) -> tuple[list[Finding], tuple[UnknownVerdict, ...]]:
+    """Return the findings that hold, and what a mode would decide."""
+    modes_of: dict[str, set[int]] = {}
+    for at, possible_mode in enumerate(possible):
+        for device in possible_mode.devices:
+            modes_of.setdefault(device, set()).add(at)
+    # Several findings of one part may have one fingerprint.
+    seen: dict[tuple[str, str], dict[int, list[Finding]]] = {}
+    for at, findings in enumerate(found):
+        for finding in findings:
+            seen.setdefault((finding.rule, finding.fingerprint), {}).setdefault(at, []).append(finding)
+    sure: list[Finding] = []
+    unknowns = Unknowns()
+    for by_mode in seen.values():
+        first_finding = next(iter(by_mode.values()))[0]
+        own_devices = _devices(first_finding, modes_of)
+        ways = {frozenset(modes_of[device]) for device in own_devices or modes_of}
+        if _holds(ways, by_mode.keys(), everywhere=bool(own_devices)):
+            sure += next(by_mode[at] for at in sorted(by_mode) if any(at in way for way in ways))
+        elif any(way & by_mode.keys() for way in ways):
+            unknowns.add(first_finding.rule, "fabric.mode", own_devices)
+    return sure, unknowns.verdicts()
+
+
+def _holds(ways: Iterable[Set[int]], found: Set[int], *, everywhere: bool) -> bool:
+    """Return whether a finding holds: of switches in all their modes, of the fabric in those of some switch."""
+    decided = (way <= found for way in ways)
+    return all(decided) if everywhere else any(decided)
+
+
+def _devices(finding: Finding, known: Mapping[str, object]) -> list[str]:
+    """Return the switches of a finding."""
+    subject = finding.subject if finding.subject[0] != FABRIC else finding.at
+    names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])]
+    return [name for name in dict.fromkeys(names) if name in known]

@@ -1,0 +1,199 @@
+"""The changes of a fix: what is different between a part as it is and as it is to be, and what sound siblings have.
+
+A rule sets parts (`set:`), an analysis names changes (`Hit.changes`), or a part is made as most siblings of the port or
+switch have it at which the rule finds nothing (`as_siblings:`). What is not known is no change.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import is_dataclass, replace
+from itertools import islice
+from typing import Any
+
+from nodrop.analyses._kinship import Family, kind_of, root_of
+from nodrop.engine.finding import Finding
+from nodrop.engine.nodes import Path
+from nodrop.engine.rule import Rule
+from nodrop.model.change import Change
+from nodrop.model.edit import ABSENT, find_part, find_value
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
+from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.types import key_of
+
+ASKED = 64
+"""How many switches of a kind are asked, at most, for what is usual among them; they are built alike."""
+_MAP = 8
+"""From how many entries on a list of numbers is a map: no port has that many of anything else that is one by one."""
+
+_OF_THE_CABLE = frozenset({"cable_length_m"})
+"""What is of each port's own cable: siblings tell where a port has nothing, and never another thing than it has."""
+
+Parted = tuple[Subject, object, object]
+
+
+def split_change(old: object, new: object) -> Iterator[Parted]:
+    """Yield what is to change, part by part: its path, the old and the new value; nothing of unknown parts.
+
+    A part that is there on one side only is a change as a whole, and so is a list but for maps and rows.
+    """
+    if new is UNKNOWN or old is new:
+        return
+    if type(old) is not type(new):
+        yield (), old, new
+    elif is_dataclass(old):
+        for name in old.__dataclass_fields__:
+            for below, a, b in split_change(getattr(old, name), getattr(new, name)):
+                yield (name, *below), a, b
+    elif isinstance(old, tuple) and isinstance(new, tuple) and _by_key(old, new):
+        rows, others = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old, new))
+        for key in dict.fromkeys((*rows, *others)):
+            for below, a, b in split_change(rows.get(key), others.get(key)):
+                yield (key, *below), a, b
+    elif old != new:
+        yield (), old, new
+
+
+def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
+    """Whether two lists are compared entry by entry: rows with names, or maps of one length."""
+    if hasattr(old, "_fields"):
+        return False
+    every = (*old, *new)
+    if any(map(is_dataclass, every)):
+        return all(map(is_dataclass, every))
+    return len(old) == len(new) >= _MAP
+
+
+def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
+    """Yield the changes that make a part of the fabric `new`; what is not there is None, and is added."""
+    old = _at(index, subject)
+    for below, was, wanted in split_change(None if old is ABSENT else old, new):
+        yield Change(subject=(*subject, *below), old=was, new=wanted)
+
+
+def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the findings of a rule, each with what its siblings have: if the rule itself sets nothing, or first.
+
+    `sick` are all that the rule finds in the fabric.
+    """
+    siblings = _Siblings(index, sick)
+    for finding in findings:
+        if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
+            yield finding
+            continue
+        places = dict.fromkeys(siblings.reached(_place(finding, path)) for path in rule.as_siblings)
+        changes = tuple(change for place in places for change in siblings.changes(place))
+        yield replace(finding, fix=replace(finding.fix, safe=rule.fix_safe, changes=changes)) if changes else finding
+
+
+def _place(finding: Finding, path: Path) -> Subject:
+    """Return the subject of a path of the item that a finding is about; of none, the part that it points at.
+
+    Of a finding about cables or classes, the port and switch are those that it points at.
+    """
+    if not path:
+        return finding.at
+    root, *below = path
+    if root in ("a", "b"):
+        return (*_ends(finding.subject)[root == "b"], *below)
+    about = finding.at if finding.subject[0] == FABRIC else finding.subject
+    if root == "device":
+        return (about[0], f"@{below[0]}", *below[1:])
+    return (*(about[:2] if root == "interface" else about), *below)
+
+
+def _ends(subject: Subject) -> list[Subject]:
+    """Return the ports that a link's subject names; none of another subject."""
+    return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC, "links") else []
+
+
+class _Siblings:
+    """What the ports and switches have that are like those of a rule's findings, and are not among them."""
+
+    def __init__(self, index: Index, findings: Iterable[Finding]) -> None:
+        self._index = index
+        self._sick = {
+            subject
+            for finding in findings
+            for subject in (finding.subject[:2], finding.at[:2], *_ends(finding.subject))
+            if subject[0] != FABRIC
+        }
+        self._sick_devices = {subject[0] for subject in self._sick}
+        self._votes: dict[tuple[Family, Subject], object] = {}
+        self._devices: dict[Family, list[Device]] = {}
+
+    def reached(self, place: Subject) -> Subject:
+        """Return the part that is None on the way to a place, and has to be given whole; else the place."""
+        for end in range(2 if place[1:2] and place[1].startswith("@") else 3, len(place)):
+            if _at(self._index, place[:end]) is None:
+                return place[:end]
+        return place
+
+    def changes(self, place: Subject) -> Iterator[Change]:
+        """Yield the changes that make a part as most siblings have it, where they agree and have it."""
+        if place[0] != FABRIC and len(place) > 1:
+            for change in changed_to(self._index, place, self._usual(place)):
+                if change.subject[-1] not in _OF_THE_CABLE or not change.old:
+                    yield change
+
+    def _usual(self, place: Subject) -> object:
+        device = self._index.devices.get(place[0])
+        if device is None:
+            return UNKNOWN
+        if place[1].startswith("@"):
+            steps = (place[1][1:], *place[2:])
+            key = (*root_of(self._index, device), "device"), steps
+            if key not in self._votes:
+                other_devices = (each for each in self._like(device) if each.name not in self._sick_devices)
+                self._votes[key] = _most(islice(other_devices, ASKED), steps)
+            return self._votes[key]
+        port = self._index.interface(device.name, place[1])
+        if port is None:
+            return UNKNOWN
+        kind = kind_of(self._index, device, port)
+        near = (device.name, *kind), place[2:]
+        if near not in self._votes:
+            self._votes[near] = _most(self._ports([device], kind), place[2:])
+        far = (*root_of(self._index, device), *kind), place[2:]
+        if self._votes[near] is UNKNOWN and far not in self._votes:
+            self._votes[far] = _most(self._ports(self._like(device)[:ASKED], kind), place[2:])
+        return self._votes[far] if self._votes[near] is UNKNOWN else self._votes[near]
+
+    def _ports(self, devices: Iterable[Device], kind: Family) -> Iterator[Interface]:
+        for device in devices:
+            for port in device.interfaces:
+                sound = not {(device.name,), (device.name, port.name)} & self._sick
+                if sound and not surely_off(port.enabled) and kind_of(self._index, device, port) == kind:
+                    yield port
+
+    def _like(self, device: Device) -> list[Device]:
+        if not self._devices:
+            for each in self._index.fabric.devices:
+                self._devices.setdefault(root_of(self._index, each), []).append(each)
+        return self._devices[root_of(self._index, device)]
+
+
+def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:
+    """Return what most of the parts have at the end of `steps`; UNKNOWN if nothing is most frequent."""
+    votes: Counter[object] = Counter()
+    for node in parts:
+        with suppress(UnknownFact):
+            found = find_part(node, steps)
+            if found is not ABSENT and not isinstance(found, Unknown):
+                votes[found] += 1
+    first = votes.most_common(2)
+    if not first or (len(first) == 2 and first[0][1] == first[1][1]):
+        return UNKNOWN
+    return first[0][0]
+
+
+def _at(index: Index, subject: Subject) -> object:
+    """Return what a subject leads to; ABSENT where there is nothing."""
+    device, area, *_ = (*subject, "")
+    owner = index.devices.get(device)
+    if owner is None or not area or area.startswith("@"):
+        return find_value(index.fabric, subject)
+    port = index.interface(device, area)
+    return ABSENT if port is None else find_part(port, subject[2:])

@@ -1,0 +1,299 @@
+"""A rule: a fault, how to see it, and what to say about it. Plain data; its functions are made when first used."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal
+
+from nodrop.engine import compiler
+from nodrop.engine.cells import EACH, Column, columns
+from nodrop.engine.evidence import Topic
+from nodrop.engine.finding import Confidence, Severity
+from nodrop.engine.nodes import Attribute, Call, Logic, Name, Node, Not, Path, given_whole, leaves, path, reads, walk
+from nodrop.engine.scopes import Scope
+from nodrop.model.fabric import Device, Mode
+from nodrop.model.types import Type
+
+Strictness = Literal["regular", "pedantic", "auditor"]
+STRICTNESSES: tuple[Strictness, ...] = ("regular", "pedantic", "auditor")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A number or word of a rule that a site may set: `options: {rule: {name: value}}`."""
+
+    name: str
+    default: object
+    description: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class FromOption:
+    """An argument of an analysis that is the value of an option."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A change of a sound fabric, and the subjects at which the rule then finds its fault; none in a good example.
+
+    `intent`, `model` and `artifact` say what to change, on the level that each names; after `artifact`, no `model`.
+    """
+
+    name: str
+    """`bad[0]`, `good[1]`."""
+    at: tuple[str, ...] = ()
+    intent: Mapping[str, Any] | None = None
+    model: Mapping[str, Any] | None = None
+    artifact: Mapping[str, Any] | None = None
+    beside: Mapping[str, Any] | None = None
+    """The other fabric, of a rule that compares fabrics: changes of `intent` and `model`, `one_site` and `cables`."""
+    seen: Mapping[str, Any] | None = None
+    """What a validator sees otherwise, of a rule about that: parts of the `model`, lines that it has `refused`, packets
+    `lost` since the build before, `values` of checks; of all else it sees what nodrop computes."""
+
+    @property
+    def kind(self) -> str:
+        """`bad` or `good`."""
+        return self.name.partition("[")[0]
+
+    @property
+    def keys(self) -> tuple[str | int, ...]:
+        """Where it stands in the rule's file."""
+        return "examples", self.kind, int(self.name.partition("[")[2].rstrip("]"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One rule file. Exactly one of `claim`, `analysis` and `remark` says where the fault is seen.
+
+    `claim` holds where all is well. `analysis` names a module of `nodrop.analyses` that finds the fault, given
+    `arguments`. `remark` names a kind of remark that readers make. `when` narrows any of the three.
+    """
+
+    name: str
+    area: str
+    path: str
+    severity: Severity
+    severity_if_stated: Severity | None
+    """The severity where `stated` holds; None is the same."""
+    stated: Node | None
+    """Whether the owner states what is at fault, in an intent or in fabric.yaml."""
+    severity_if_assumed: Severity | None
+    """The severity where one of `assumed` is not stated; None is the same."""
+    assumed: tuple[tuple[Topic, Node | None], ...]
+    """What nodrop may have assumed for want of a statement, and the condition under which the files show it."""
+    confidence: Confidence
+    because: str
+    """Why the rule alone is not certain."""
+    strictness: Strictness
+    modes: frozenset[Mode]
+    scope: Scope
+    when: Node | None
+    claim: Node | None
+    analysis: str
+    arguments: Mapping[str, object]
+    rests_on: frozenset[str]
+    """What the analysis takes from the owner's statements."""
+    routed: bool
+    """Whether the analysis needs the control plane."""
+    failures: bool
+    """Whether the analysis computes failures of cables or switches: `nodrop validate` runs it, `nodrop lint` not."""
+    observed: bool
+    """Whether the analysis looks at what other validators saw, and only `nodrop validate` with one of them asks it."""
+    beside: bool
+    """Whether the analysis compares the fabric with others of the same command, and finds nothing without any."""
+    looks_near: bool
+    """Whether what the analysis says of a switch follows from that and what is cabled to it."""
+    looks_at: frozenset[str]
+    """The attributes of switches and ports that the analysis looks at; nothing where it does not say."""
+    gives_changes: bool
+    """Whether the analysis says what would end a fault."""
+    remark: str
+    facts: tuple[tuple[str, Type], ...]
+    at: Attribute | Name | None
+    message: tuple[str | Node, ...]
+    why: str
+    fix: str
+    references: tuple[str, ...]
+    since: str
+    aliases: tuple[str, ...]
+    options: tuple[Option, ...]
+    changes: tuple[tuple[Attribute, Node], ...]
+    as_siblings: tuple[Path, ...]
+    """What a fix makes as most sound siblings have it; of an analysis, nothing but the part that it points at: ()."""
+    siblings_first: bool
+    """Whether `changes` are only for where siblings tell nothing: what the rule file has first goes first."""
+    fix_safe: bool
+    """Whether `changes`, or those of the analysis, cannot make anything worse."""
+    intent_fix: Mapping[str, object]
+    unseen: Mapping[str, str]
+    """Platforms of which no configuration shows the fault, and why."""
+    examples: tuple[Example, ...]
+    held: bytes | None = None
+    """Its text, where that is not what lies at `path`."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made on first use, for functions do not travel between processes."""
+        stored = self.__dataclass_fields__
+        return {name: value for name, value in self.__dict__.items() if name in stored}
+
+    @property
+    def words(self) -> frozenset[str]:
+        """What `--select` and `--ignore` may call it: its names, and its area."""
+        return frozenset({self.name, self.area, *self.aliases})
+
+    @property
+    def repairs(self) -> bool:
+        """Whether its fix says what to change, where that is known."""
+        return bool(self.changes_files or self.intent_fix)
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether it says so of the configurations of switches, and not of an intent alone."""
+        return bool(self.changes or self.as_siblings or self.gives_changes)
+
+    @property
+    def conditions(self) -> tuple[Node, ...]:
+        """The expressions that decide."""
+        return tuple(node for node in (self.when, self.claim) if node is not None)
+
+    @cached_property
+    def reads(self) -> frozenset[Path]:
+        """The paths that decide, as they are written, and the fields behind properties."""
+        return frozenset().union(*map(reads, self.conditions))
+
+    @cached_property
+    def pointed(self) -> Path:
+        """The path to point at; nothing for the subject itself."""
+        return (path(self.at) or ()) if self.at else ()
+
+    @cached_property
+    def rests(self) -> tuple[frozenset[Path], frozenset[Path]]:
+        """The paths that a verdict rests on, and those of which it may have looked at anything below."""
+        pointed = {self.pointed} if self.pointed else set()
+        return self.reads | pointed, frozenset().union(*map(given_whole, self.conditions))
+
+    @cached_property
+    def near(self) -> bool:
+        """Whether what it says of a switch follows from that, what is cabled to it, and what the owner states."""
+        if self.claim is None:
+            return self.looks_near
+        known = (each[:2] for node in (*self.conditions, *self.message_nodes) for each in reads(node))
+        words = (
+            call.word
+            for node in (*self.conditions, *self.message_nodes)
+            for call in walk(node)
+            if isinstance(call, Call)
+        )
+        return (
+            Device in self.scope.parts.values()
+            and not any(each in (("fabric", "devices"), ("fabric", "links")) for each in known)
+            and not any(word.whole for word in words)
+        )
+
+    @cached_property
+    def last(self) -> bool:
+        """Whether it looks at what other rules have found."""
+        return any(call.word.last for call in self._calls)
+
+    @cached_property
+    def of_remarks_alone(self) -> bool:
+        """Whether what it says of a remark follows from that, and not from the fabric, of which the mode is a part."""
+        stated = (node for node in (self.stated, *(unless for _, unless in self.assumed)) if node is not None)
+        every = [each for node in (*self.conditions, *self.message_nodes, *stated) for each in walk(node)]
+        return bool(self.remark) and not any(
+            (isinstance(each, Name) and each.name == "fabric") or (isinstance(each, Call) and each.word.indexed)
+            for each in every
+        )
+
+    @cached_property
+    def _calls(self) -> tuple[Call, ...]:
+        return tuple(node for condition in self.conditions for node in walk(condition) if isinstance(node, Call))
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """What the owner may have stated or nodrop assumed and this rule takes for true."""
+        stated = {name for root, *names in self.reads for name in names[:1] if root == "fabric"}
+        words = (call.word.rests_on for call in self._calls)
+        return self.rests_on | self.scope.topics | stated | frozenset().union(*words)
+
+    @cached_property
+    def message_nodes(self) -> tuple[Node, ...]:
+        """The expressions of the message."""
+        return tuple(piece for piece in self.message if not isinstance(piece, str))
+
+    def only_names(self, node: Node) -> bool:
+        """Whether a node says nothing but what the item is called; what a function answers is more than that."""
+        looked_at = reads(node)
+        named = bool(looked_at) and all(each[:2] in self.scope.identity for each in looked_at)
+        return named and not any(isinstance(each, Call) and each.word.kind == "function" for each in walk(node))
+
+    @cached_property
+    def verdict_columns(self) -> tuple[Column, ...]:
+        """What has to be equal for two items to be judged alike."""
+        return columns(self.scope, self.reads)
+
+    @cached_property
+    def sieve(self) -> Node | None:
+        """The beginning of `when` that items may share, where the rest looks at each by itself; it goes first."""
+        node = self.when if self._is_unique_by(self.verdict_columns) else None
+        while node is not None and self._is_unique_by(columns(self.scope, reads(node))):
+            node = node.left if isinstance(node, Logic) and node.word == "and" else None
+        return node
+
+    def _is_unique_by(self, chosen: tuple[Column, ...]) -> bool:
+        """Whether no two items are equal in these columns: they are looked at as a whole, or by switch and name."""
+        parts = list(self.scope.parts)
+        own_name = "interface" if self.scope.rows else self.scope.name
+        named = {(parts[column.part], column.field) for column in chosen if column.part >= 0}
+        return chosen == EACH or named >= {("device", "name"), (own_name, "name")}
+
+    @cached_property
+    def sieved(self) -> tuple[Column, ...]:
+        """What has to be equal for two items to pass the sieve alike."""
+        return columns(self.scope, reads(self.sieve)) if self.sieve else EACH
+
+    @cached_property
+    def finding_columns(self) -> tuple[Column, ...]:
+        """What has to be equal, besides, for two items to be told alike, their names aside."""
+        nodes: list[Node] = [*self.message_nodes, *chain.from_iterable(self.changes)]
+        return columns(self.scope, frozenset().union(*(reads(node) for node in nodes if not self.only_names(node))))
+
+    @cached_property
+    def leaves(self) -> tuple[Attribute | Call, ...]:
+        """The facts that the verdict and the message rest on, each once, in the order in which they are written."""
+        found_leaves = dict.fromkeys(leaf for node in (*self.conditions, *self.message_nodes) for leaf in leaves(node))
+        return tuple(found_leaves)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that its functions are called with, in this order, before the index."""
+        if self.claim is None:
+            return ("facts", "fabric", "options")
+        return (*self.scope.parts, "fabric", "options")
+
+    @cached_property
+    def judge(self) -> Callable[..., list[compiler.Outcome]]:
+        """The function that judges items."""
+        assert self.claim is not None
+        return compiler.judge(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
+
+    @cached_property
+    def sift(self) -> Callable[..., list[compiler.Outcome]]:
+        """The function that says which items pass the sieve, and so are judged."""
+        assert self.sieve is not None
+        return compiler.judge(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.sieve))
+
+    def value(self, node: Node) -> Callable[..., Any]:
+        """Return the function that evaluates one of its expressions for one item."""
+        if id(node) not in self._values:
+            self._values[id(node)] = compiler.value(self.names, node)
+        return self._values[id(node)]
+
+    @cached_property
+    def _values(self) -> dict[int, Callable[..., Any]]:
+        return {}

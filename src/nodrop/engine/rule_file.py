@@ -1,0 +1,286 @@
+"""The shape of a rule file: which keys there are and what they hold. What the expressions say is checked later."""
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+
+from nodrop import platforms
+from nodrop.engine.evidence import Topic
+from nodrop.engine.finding import Confidence, Severity
+from nodrop.engine.rule import Strictness
+from nodrop.errors import Problem
+from nodrop.model.fabric import MODES, Mode
+from nodrop.model.types import meant, nearest
+from nodrop.routing.observation import Check
+from nodrop.syntax.yaml import Document
+
+FixSafety = Literal["safe", "unsafe"]
+FactType = Literal["str", "int", "float", "bool"]
+ScopeName = Literal[
+    "fabric", "device", "interface", "link", "traffic_class", "queue", "priority_group", "neighbor", "buffer_pool"
+]
+
+_NAME = r"^[a-z][a-z0-9_]{0,62}$"
+_RULE = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+_Text = Annotated[str, Field(min_length=1)]
+_Name = Annotated[str, Field(pattern=_NAME)]
+
+
+def _names_or_types(facts: Any) -> Any:
+    """Take a list of facts as one of texts."""
+    return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
+
+
+def _topics(assumed: Any) -> Any:
+    """Take the name of a topic as one without an exception."""
+    return {assumed: None} if isinstance(assumed, str) else assumed
+
+
+_EXPECTED = {
+    "string_type": "text",
+    "string_too_short": "text",
+    "string_pattern_mismatch": "a name in lower case",
+    "too_short": "at least one entry",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+"""By pydantic's kind of error, what it should have been."""
+
+
+_FACTS_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "array", "items": {"type": "string", "pattern": _NAME}},
+            {
+                "type": "object",
+                "propertyNames": {"pattern": _NAME},
+                "additionalProperties": {"enum": list(get_args(FactType))},
+            },
+        ]
+    }
+)
+
+_ASSUMED_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"enum": list(get_args(Topic))},
+            {
+                "type": "object",
+                "propertyNames": {"enum": list(get_args(Topic))},
+                "additionalProperties": {"anyOf": [{"type": "string", "minLength": 1}, {"type": "null"}]},
+            },
+        ]
+    }
+)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OptionFile(_Part):
+    """An option and its default, which also gives it its type."""
+
+    default: Any
+    description: _Text
+
+
+def _files(artifact: Any) -> Any:
+    """By platform and file: its whole text, or texts of it that are replaced."""
+    for platform, files in artifact.items() if isinstance(artifact, dict) else ():
+        if platform not in (*platforms.names(), platforms.HOSTS):
+            raise ValueError(f"no platform {platform}; expected one of {', '.join(platforms.names())}, hosts")
+        if not isinstance(files, dict):
+            raise ValueError(f"{platform} without files; expected a mapping of files")
+        for name, edits in files.items():
+            alone = (
+                isinstance(edits, str) and platform in platforms.names() and platform not in platforms.writable_names()
+            )
+            if not alone and not (isinstance(edits, list) and all(map(_is_edit, edits))):
+                raise ValueError(f"another change of {name}; expected text, or a list of {{replace: text, with: text}}")
+    return artifact
+
+
+def _is_edit(edit: Any) -> bool:
+    return (
+        isinstance(edit, dict)
+        and edit.keys() == {"replace", "with"}
+        and all(isinstance(each, str) for each in edit.values())
+    )
+
+
+class RefusedLine(_Part):
+    """A line that a validator does not take, and what it says of it."""
+
+    device: _Text
+    text: _Text
+    said: _Text
+
+
+class LostFlow(_Part):
+    """Packets that the build before delivered, and what becomes of them now."""
+
+    start: _Text
+    prefix: _Text
+    before: _Text
+    after: _Text
+
+
+class SeenFile(_Part):
+    """What a validator sees otherwise than nodrop computes it."""
+
+    model: dict[str, Any] = {}
+    refused: tuple[RefusedLine, ...] = ()
+    lost: tuple[LostFlow, ...] = ()
+    values: dict[Check, dict[_Text, str]] = {}
+
+
+class BesideFile(_Part):
+    """The other fabric of an example: changes of the same intent, and how both belong together."""
+
+    intent: dict[str, Any] = {}
+    model: dict[str, Any] = {}
+    one_site: bool = True
+    cables: tuple[tuple[_Text, _Text], ...] = ()
+    """Cables that the example states beside its own, such as one to a switch of the other fabric."""
+
+
+class ExampleFile(_Part):
+    """What to change in the example fabric: the intent, the model after the build, or the artifacts of a platform."""
+
+    intent: dict[str, Any] | None = None
+    model: dict[str, Any] | None = None
+    artifact: Annotated[dict[str, Any] | None, BeforeValidator(_files)] = None
+    beside: BesideFile | None = None
+    seen: SeenFile | None = None
+    at: tuple[_Text, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_level(self) -> "ExampleFile":
+        if self.artifact is None and self.intent is None and self.model is None:
+            raise ValueError("expected intent, model or artifact")
+        if self.artifact is not None and self.model is not None:
+            raise ValueError("model and artifact; expected one of them, beside an intent or not")
+        if self.beside is not None and self.artifact is not None:
+            raise ValueError("beside and artifact; expected beside with intent or model")
+        if self.seen is not None and self.artifact is not None:
+            raise ValueError("seen beside artifact; expected it beside intent or model")
+        return self
+
+
+class ExamplesFile(_Part):
+    """At least one fabric where the rule finds its fault, and one where it does not."""
+
+    bad: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
+    good: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _subjects(self) -> "ExamplesFile":
+        if not all(example.at for example in self.bad):
+            raise ValueError("a bad example without subjects; expected at: and the subjects where the fault is")
+        if any(example.at for example in self.good):
+            raise ValueError("a good example with subjects; expected none, for it has no fault")
+        return self
+
+
+class RuleFile(_Part):
+    """A rule: a fault, how to see it, and what to say about it."""
+
+    severity: Severity
+    severity_if_stated: Severity | None = None
+    stated: _Text | None = None
+    severity_if_assumed: Severity | None = None
+    assumed: Annotated[dict[Topic, _Text | None], BeforeValidator(_topics), _ASSUMED_SCHEMA] = {}
+    confidence: Confidence = "certain"
+    because: _Text | None = None
+    strictness: Strictness = "regular"
+    modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = MODES
+    scope: ScopeName
+    when: _Text | None = None
+    claim: Annotated[_Text | None, Field(alias="assert")] = None
+    analysis: _Text | None = None
+    arguments: Annotated[dict[_Name, Any], Field(alias="with")] = {}
+    remark: _Text | None = None
+    facts: Annotated[dict[_Name, FactType], BeforeValidator(_names_or_types), _FACTS_SCHEMA] = {}
+    at: _Text | None = None
+    message: _Text
+    why: _Text
+    fix: _Text
+    options: dict[_Name, OptionFile] = {}
+    set: dict[_Text, _Text] = {}
+    as_siblings: tuple[_Text, ...] = ()
+    fix_safety: FixSafety = "unsafe"
+    intent_fix: dict[_Text, Any] = {}
+    references: Annotated[tuple[_Text, ...], Field(min_length=1)]
+    since: _Text
+    aliases: tuple[Annotated[str, Field(pattern=_RULE)], ...] = ()
+    unseen: dict[_Text, _Text] = {}
+    examples: ExamplesFile
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "RuleFile":
+        ways = {"assert": self.claim, "analysis": self.analysis, "remark": self.remark}
+        chosen = [name for name, way in ways.items() if way is not None]
+        if len(chosen) != 1:
+            raise ValueError(f"{' and '.join(chosen) or 'no way to see the fault'}; expected one of {', '.join(ways)}")
+        keys: dict[str, object] = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
+        keys["as_siblings"] = self.as_siblings
+        allowed = {
+            "assert": {"at", "set", "as_siblings"},
+            "analysis": {"with", "facts", "as_siblings"},
+            "remark": {"facts", "as_siblings"},
+        }[chosen[0]]
+        if extra := [key for key, given in keys.items() if given and key not in allowed]:
+            raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
+        if self.because is not None and self.confidence == "certain":
+            raise ValueError("because with confidence certain; expected it left out, or confidence likely or possible")
+        if (self.severity_if_assumed is None) != (not self.assumed):
+            raise ValueError("one key of two; expected severity_if_assumed and assumed, or neither")
+        return self
+
+
+def problems_of(document: Document, error: ValidationError) -> list[Problem]:
+    """Return what pydantic found, each with its place in the file and our words."""
+    return [
+        _problem(document, detail) for detail in error.errors() if detail["type"] != "too_short" or not detail["input"]
+    ]
+
+
+def _problem(document: Document, detail: Any) -> Problem:
+    loc, kind = detail["loc"], detail["type"]
+    of_key = kind == "extra_forbidden" or loc[-1:] == ("[key]",)
+    keys = tuple(step for step in loc if step != "[key]")
+    words = _words(detail, str(loc[-1]) if loc else "", kind)
+    return document.problem(keys, *words, of="key" if of_key else "value")
+
+
+def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
+    """Return what was found, what was expected, and a hint."""
+    if kind == "missing":
+        return f"no {last}", f"the key {last}", ""
+    if kind == "extra_forbidden":
+        return f"unknown key {last}", "", nearest(last, _keys(detail["loc"][:-1]))
+    if kind == "value_error":
+        found, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
+        return found.rstrip("; ") or "another count", expected, ""
+    found = _describe_value(detail["input"])
+    if kind == "literal_error":
+        expected = detail["ctx"]["expected"].replace("'", "")
+        return found, expected, meant(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
+    return found, _EXPECTED.get(kind, detail["msg"].lower()), ""
+
+
+def _describe_value(value: object) -> str:
+    if isinstance(value, dict | list | tuple):
+        return ("a mapping" if isinstance(value, dict) else "a list") if value else "nothing in it"
+    return "nothing" if value in (None, "") else f"`{str(value)[:60]}`"
+
+
+def _keys(loc: tuple[Any, ...]) -> list[str]:
+    """Return the keys that the schema knows at a place."""
+    model: type[BaseModel] = RuleFile
+    for name, inner in (("options", OptionFile), ("examples", ExamplesFile)):
+        if loc[:1] == (name,):
+            model = inner if name == "options" or len(loc) == 1 else ExampleFile
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,345 @@
+"""From the text of a rule file to a rule: its shape, then each expression, typed against the model, all with places."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import cache, reduce
+from types import ModuleType
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from nodrop import analyses, platforms
+from nodrop.engine import expression
+from nodrop.engine.checker import accepts
+from nodrop.engine.located_text import MayBeNone, Written
+from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, path, present
+from nodrop.engine.rule import Example, FromOption, Option, Rule
+from nodrop.engine.rule_file import ExamplesFile, RuleFile, problems_of
+from nodrop.engine.scopes import SCOPES, names_of
+from nodrop.errors import InputProblems, Problem
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.fields import own
+from nodrop.model.types import Record, Type, join, nearest, type_of
+from nodrop.syntax.places import decode, split_lines
+from nodrop.syntax.shapes import mapping
+from nodrop.syntax.yaml import parse
+
+MAX_BYTES = 64 * 1024
+
+_OPTION = re.compile(r"options\.(\w+)")
+_WHOLE = re.compile(r"-?\d{1,18}")
+_DECIMAL = re.compile(r"-?\d{1,18}\.\d{1,9}")
+_FACT_TYPES: Mapping[str, Type] = {kind.__name__: type_of(kind) for kind in (str, int, float, bool)}
+
+_WITH_SIBLINGS = ("device", "interface", "queue", "priority_group", "buffer_pool", "a", "b")
+
+Keys = tuple[str | int, ...]
+Names = Mapping[str, Type]
+
+
+@contextmanager
+def collecting(problems: list[Problem]) -> Iterator[None]:
+    """Note the problems that a step raises, so that the next step can find its own."""
+    try:
+        yield
+    except InputProblems as error:
+        problems += error.problems
+
+
+def loads_rule(raw: bytes, path: str, *, name: str, area: str) -> Rule:
+    """Return the rule that a text holds; `path` is how problems name it, InputProblems holds all of them."""
+    return _Loader(raw, path).rule(name, area)
+
+
+_TOGETHER = "stated and severity_if_stated, or neither"
+
+
+class _Loader:
+    """One file on its way to a rule; a fault of one key does not hide those of others."""
+
+    def __init__(self, raw: bytes, path: str) -> None:
+        self.document = parse(raw, path, max_bytes=MAX_BYTES)
+        self.path = path
+        self.lines = split_lines(decode(raw, path))
+        self.problems: list[Problem] = []
+        self.unguarded = False
+        """Whether a condition is at fault, so that what it would have said about None is not known."""
+        try:
+            self.file = RuleFile.model_validate(self.document.data)
+        except ValidationError as error:
+            raise InputProblems(problems_of(self.document, error)) from None
+
+    def rule(self, name: str, area: str) -> Rule:
+        """Return the rule, where nothing is wrong with it."""
+        file, options, module = self.file, self.options(), self.analysis()
+        if self.problems:
+            raise InputProblems(self.problems)
+        facts = tuple((key, _FACT_TYPES[kind]) for key, kind in file.facts.items())
+        names = self.names(options, facts)
+        held = self.expression(("scope",), SCOPES[file.scope].held or None, names) if file.claim else None
+        surely = frozenset({held}) if held else frozenset[Node]()
+        when = self.expression(("when",), file.when, names, surely)
+        surely |= present(when, holds=True) if when else frozenset()
+        claim = self.expression(("assert",), file.claim, names, surely)
+        surely |= present(claim, holds=False) if claim else frozenset()
+        new_rule = Rule(
+            name=name,
+            area=area,
+            path=self.path,
+            severity=file.severity,
+            severity_if_stated=file.severity_if_stated,
+            stated=self.parse_declared_condition(names),
+            severity_if_assumed=file.severity_if_assumed,
+            assumed=tuple(
+                (topic, self.expression(("assumed", topic), unless, names, surely))
+                for topic, unless in file.assumed.items()
+            ),
+            confidence=file.confidence,
+            because=(file.because or "").strip(),
+            strictness=file.strictness,
+            modes=frozenset(file.modes),
+            scope=SCOPES[file.scope],
+            when=when,
+            claim=claim,
+            analysis=file.analysis or "",
+            arguments=self.arguments(options, module),
+            rests_on=frozenset(getattr(module, "RESTS_ON", ())),
+            routed=bool(getattr(module, "ROUTED", False)),
+            failures=bool(getattr(module, "FAILURES", False)),
+            observed=bool(getattr(module, "OBSERVED", False)),
+            beside=bool(getattr(module, "BESIDE", False)),
+            looks_near=bool(getattr(module, "NEAR", False)),
+            looks_at=_looks_at(module),
+            gives_changes=self.gives_changes(module),
+            remark=file.remark or "",
+            facts=facts,
+            at=self.at(names),
+            message=self.message(names, surely),
+            why=file.why.strip(),
+            fix=file.fix.strip(),
+            references=file.references,
+            since=file.since,
+            aliases=file.aliases,
+            options=options,
+            changes=tuple(self.changes(names, surely)),
+            as_siblings=tuple(self.as_siblings(names)),
+            siblings_first=next((key for key in mapping(self.document.data) if key in ("as_siblings", "set")), "")
+            != "set",
+            fix_safe=file.fix_safety == "safe",
+            intent_fix=file.intent_fix,
+            unseen=self.unseen(),
+            examples=_examples(file.examples),
+        )
+        if self.problems:
+            raise InputProblems(self.problems)
+        return new_rule
+
+    def parse_declared_condition(self, names: Names) -> Node | None:
+        """Return the condition under which the owner states the fault; it goes with a severity for that case."""
+        condition, severity = self.file.stated, self.file.severity_if_stated
+        for key, text, other in (("stated", condition, severity), ("severity_if_stated", severity, condition)):
+            if text is not None and other is None:
+                self.problems += self.locate_text((key,), text).fault("one key of two", _TOGETHER).problems
+        return self.expression(("stated",), condition, names)
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Note problems of an expression, but none that only follow from those of a condition."""
+        with collecting(self.problems):
+            try:
+                yield
+            except MayBeNone:
+                if not self.unguarded:
+                    raise
+
+    def locate_text(self, keys: Keys, text: str, *, of: Literal["key", "value"] = "value") -> Written:
+        """Return a text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
+        line, column = self.document.place(keys, of=of)
+        where = ".".join(map(str, keys))
+        below = self.lines[line] if line < len(self.lines) else ""
+        for at, start in ((line, column - 1), (line, column), (line + 1, len(below) - len(below.lstrip()))):
+            if text and self.lines[min(at, len(self.lines)) - 1].startswith(text, start):
+                return Written(text=text, path=self.path, where=where, line=at, column=start + 1)
+        return Written(text=text, path=self.path, where=where, line=line, column=column, literal=False)
+
+    def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> Names:
+        """Return what expressions may name; analyses and remarks bring facts, not an item of the scope."""
+        known_record = Record("options", tuple((option.name, option.type) for option in options))
+        if self.file.claim is None:
+            return names_of({}, known_record, Record("facts", facts))
+        return names_of(SCOPES[self.file.scope].parts, known_record)
+
+    def expression(
+        self, keys: Keys, text: str | None, names: Names, surely: frozenset[Node] = frozenset()
+    ) -> Node | None:
+        """Return the expression at a key; None where there is none, or none that can be used."""
+        if text is None:
+            return None
+        with self.collecting():
+            return expression.parse(self.locate_text(keys, text), names, surely)
+        self.unguarded = True
+        return None
+
+    def at(self, names: Names) -> Attribute | Name | None:
+        """Return the part to point at."""
+        with collecting(self.problems):
+            if self.file.at is not None:
+                return expression.parse_path(self.locate_text(("at",), self.file.at), names, self.file.scope)
+        return None
+
+    def message(self, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
+        """Return the pieces of the message."""
+        with self.collecting():
+            return expression.parse_message(self.locate_text(("message",), self.file.message.strip()), names, surely)
+        return ()
+
+    def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:
+        """Return the fields that a fix sets, and to what."""
+        for key, text in self.file.set.items():
+            with self.collecting():
+                keys, written = ("set", key), self.locate_text(("set", key), key, of="key")
+                target = expression.parse_path(written, names, self.file.scope)
+                if (
+                    not isinstance(target, Attribute)
+                    or target.reads_property
+                    or (path(target) or ())[0] in ("fabric", "options")
+                ):
+                    raise written.fault(f"`{key}`", "a field of an item")
+                written = self.locate_text(keys, text)
+                value = expression.parse(written, names, surely)
+                if not accepts(target.type, value.type) or (may_be_none(value, surely) and not target.type.none):
+                    raise written.fault(f"`{key}` set to {value.type.describe()}", target.type.describe())
+                yield target, value
+
+    def as_siblings(self, names: Names) -> Iterator[tuple[str, ...]]:
+        """Return the paths that a fix sets as siblings have them; of an analysis, below the part that it points at."""
+        analysis = self.file.claim is None
+        known_types = names_of(SCOPES["interface"].parts) if analysis else names
+        for position, text in enumerate(self.file.as_siblings):
+            written = self.locate_text(("as_siblings", position), text)
+            with self.collecting():
+                if analysis and text == "at":
+                    yield ()
+                    continue
+                target = (
+                    path(expression.parse_path(written, known_types, "interface" if analysis else self.file.scope))
+                    or ()
+                )
+                if target[0] not in _WITH_SIBLINGS or len(target) < 2:
+                    raise written.fault(f"`{text}`", "a field of a device, a port or a row of it")
+                yield target
+
+    def options(self) -> tuple[Option, ...]:
+        """Return the options, each with the type of its default; without one, expressions cannot be checked."""
+        found: list[Option] = []
+        for name, file in self.file.options.items():
+            default = _typed(file.default)
+            try:
+                kind = type_of_value(default)
+            except TypeError:
+                written = self.locate_text(("options", name, "default"), "")
+                expected = "a number, a text, true or false, or a list of them"
+                self.problems += written.fault("no plain value", expected).problems
+            else:
+                found.append(Option(name=name, default=default, description=file.description.strip(), type=kind))
+        return tuple(found)
+
+    def unseen(self) -> Mapping[str, str]:
+        """Return the platforms that cannot show the fault; one that nodrop does not write has no examples to miss."""
+        for name in self.file.unseen:
+            with collecting(self.problems):
+                if name not in platforms.writable_names():
+                    hint = nearest(name, platforms.writable_names())
+                    raise self.locate_text(("unseen", name), name, of="key").fault(f"no platform `{name}`", hint=hint)
+        return self.file.unseen
+
+    def analysis(self) -> ModuleType | None:
+        """Return the module of the analysis."""
+        name = self.file.analysis
+        with collecting(self.problems):
+            if name is not None and name not in analyses.names():
+                raise self.locate_text(("analysis",), name).fault(
+                    f"no analysis `{name}`", hint=nearest(name, analyses.names())
+                )
+            return None if name is None else analyses.module(name)
+        return None
+
+    def arguments(self, options: Sequence[Option], module: ModuleType | None) -> Mapping[str, object]:
+        """Return what the analysis is given; the text `options.name` stands for the option's value."""
+        parameters = list(inspect.signature(module.find).parameters)[1:] if module else []
+        new_arguments: dict[str, object] = {}
+        for key, value in self.file.arguments.items():
+            with collecting(self.problems):
+                if module is not None and key not in parameters:
+                    written = self.locate_text(("with", key), key, of="key")
+                    raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
+                new_arguments[key] = self.argument(key, value, [option.name for option in options])
+        return new_arguments
+
+    def gives_changes(self, module: ModuleType | None) -> bool:
+        """Whether the analysis says what would end what it finds, always or with these arguments."""
+        repairs: bool | frozenset[str] = getattr(module, "REPAIRS", False)
+        if isinstance(repairs, bool):
+            return repairs
+        return any(isinstance(value, str) and value in repairs for value in self.file.arguments.values())
+
+    def argument(self, key: str, value: object, options: Sequence[str]) -> object:
+        """One argument, with the option that it names."""
+        named_match = _OPTION.fullmatch(value) if isinstance(value, str) else None
+        if named_match is None:
+            return _typed(value)
+        if named_match[1] not in options:
+            raise self.locate_text(("with", key), named_match[0]).fault(
+                f"no option `{named_match[1]}`", hint=nearest(named_match[1], options)
+            )
+        return FromOption(named_match[1])
+
+
+def _looks_at(module: ModuleType | None) -> frozenset[str]:
+    """Return the attributes of switches and ports that an analysis reads; nothing where it does not say."""
+    stated: frozenset[str] = frozenset(getattr(module, "LOOKS_AT", ()))
+    return stated | _routing_fields() if getattr(module, "ROUTED", False) else stated
+
+
+@cache
+def _routing_fields() -> frozenset[str]:
+    """Return the attributes of switches and ports that sessions and routes depend on."""
+    rows = ((kind, field.name) for kind in (Device, Interface) for field in fields(kind))
+    return frozenset(name for kind, name in rows if own(kind, name).routing)
+
+
+def _examples(file: ExamplesFile) -> tuple[Example, ...]:
+    return tuple(
+        Example(
+            name=f"{kind}[{at}]",
+            at=example.at,
+            intent=example.intent,
+            model=example.model,
+            artifact=example.artifact,
+            beside=None if example.beside is None else example.beside.model_dump(),
+            seen=None if example.seen is None else example.seen.model_dump(),
+        )
+        for kind, examples in (("bad", file.bad), ("good", file.good))
+        for at, example in enumerate(examples)
+    )
+
+
+def _typed(value: Any) -> object:
+    """Return a value that has no schema: what looks like a number is one, and lists are tuples."""
+    if isinstance(value, list):
+        return tuple(map(_typed, value))
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value)
+    return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+
+
+def type_of_value(value: object) -> Type:
+    """Return the type of a value that has no schema; TypeError where it is no plain one."""
+    if isinstance(value, tuple):
+        return Type(element=reduce(join, map(type_of_value, value), Type()))
+    if value is None:
+        raise TypeError
+    return type_of(type(value))

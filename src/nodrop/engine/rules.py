@@ -1,0 +1,158 @@
+"""Rules are found by where they lie, `folder/area/name.yaml`; whatever is wrong with any file is told at once."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from nodrop.engine.areas import areas
+from nodrop.engine.rule import Rule
+from nodrop.engine.rule_loader import MAX_BYTES, collecting, loads_rule
+from nodrop.engine.suppressions import KINDS
+from nodrop.errors import InputProblems, Problem
+from nodrop.model.subject import natural
+from nodrop.model.types import nearest
+from nodrop.resources import home
+from nodrop.syntax.places import read_regular_file
+from nodrop.syntax.root import Root
+from nodrop.syntax.yaml import parse
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""How a rule may be called."""
+
+
+Held = Mapping[Path, Mapping[str, bytes]]
+"""Texts that count instead of those that lie at a path: of a file under "", of a folder by the path below it."""
+
+
+def load_rules(folders: Sequence[Path], held: Held | None = None, files: Sequence[Path] = ()) -> tuple[Rule, ...]:
+    """Return the rules of all folders and single files, sorted by name; InputProblems holds the faults of all of them.
+
+    Of a folder that is `held`, these texts are read, and nothing that lies there.
+    """
+    problems: list[Problem] = []
+    rules: list[Rule] = []
+    for folder in folders:
+        root = Root(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
+        for path, text in _files(folder, (held or {}).get(folder), problems):
+            with collecting(problems):
+                raw = read_regular_file(path, str(path), MAX_BYTES, root) if text is None else text
+                rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
+                rules.append(rule if text is None else replace(rule, held=text))
+    for path in files:
+        area = Path(os.path.abspath(path)).parent  # noqa: PTH100 -- where a link lies, not where it leads
+        if problem := _misplaced(path, Path(area.name, path.name), area.parent.name):
+            problems.append(problem)
+            continue
+        with collecting(problems):
+            raw = read_regular_file(path, str(path), MAX_BYTES)
+            rules.append(loads_rule(raw, str(path), name=path.stem, area=area.name))
+    problems += _same_names(rules)
+    if problems:
+        raise InputProblems(problems)
+    return tuple(sorted(rules, key=lambda rule: rule.name))
+
+
+def _files(
+    folder: Path, held: Mapping[str, bytes] | None, problems: list[Problem]
+) -> Iterator[tuple[Path, bytes | None]]:
+    """Yield the rule files of a folder; a wrong place or name is a problem, as the file would have no effect."""
+    if held is None and not os.path.isdir(folder):  # noqa: PTH112 -- Path's own raises
+        found = "a file" if os.path.lexists(folder) else "no such folder"
+        problems.append(Problem(path=str(folder), found=found, expected="a folder of rules"))
+        return
+    names = sorted(rule_files(folder) if held is None else held, key=natural)
+    if not names:
+        problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
+    for name in names:
+        path = folder / name
+        if problem := _misplaced(path, Path(name), folder.name):
+            problems.append(problem)
+        else:
+            yield path, None if held is None else held[name]
+
+
+def rule_files(folder: Path) -> Iterator[str]:
+    """Yield the files of a folder that are called as rule files are, by the path below it; links are not followed."""
+    for here, _, names in os.walk(folder):
+        below = os.path.relpath(here, folder)
+        yield from (os.path.normpath(f"{below}/{name}") for name in names if is_rule_file(name))
+
+
+def is_rule_file(name: str) -> bool:
+    """Whether a file is called as rule files are, or nearly so."""
+    return name.endswith("ml") and ".y" in name
+
+
+def _misplaced(path: Path, below: Path, folder: str) -> Problem | None:
+    """Return what is wrong with a path that lies `below` a folder of rules; None if that is area/name.yaml."""
+    if below.suffix != ".yaml":
+        return Problem(path=str(path), found=f"a file called `{below.name}`", expected="the ending .yaml")
+    if len(below.parts) != 2:
+        hint = f"give the folder that {folder} is in" if len(below.parts) == 1 and folder in areas() else ""
+        return Problem(path=str(path), found="a rule in no area", expected="folder/area/name.yaml", hint=hint)
+    if below.parts[0] not in areas():
+        return Problem(path=str(path), found=f"no area `{below.parts[0]}`", hint=nearest(below.parts[0], areas()))
+    if not NAME.fullmatch(below.stem):
+        expected = "the fault in lower case, words joined by `-`"
+        return Problem(path=str(path), found=f"a rule called `{below.stem}`", expected=expected)
+    return None
+
+
+def _same_names(rules: Sequence[Rule]) -> Iterator[Problem]:
+    """Yield a problem for each name, former names included, that two rules have."""
+    first_rules: dict[str, Rule] = {}
+    for rule in rules:
+        for keys, name in locate_names(rule):
+            if first_rules.setdefault(name, rule) is not rule:
+                line, column = place(rule, keys)
+                found, hint = f"a second rule `{name}`", f"first in {origin(first_rules[name])}"
+                yield Problem(path=rule.path, line=line, column=column, found=found, hint=hint)
+
+
+def locate_names(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """All names of a rule, each once, with the keys where it stands: its own is that of its file."""
+    yield (), rule.name
+    yield from ((("aliases", at), name) for at, name in enumerate(rule.aliases) if name != rule.name)
+
+
+def place(rule: Rule, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
+    """Line and column of a key of a rule's file, or of its value; InputProblems where the file is gone."""
+    raw = read_regular_file(Path(rule.path), rule.path, MAX_BYTES) if rule.held is None else rule.held
+    return parse(raw, rule.path, max_bytes=MAX_BYTES).place(keys, of=of)
+
+
+def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Return those that files decide, routing included: what `nodrop lint` and `nodrop build` check by."""
+    return tuple(rule for rule in rules if not (rule.failures or rule.observed))
+
+
+def of_routing(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
+    """Return those that `nodrop validate` checks by: routing and failures, what fabrics share, and suppressions.
+
+    Those about what other validators have `observed` are among them where one was asked.
+    """
+    kept_rules = (
+        rule for rule in rules if rule.routed or rule.area == "routing" or rule.beside or rule.remark in KINDS
+    )
+    return tuple(rule for rule in kept_rules if observed or not rule.observed)
+
+
+def is_shipped(path: str) -> bool:
+    """Whether the file of a rule comes with nodrop; any other is of a site's own folders."""
+    return Path(path).is_relative_to(home("rules"))
+
+
+def origin(rule: Rule) -> str:
+    """Where a rule lies: of a shipped one within nodrop (rules/pfc/name.yaml), of another as its folder was given."""
+    path = Path(rule.path)
+    return path.relative_to(home("rules").parent).as_posix() if is_shipped(rule.path) else rule.path
+
+
+@cache
+def shipped() -> tuple[Rule, ...]:
+    """Return the rules that come with nodrop."""
+    return load_rules((home("rules"),))

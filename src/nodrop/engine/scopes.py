@@ -1,0 +1,236 @@
+"""What a rule can be about: the scopes, the items of each in a fabric, the names an item goes by, and its subjects.
+
+An item is a tuple of model values, in the order of the scope's `parts`: (device, interface) for `scope: interface`.
+Queues and priority groups are `rows` of a port: they are looked for once per design, not once per port.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import Any
+
+from nodrop.engine.nodes import Path
+from nodrop.model.buffers import BufferPool
+from nodrop.model.fabric import Device, Fabric, Interface, Link, TrafficClass
+from nodrop.model.index import Index
+from nodrop.model.qos import PriorityGroup, Queue
+from nodrop.model.routing import BgpNeighbor
+from nodrop.model.states import Unknown
+from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import link as subject_of_link
+from nodrop.model.types import Record, Type, type_of
+
+Item = tuple[Any, ...]
+UNREAD_END = "the other end of a link"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place where items may be, but the source does not say: what is missing, of which device, and who could tell."""
+
+    missing: str
+    device: str
+    others: frozenset[str] = frozenset()
+    """Devices whose configurations would tell."""
+    count: int = 1
+    """How many items of the scope it stands for."""
+
+
+class Items:
+    """The items of a scope, as one column for each part: 640,000 pairs of device and port need not be made to be told
+    apart. An item is made where it is asked for.
+    """
+
+    def __init__(self, *columns: Sequence[Any], count: int | None = None) -> None:
+        self.columns = columns
+        self.places = list(range(len(columns[0]) if count is None else count))
+        """The indexes of all items; those of some are numbers from here, so that they cost a reference each."""
+
+    def __getitem__(self, place: int) -> Item:
+        return tuple([column[place] for column in self.columns])
+
+
+Found = tuple[Items, list[Gap]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """One scope. `subjects` tell where in the fabric each name of an item lies; `identity` are paths that only name."""
+
+    name: str
+    parts: Mapping[str, type[Any]]
+    subjects: Mapping[str, Callable[[Item], Subject]]
+    items: Callable[[Index], Found]
+    identity: frozenset[Path] = frozenset()
+    rows: str = ""
+    held: str = ""
+    """A path that is never None of an item: the QoS of the port that a row lies in."""
+    topics: frozenset[str] = field(default_factory=frozenset)
+    """What its items are stated by, so that findings are likely at most where that was assumed."""
+
+    def __reduce__(self) -> tuple[Callable[[str], "Scope"], tuple[str]]:
+        return (_scope_by_name, (self.name,))
+
+    def subject(self, item: Item) -> Subject:
+        """Return the subject of an item."""
+        return self.subjects[self.name](item) if self.parts else (FABRIC,)
+
+    def place(self, item: Item, path: Path) -> Subject:
+        """Return the subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`."""
+        name, *attributes = path
+        if name == "fabric":
+            return (FABRIC, *attributes)
+        base = self.subjects[name](item)
+        if attributes and self.parts[name] is Device:
+            attributes[0] = f"@{attributes[0]}"
+        return (*base, *attributes)
+
+    def devices(self, items: Items, places: Iterable[int]) -> set[str]:
+        """Return the names of the devices that the items at these places belong to."""
+        columns = [items.columns[part] for part, kind in enumerate(self.parts.values()) if kind is Device]
+        return {column[place].name for column in columns for place in places}
+
+
+def names_of(parts: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:
+    """Return the names of an expression and their types: parts of an item, the fabric, and the records of a rule."""
+    known_types = {name: type_of(kind) for name, kind in parts.items()}
+    return known_types | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
+
+
+def _fabric(_index: Index) -> Found:
+    return Items(count=1), []
+
+
+def _devices(index: Index) -> Found:
+    return Items(index.fabric.devices), []
+
+
+def _interfaces(index: Index) -> Found:
+    return _rows_of(index.fabric.devices, [device.interfaces for device in index.fabric.devices]), []
+
+
+def _rows_of_devices(attribute: str) -> Callable[[Index], Found]:
+    def find_rows(index: Index) -> Found:
+        devices = index.fabric.devices
+        rows = [getattr(device, attribute) for device in devices]
+        gaps = [
+            Gap(f"device.{attribute}", device.name)
+            for device, known_row in zip(devices, rows, strict=True)
+            if isinstance(known_row, Unknown)
+        ]
+        return _rows_of(devices, [() if isinstance(known_row, Unknown) else known_row for known_row in rows]), gaps
+
+    return find_rows
+
+
+def _rows_of(devices: Sequence[Device], rows: Sequence[tuple[Any, ...]]) -> Items:
+    owners = chain.from_iterable(
+        repeat(device, len(known_rows)) for device, known_rows in zip(devices, rows, strict=True)
+    )
+    return Items(list(owners), list(chain.from_iterable(rows)))
+
+
+def _classes(index: Index) -> Found:
+    return Items(index.fabric.classes), []
+
+
+def _links(index: Index) -> Found:
+    """Links between two ports that were read; for each device with a link whose other end was not, one gap."""
+    items: list[Item] = []
+    unread: dict[str, set[str]] = {}
+    for link in index.fabric.links:
+        a, b = index.interface(*link.a), index.interface(*link.b)
+        if a is not None and b is not None:
+            items.append((link, a, b, index.devices[link.a.node], index.devices[link.b.node]))
+        elif link.a.node not in index.hosts and link.b.node not in index.hosts:
+            for end, far_end, port in ((link.a, link.b, b), (link.b, link.a, a)):
+                if port is None and end.node in index.devices:
+                    unread.setdefault(end.node, set()).add(far_end.node)
+    gaps = [Gap(UNREAD_END, device, frozenset(others)) for device, others in unread.items()]
+    return Items(*zip(*items, strict=True), count=len(items)), gaps
+
+
+def _device(item: Item) -> Subject:
+    return (item[0].name,)
+
+
+def _port(item: Item) -> Subject:
+    return (item[0].name, item[1].name)
+
+
+def _row_of_port(attribute: str) -> Callable[[Item], Subject]:
+    return lambda item: (item[0].name, item[1].name, "qos", attribute, str(item[2].index))
+
+
+_OF_PORT: Mapping[str, type[Any]] = {"device": Device, "interface": Interface}
+_PORT_SUBJECTS = {"device": _device, "interface": _port}
+_NAMED = frozenset({("device", "name"), ("interface", "name"), ("interface", "port")})
+
+_ALL = (
+    Scope(name="fabric", parts={}, subjects={}, items=_fabric),
+    Scope(name="device", parts={"device": Device}, subjects={"device": _device}, items=_devices, identity=_NAMED),
+    Scope(name="interface", parts=_OF_PORT, subjects=_PORT_SUBJECTS, items=_interfaces, identity=_NAMED),
+    Scope(
+        name="queue",
+        parts={**_OF_PORT, "queue": Queue},
+        subjects={**_PORT_SUBJECTS, "queue": _row_of_port("queues")},
+        items=_interfaces,
+        identity=_NAMED | {("queue", "index")},
+        rows="queues",
+        held="interface.qos",
+    ),
+    Scope(
+        name="priority_group",
+        parts={**_OF_PORT, "priority_group": PriorityGroup},
+        subjects={**_PORT_SUBJECTS, "priority_group": _row_of_port("priority_groups")},
+        items=_interfaces,
+        identity=_NAMED | {("priority_group", "index")},
+        rows="priority_groups",
+        held="interface.qos",
+    ),
+    Scope(
+        name="link",
+        parts={"link": Link, "a": Interface, "b": Interface, "device_a": Device, "device_b": Device},
+        subjects={
+            "link": lambda item: subject_of_link(item[0].a, item[0].b),
+            "a": lambda item: tuple(item[0].a),
+            "b": lambda item: tuple(item[0].b),
+            "device_a": lambda item: (item[3].name,),
+            "device_b": lambda item: (item[4].name,),
+        },
+        items=_links,
+        identity=frozenset(
+            {("link", end) for end in "ab"}
+            | {(end, name) for end in "ab" for name in ("name", "port")}
+            | {("device_a", "name"), ("device_b", "name")}
+        ),
+    ),
+    Scope(
+        name="neighbor",
+        parts={"device": Device, "neighbor": BgpNeighbor},
+        subjects={"device": _device, "neighbor": lambda item: (item[0].name, "@neighbors", item[1].key)},
+        items=_rows_of_devices("neighbors"),
+        identity=_NAMED | {("neighbor", name) for name in ("key", "address", "interface")},
+    ),
+    Scope(
+        name="buffer_pool",
+        parts={"device": Device, "buffer_pool": BufferPool},
+        subjects={"device": _device, "buffer_pool": lambda item: (item[0].name, "@buffer_pools", item[1].name)},
+        items=_rows_of_devices("buffer_pools"),
+        identity=_NAMED | {("buffer_pool", "name")},
+    ),
+    Scope(
+        name="traffic_class",
+        parts={"traffic_class": TrafficClass},
+        subjects={"traffic_class": lambda item: (FABRIC, "classes", item[0].name)},
+        items=_classes,
+        identity=frozenset({("traffic_class", "name")}),
+        topics=frozenset({"classes"}),
+    ),
+)
+
+SCOPES: Mapping[str, Scope] = {scope.name: scope for scope in _ALL}
+
+
+def _scope_by_name(name: str) -> Scope:
+    return SCOPES[name]

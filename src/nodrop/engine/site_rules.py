@@ -1,0 +1,176 @@
+"""A site's own rules: folders of rule files, laid out as the shipped ones are, judged beside them and never over them.
+
+What a shipped rule is tested for by nodrop's own tests is asked of an own rule when it is loaded: that it can speak at
+all, that the remark or the facts that it names exist, that its options do something, and that its names are its own.
+"""
+
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import get_type_hints
+
+from nodrop import analyses
+from nodrop.engine.checker import accepts
+from nodrop.engine.contradictions import contradiction
+from nodrop.engine.nodes import reads
+from nodrop.engine.rule import FromOption, Rule
+from nodrop.engine.rule_loader import type_of_value
+from nodrop.engine.rules import Held, is_rule_file, load_rules, locate_names, origin, place, rule_files, shipped
+from nodrop.errors import InputProblems, Problem
+from nodrop.model.types import nearest, type_of
+
+Keys = tuple[str | int, ...]
+
+
+def with_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
+    """Return the shipped rules and those of the folders, sorted by name; InputProblems as `load_own` raises it."""
+    return tuple(sorted((*shipped(), *load_own(folders, held)), key=lambda rule: rule.name)) if folders else shipped()
+
+
+def load_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
+    """Return the rules of a site's folders, sorted by name, with the texts that are `held` instead of files.
+
+    InputProblems holds the faults of all their files, each with its line: of the file itself, and where a rule is
+    called as another is, can never speak, or asks for what nobody tells it.
+    """
+    rules = load_rules(_each_once(folders), held)
+    _check(rules, (_clashes, *_CHECKS))
+    return rules
+
+
+def load_tested(paths: Sequence[Path]) -> tuple[Rule, ...]:
+    """Return the rules of folders and of single files, sorted by name; InputProblems as `load_own` raises it.
+
+    A path may be the folder or a file of the shipped rules: they are then checked as any others, where they are.
+    """
+    folders = _each_once([path for path in paths if os.path.isdir(path) or not is_rule_file(path.name)])  # noqa: PTH112
+    below = {os.path.realpath(folder / name) for folder in folders for name in rule_files(folder)}
+    alone = [path for path in _each_once(paths) if path not in folders and os.path.realpath(path) not in below]
+    rules = load_rules(folders, files=alone)
+    in_place = {os.path.realpath(rule.path) for rule in shipped()}
+    _check([rule for rule in rules if os.path.realpath(rule.path) not in in_place], (_clashes,))
+    _check(rules, _CHECKS)
+    return rules
+
+
+def _each_once(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the paths without those that lead to the same place as another."""
+    return tuple({os.path.realpath(path): path for path in paths}.values())
+
+
+def _check(rules: Sequence[Rule], checks: Sequence[Callable[[Rule], Iterator[Problem]]]) -> None:
+    """Raise InputProblems with all that the checks find."""
+    if problems := [problem for rule in rules for check in checks for problem in check(rule)]:
+        raise InputProblems(problems)
+
+
+def _fault(rule: Rule, keys: Keys, found: str, expected: str = "", hint: str = "") -> Problem:
+    line, column = place(rule, keys, of="key" if keys and isinstance(keys[-1], str) else "value")
+    where = ".".join(map(str, keys))
+    return Problem(path=rule.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+
+
+def _clashes(rule: Rule) -> Iterator[Problem]:
+    """Check that a name, former names included, means one rule; none replaces a shipped rule."""
+    for keys, name in locate_names(rule):
+        if (other_rule := _shipped_names().get(name)) is not None:
+            former = "" if other_rule.name == name else f", which is now called `{other_rule.name}`"
+            yield _fault(
+                rule,
+                keys,
+                f"a rule `{name}`, as the shipped {origin(other_rule)}{former}",
+                "a name of its own",
+                f"to be without the shipped one, leave it out: `--ignore {other_rule.name}`",
+            )
+
+
+@cache
+def _shipped_names() -> Mapping[str, Rule]:
+    return {name: rule for rule in shipped() for name in (*rule.aliases, rule.name)}
+
+
+def _idle(rule: Rule) -> Iterator[Problem]:
+    """Refuse a rule that finds nothing in any fabric: it has no effect."""
+    found_contradiction = contradiction(rule)
+    if found_contradiction is None:
+        return
+    together = " and ".join(f"`{part}`" for part in found_contradiction.parts)
+    mode = any("fabric.mode" in part for part in found_contradiction.parts)
+    yield _fault(
+        rule,
+        (found_contradiction.key,),
+        f"the rule can never speak: {together} "
+        f"{'hold together nowhere' if len(found_contradiction.parts) > 1 else 'never holds'}",
+        f"what a fabric can have{', in the modes ' + ', '.join(sorted(rule.modes)) if mode else ''}",
+    )
+
+
+def _unheard(rule: Rule) -> Iterator[Problem]:
+    """Refuse a remark that no reader makes, and facts that its remarks or hits do not bring."""
+    if not (rule.remark or rule.analysis):
+        return
+    known: dict[str, set[str]] = {}
+    for other_rule in shipped():
+        if named_remark := other_rule.remark if rule.remark else other_rule.analysis:
+            known.setdefault(named_remark, set()).update(name for name, _ in other_rule.facts)
+    if rule.remark and rule.remark not in known:
+        yield _fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, known))
+        return
+    brought = known.get(rule.remark or rule.analysis)
+    for name, _ in rule.facts if brought is not None else ():
+        if name not in (brought or ()):
+            of = f"`{rule.remark or rule.analysis}`"
+            yield _fault(rule, ("facts",), f"{of} brings no fact `{name}`", hint=nearest(name, brought or ()))
+
+
+def _misled(rule: Rule) -> Iterator[Problem]:
+    """Arguments that an analysis cannot use, and those that it cannot do without.
+
+    The words that it takes are those of shipped rules, for each is there for one of them.
+    """
+    if not rule.analysis:
+        return
+    find: Callable[..., object] = analyses.module(rule.analysis).find
+    hints, parameters = get_type_hints(find), list(inspect.signature(find).parameters.values())[1:]
+    options = {option.name: option.type for option in rule.options}
+    for parameter in parameters:
+        if parameter.name not in rule.arguments:
+            if parameter.default is parameter.empty:
+                yield _fault(
+                    rule, ("with",), f"`{rule.analysis}` without `{parameter.name}`", f"the key with.{parameter.name}"
+                )
+            continue
+        value = rule.arguments[parameter.name]
+        try:
+            wanted = type_of(hints[parameter.name])
+            given_option = options[value.name] if isinstance(value, FromOption) else type_of_value(value)
+        except TypeError:
+            continue
+        known_arguments = {
+            other_rule.arguments.get(parameter.name) for other_rule in shipped() if other_rule.analysis == rule.analysis
+        }
+        if not accepts(wanted, given_option):
+            yield _fault(rule, ("with", parameter.name), given_option.describe(), wanted.describe())
+        elif isinstance(value, str) and value not in known_arguments:
+            yield _fault(
+                rule,
+                ("with", parameter.name),
+                f"`{value}`",
+                hint=nearest(value, filter(None, map(str, known_arguments))),
+            )
+
+
+def _unused(rule: Rule) -> Iterator[Problem]:
+    """Refuse an option that nothing reads."""
+    nodes = (*rule.conditions, *rule.message_nodes, *(value for _, value in rule.changes))
+    read = {path[1] for node in nodes for path in reads(node) if path[0] == "options" and len(path) > 1}
+    read |= {value.name for value in rule.arguments.values() if isinstance(value, FromOption)}
+    for option in rule.options:
+        if option.name not in read and f"options.{option.name}" not in str(rule.intent_fix):
+            yield _fault(rule, ("options", option.name), "an option that nothing reads", f"`options.{option.name}`")
+
+
+_CHECKS = (_idle, _unheard, _misled, _unused)
+"""What any rule is checked for; a site's own also for `_clashes`."""

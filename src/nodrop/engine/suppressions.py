@@ -1,0 +1,297 @@
+"""Findings that somebody has decided to live with: by rule and subject or place, with a reason, for a time or for good.
+
+`settle` marks findings, and neither adds nor drops any. What is wrong with suppressions themselves are remarks, of
+which rules make findings like any other: suppressions that hide nothing, have ended, or name no rule.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+
+from nodrop.engine.finding import Finding, Located, Suppressed, Verdict
+from nodrop.engine.rule import Rule
+from nodrop.errors import InputProblems, Problem
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Place, Reading, Remark
+from nodrop.model.subject import FABRIC, Subject, matches, parse, text
+from nodrop.model.types import nearest
+from nodrop.syntax.places import Span
+
+UNUSED, EXPIRED, UNKNOWN_RULE = "unused-suppression", "expired-suppression", "unknown-rule-in-suppression"
+KINDS = frozenset({UNUSED, EXPIRED, UNKNOWN_RULE})
+"""The remarks about suppressions that are made after all else was judged."""
+
+_TODAY = "NODROP_TODAY"
+
+
+def today() -> date:
+    """Return the day by which suppressions end: that in UTC, or NODROP_TODAY (2027-06-30) where that is set.
+
+    A day in UTC is the same day for everybody, so that a laptop and a pipeline give one answer at one time.
+    """
+    stated = os.environ.get(_TODAY)
+    if not stated:
+        return datetime.now(UTC).date()
+    try:
+        return date.fromisoformat(stated)
+    except ValueError:
+        raise InputProblems([Problem(path=_TODAY, found=f"{stated!r}", expected="a day, such as 2027-06-30")]) from None
+
+
+PlacesOf = Callable[[Sequence[Finding]], Sequence[tuple[Located, ...]]]
+"""For each finding the places by which a comment covers it: where it stands, and where an intent decided it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a site accepts: where in the fabric, why, until when, and where that is written."""
+
+    at: str
+    reason: str
+    until: date | None
+    """The last day on which it holds; None: for good."""
+    file: str
+    line: int
+    column: int
+    end_column: int = 0
+    text: str = ""
+    """The line that it is written in, where no file of a device has it."""
+
+    def ended(self, today: date) -> bool:
+        """Return whether its last day is past."""
+        return self.until is not None and self.until < today
+
+    @property
+    def place(self) -> Place:
+        """Return where it is written."""
+        return Place(self.file, Span(self.line, self.column, self.line, self.end_column or self.column + 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression(Written):
+    """What somebody wrote: which rule's findings at which subjects are all right, why, until when, and where.
+
+    `at` is subjects as text, with globs by part (contract 9.5); nothing where it covers `lines`.
+    """
+
+    rule: str
+    lines: tuple[int, int] | None = None
+    """The first and the last line of its file that it covers, if it is a comment."""
+    device: str = ""
+    """Whose file it is a comment in; nothing for that of an intent."""
+
+    @property
+    def by(self) -> str:
+        """Where it is written."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def mark(self) -> Suppressed:
+        """What it puts on a finding."""
+        until = None if self.until is None else self.until.isoformat()
+        return Suppressed(reason=self.reason, until=until, by=self.by, inline=self.lines is not None)
+
+    @property
+    def where(self) -> str:
+        """What it covers, as a message says it."""
+        if self.lines is None:
+            return f"at {self.at}"
+        first, last = self.lines
+        return f"in line {first}" if first == last else f"in lines {first} to {last}"
+
+    def remark(self, kind: str, **facts: str) -> Remark:
+        """Return a remark about it, at its place."""
+        subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC, "suppressions")
+        named_facts = {"rule": self.rule, "where": self.where, **facts}
+        return Remark(
+            kind=kind,
+            subject=(*subject, self.rule, *([self.at] if self.at else [])),
+            place=self.place,
+            facts=named_facts,
+        )
+
+
+def written_in(reading: Reading) -> Iterator[Suppression]:
+    """Yield the suppressions in the files of a fabric."""
+    for device, allows in reading.allowed.items():
+        shown = {source.name: source.display for source in reading.sources.get(device, ())}
+        for allow in allows:
+            yield Suppression(
+                rule=allow.rule,
+                at="",
+                reason=allow.reason,
+                until=None if allow.until is None else date.fromisoformat(allow.until),
+                file=shown.get(allow.file, allow.file),
+                line=allow.span.line,
+                column=allow.span.column,
+                end_column=allow.span.end_column,
+                lines=allow.lines,
+                device=device,
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What was judged: rules, devices, and of which rules and devices a verdict is open."""
+
+    rules: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By rule, the devices on which it could not be decided; no device: nowhere."""
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule], verdict: Verdict, reading: Reading) -> "Ran":
+        """Return what `rules` were run on, but for those that crashed."""
+        crashed = {problem.path for problem in verdict.problems}
+        unsure: dict[str, frozenset[str]] = {}
+        for unknown_verdict in verdict.unknown:
+            devices, before = frozenset(unknown_verdict.devices), unsure.get(unknown_verdict.rule)
+            everywhere = not devices or before == frozenset()
+            unsure[unknown_verdict.rule] = frozenset() if everywhere else devices | (before or frozenset())
+        names = tuple(rule.name for rule in rules if rule.path not in crashed)
+        opened = {rule: tuple(sorted(devices)) for rule, devices in unsure.items()}
+        return cls(rules=names, devices=tuple(reading.sources), open=opened)
+
+    def decided(self, rule: str, pattern: Subject) -> bool:
+        """Whether a rule was run and decided on something that the pattern covers."""
+        if rule not in self.rules:
+            return False
+        unsure = self.open.get(rule)
+        ends = _ends(pattern)
+        covered = [device for device in self.devices if any(matches((end,), (device,)) for end in ends)]
+        given = all(any(matches((end,), (device,)) for device in covered) for end in ends)
+        return given and (unsure is None or (bool(unsure) and frozenset(unsure).isdisjoint(covered)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How suppressions fared in one fabric.
+
+    `hits` has, for each suppression of the configuration, how many findings it covers, if it has ended too;
+    `lines` has, for each declaration of harmless lines, how many lines. `days` are the first and the last day on which
+    all that is so for certain, where comments in files name one: that on which it was found, and the first on which one
+    of them ends.
+    """
+
+    hits: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
+    ran: Ran = Ran()
+    days: tuple[str, str] | None = None
+    met: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Of the baseline's entries, by key, how often each was met."""
+
+
+def lasting(suppressions: Iterable[Suppression], today: date) -> tuple[str, str] | None:
+    """Return from which day to which what suppressions do is the same; None where it always is."""
+    days = [suppression.until for suppression in suppressions if suppression.until is not None]
+    last = min((day for day in days if day >= today), default=date.max)
+    return (today.isoformat(), last.isoformat()) if days else None
+
+
+def settle(
+    findings: Sequence[Finding],
+    suppressions: Sequence[Suppression],
+    known: Mapping[str, str],
+    today: date,
+    places_of: PlacesOf,
+) -> tuple[list[Finding], dict[Suppression, int]]:
+    """Mark the findings that suppressions cover by their first, and count by suppression what it covers.
+
+    `known` has the present name of every rule. Ended ones mark nothing, but are counted. `places_of` is asked only for
+    findings of rules that comments name.
+    """
+    by_rule: dict[str, list[tuple[Suppression, Subject]]] = {}
+    for suppression in suppressions:
+        by_rule.setdefault(known.get(suppression.rule, ""), []).append((suppression, parse(suppression.at)))
+    near: dict[tuple[str, str], list[tuple[Suppression, Subject]]] = {}
+    hits = dict.fromkeys(suppressions, 0)
+    placed = _locate_findings(findings, suppressions, known, places_of)
+    settled = list(findings)
+    for number, finding in enumerate(findings):
+        of_rule = by_rule.get(finding.rule)
+        if of_rule is None:
+            continue
+        of_device = near.get(at := (finding.rule, finding.subject[0]))
+        if of_device is None:
+            of_device = near[at] = [each for each in of_rule if each[0].lines or matches(each[1][:1], at[1:])]
+        covering = [one for one, pattern in of_device if _covers(one, pattern, finding, placed.get(number, ()))]
+        for one in covering:
+            hits[one] += 1
+        holding = next((one for one in covering if not one.ended(today)), None)
+        if holding is not None:
+            settled[number] = replace(finding, suppressed=holding.mark)
+    return settled, hits
+
+
+def _locate_findings(
+    findings: Sequence[Finding], suppressions: Sequence[Suppression], known: Mapping[str, str], places_of: PlacesOf
+) -> dict[int, tuple[Located, ...]]:
+    """Return the places of the findings that a comment may cover, by their numbers."""
+    commented = {known.get(suppression.rule, "") for suppression in suppressions if suppression.lines is not None}
+    numbers = [number for number, finding in enumerate(findings) if finding.rule in commented]
+    places = places_of([findings[number] for number in numbers]) if numbers else ()
+    return dict(zip(numbers, places, strict=True))
+
+
+def _covers(suppression: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
+    if suppression.lines is None:
+        return matches(pattern, finding.subject)
+    first, last = suppression.lines
+    return any(
+        place.span is not None and place.file == suppression.file and first <= place.span.line <= last
+        for place in places
+    )
+
+
+def _ends(pattern: Subject) -> tuple[str, ...]:
+    """Return the devices that a pattern of subjects speaks of, as globs: of a link both, of the fabric any."""
+    if pattern[:1] != (FABRIC,):
+        return pattern[:1]
+    if len(pattern) < 3 or pattern[1] != "links":
+        return ("*",)
+    return tuple(end.partition(":")[0] for end in pattern[2].split("--"))
+
+
+def wrong(
+    suppressions: Iterable[Suppression],
+    hits: Iterable[int],
+    known: Mapping[str, str],
+    today: date,
+    ran: Sequence[Ran],
+    findings: Iterable[Finding] = (),
+) -> Iterator[Remark]:
+    """Yield what is wrong with suppressions, of which each covers so many of the findings of what was judged."""
+    findings = tuple(findings)
+    for suppression, count in zip(suppressions, hits, strict=True):
+        rule = known.get(suppression.rule)
+        if rule is None:
+            hint = nearest(suppression.rule, known)
+            yield suppression.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
+        elif suppression.ended(today):
+            yield suppression.remark(EXPIRED, until=str(suppression.until), back=_back(count))
+        elif not count:
+            pattern = (suppression.device,) if suppression.device else parse(suppression.at or "**")
+            if any(each.decided(rule, pattern) for each in ran):
+                yield suppression.remark(UNUSED, hint=_wider(suppression, rule, findings))
+
+
+def _back(count: int) -> str:
+    if not count:
+        return "it covers nothing any more"
+    return "the finding that it hid is back" if count == 1 else f"the {count} findings that it hid are back"
+
+
+def nothing_but(remarks: Iterable[Remark]) -> Reading:
+    """Return a reading of nothing but remarks."""
+    return Reading(fabric=Fabric(name="fabric", mode="lossy", devices=()), remarks=tuple(remarks))
+
+
+def _wider(suppression: Suppression, rule: str, findings: Iterable[Finding]) -> str:
+    """Return a hint for an unused suppression where the findings are below what it names."""
+    below = (*parse(suppression.at), "**")
+    if suppression.lines is not None or not any(
+        finding.rule == rule and matches(below, finding.subject) for finding in findings
+    ):
+        return ""
+    return f" ({text(below)} would cover what is below it)"

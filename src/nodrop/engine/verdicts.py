@@ -1,0 +1,334 @@
+"""Judges a fabric by rules: `judge(reading, rules)`, each evaluated once per distinct design and not once per port.
+
+What a rule cannot decide is unknown, with the fact that is missing; a rule that crashes is a problem with its file and
+subject; neither keeps the others from being judged.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from time import perf_counter
+from typing import Literal, TypeVar
+
+from nodrop import analyses
+from nodrop.analyses import Hit, Unsettled
+from nodrop.engine.cells import EACH, Case, Cells, Column, alike
+from nodrop.engine.compiler import Outcome
+from nodrop.engine.evidence import Evidence
+from nodrop.engine.finding import Finding, Severity, Verdict
+from nodrop.engine.finding_builder import FindingBuilder
+from nodrop.engine.nearby import Part
+from nodrop.engine.possible_modes import in_each_mode
+from nodrop.engine.remedies import with_siblings
+from nodrop.engine.rule import STRICTNESSES, FromOption, Rule, Strictness
+from nodrop.engine.scopes import Gap
+from nodrop.engine.unknowns import Unknowns, of_lines
+from nodrop.engine.vocabulary import TOLD, Told
+from nodrop.errors import InputProblems, Problem
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading, Remark
+from nodrop.model.spelling import parse_value
+from nodrop.model.states import UnknownFact
+from nodrop.model.subject import FABRIC, Subject, cable_ends, natural, sort_key
+from nodrop.model.subject import text as spelt
+from nodrop.model.types import nearest
+
+BATCH = 4096
+"""How many cases are judged at a time: a rule that looks at each of 640,000 ports need not hold as many cases."""
+
+_T = TypeVar("_T")
+Override = Severity | Literal["off"]
+
+
+def judge(
+    reading: Reading,
+    rules: Sequence[Rule],
+    *,
+    strictness: Strictness = "regular",
+    severity_overrides: Mapping[str, Override] | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
+    evaluations: Counter[str] | None = None,
+    seconds: dict[str, float] | None = None,
+    index: Index | None = None,
+    near: Part | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Verdict:
+    """Return what the rules find in a fabric: those of its mode, within `strictness`, and not `off`.
+
+    Overrides and options go by a rule's name or a former one. InputProblems tells of options that a rule does not have.
+    `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took: what
+    several share counts for the first of them. `index` is one of the reading's fabric, for who wants what the analyses
+    have kept in it; `near` is the part of it that is judged, by rules for which that is enough, where only what differs
+    from another state is wanted (`engine/nearby.py`). `progress` is told the name of each rule before its turn.
+    """
+    overrides = severity_overrides or {}
+    chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
+    set_options = {rule.name: options_of(rule, options or {}) for rule in chosen}
+    counts: Counter[str] = Counter() if evaluations is None else evaluations
+    index = index or Index(reading.fabric)
+
+    def run_session(session: _Session, those: Sequence[Rule], still: Set[str] = frozenset()) -> _Session:
+        for rule in sorted(those, key=lambda rule: rule.last):
+            if rule.name in still:
+                continue
+            if progress is not None:
+                progress(rule.name)
+            severity = severity_of(rule, overrides)
+            assert severity != "off"
+            began = perf_counter() if seconds is not None else 0.0
+            session.judge(rule, severity, set_options[rule.name])
+            if seconds is not None:
+                seconds[rule.name] = seconds.get(rule.name, 0.0) + perf_counter() - began
+        return session
+
+    if not reading.possible:
+        session = _Session(reading, counts, index, near.index if near else None)
+        verdict = run_session(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
+        return replace(verdict, unknown=(*verdict.unknown, *of_lines(reading.notes)))
+    # Of a remark, most rules say the same in each mode: a file of 5 MB may have 150,000 remarks.
+    same = {rule.name for rule in chosen if rule.of_remarks_alone and rule.modes >= reading.modes}
+    alike = run_session(_Session(reading, counts, index), [rule for rule in chosen if rule.name in same])
+
+    def judge_in(one: Reading, own_index: Index) -> Verdict:
+        those = [rule for rule in chosen if rule.name not in same and one.fabric.mode in rule.modes]
+        return run_session(_Session(one, counts, own_index, told=alike.told), those).verdict(len(chosen))
+
+    found_verdict = in_each_mode(reading, index, judge_in)
+    unknown = (*found_verdict.unknown, *of_lines(reading.notes))
+    return replace(
+        found_verdict,
+        unknown=tuple(sorted(unknown, key=lambda unknown_verdict: (unknown_verdict.rule, unknown_verdict.missing))),
+        findings=tuple(sorted((*alike.findings, *found_verdict.findings), key=_order)),
+        problems=tuple(dict.fromkeys((*alike.problems, *found_verdict.problems))),
+    )
+
+
+class _Session:
+    """One fabric, and what the rules say of it one after the other."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        evaluations: Counter[str],
+        index: Index,
+        near: Index | None = None,
+        told: Told | None = None,
+    ) -> None:
+        """Begin with what other sessions have `told` of the fabric, which stays as it is."""
+        self.reading, self.evaluations, self.index = reading, evaluations, index
+        self.near = near or index
+        self.cells = {id(one): Cells(one) for one in (self.near, self.index)}
+        self.evidence = Evidence(reading, index)
+        self.findings: list[Finding] = []
+        self.unknowns = Unknowns()
+        self.problems: list[Problem] = []
+        self.told: Told = {place: set(rules) for place, rules in (told or {}).items()}
+        self.index.kept[TOLD] = self.near.kept[TOLD] = self.told
+
+    @cached_property
+    def remarks(self) -> Mapping[str, Sequence[Remark]]:
+        """The remarks of readers by kind."""
+        found_remarks: dict[str, list[Remark]] = {}
+        for remark in self.reading.remarks:
+            found_remarks.setdefault(remark.kind, []).append(remark)
+        return found_remarks
+
+    def verdict(self, rules: int) -> Verdict:
+        """Return what so many rules said; of lines that no reader knows, nothing."""
+        fabric = self.reading.fabric
+        rdma = fabric.mode != "lossy" or bool(fabric.classes)
+        return Verdict(
+            findings=tuple(sorted(self.findings, key=_order)),
+            unknown=self.unknowns.verdicts(rdma=rdma),
+            notes=self.reading.notes,
+            problems=tuple(sorted(self.problems, key=Problem.sort_key)),
+            rules=rules,
+        )
+
+    def judge(self, rule: Rule, severity: Severity, options: Mapping[str, object]) -> None:
+        """Note all that one rule says."""
+        builder = FindingBuilder(
+            rule=rule,
+            severity=severity,
+            options=options,
+            reading=self.reading,
+            index=self.near if rule.near else self.index,
+            evidence=self.evidence,
+        )
+        before = len(self.findings)
+        self._ask(rule, builder)
+        findings = self.findings[before:]
+        if rule.as_siblings and findings:
+            sick = findings if builder.index is self.index else self._everywhere(rule, builder)
+            self.findings[before:] = with_siblings(rule, findings, self.index, sick)
+        for finding in () if rule.failures or rule.observed else self.findings[before:]:
+            place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
+            self.told.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
+
+    def _ask(self, rule: Rule, builder: FindingBuilder) -> None:
+        if rule.claim is not None:
+            self._items(rule, builder)
+        elif rule.analysis:
+            self._hits(rule, builder)
+        else:
+            self._remarks(rule, builder)
+
+    def _everywhere(self, rule: Rule, builder: FindingBuilder) -> list[Finding]:
+        """Return what a rule finds in the whole fabric, of which nothing is noted."""
+        noted = self.findings, self.unknowns, self.problems
+        findings: list[Finding] = []
+        self.findings, self.unknowns, self.problems = findings, Unknowns(), []
+        try:
+            self._ask(rule, replace(builder, index=self.index))
+        finally:
+            self.findings, self.unknowns, self.problems = noted
+        return findings
+
+    def _items(self, rule: Rule, builder: FindingBuilder) -> None:
+        found = self._sifted(rule, builder) if rule.sieve else self._cases(rule, builder, rule.verdict_columns)
+        for case, outcome in self._evaluate_cases(rule, rule.judge, builder, found):
+            self._outcome(rule, builder, case, outcome)
+
+    def _sifted(self, rule: Rule, builder: FindingBuilder) -> Iterator[Case]:
+        """Yield the items for which the beginning of `when` holds, each for itself."""
+        for case, outcome in self._evaluate_cases(rule, rule.sift, builder, self._cases(rule, builder, rule.sieved)):
+            if outcome is True:
+                yield from alike(case, EACH)
+            else:
+                self._outcome(rule, builder, case, outcome)
+
+    def _cases(self, rule: Rule, builder: FindingBuilder, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
+        return self.cells[id(builder.index)].cases(rule.scope, chosen)
+
+    def _evaluate_cases(
+        self, rule: Rule, judge: Callable[..., list[Outcome]], builder: FindingBuilder, found: Iterator[Case | Gap]
+    ) -> Iterator[tuple[Case, Outcome]]:
+        """Cases with what a function of the rule says of them, a batch at a time; gaps are noted."""
+        while batch := list(islice(found, BATCH)):
+            cases = [each for each in batch if isinstance(each, Case)]
+            for gap in batch:
+                if isinstance(gap, Gap):
+                    self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
+            self.evaluations[rule.name] += len(cases)
+            items = [case.item for case in cases]
+            outcomes = judge(items, self.reading.fabric, builder.options, index=builder.index)
+            yield from zip(cases, outcomes, strict=True)
+
+    def _outcome(self, rule: Rule, builder: FindingBuilder, case: Case, outcome: Outcome) -> None:
+        if isinstance(outcome, UnknownFact):
+            self._unknown(rule, case, outcome)
+        elif isinstance(outcome, Exception):
+            self._crash(rule, rule.scope.subject(case.item), outcome)
+        elif outcome:
+            self._tell(rule, builder, case)
+
+    def _unknown(self, rule: Rule, case: Case, unknown: UnknownFact) -> None:
+        devices = rule.scope.devices(case.items, case.places)
+        self.unknowns.add(rule.name, str(unknown), devices, len(case.places))
+
+    def _tell(self, rule: Rule, builder: FindingBuilder, case: Case) -> None:
+        try:
+            self.findings += builder.of_case(case)
+        except Exception as crash:  # noqa: BLE001 -- whatever it is, the other rules are judged
+            self._crash(rule, rule.scope.subject(case.item), crash)
+
+    def _hits(self, rule: Rule, builder: FindingBuilder) -> None:
+        subject: Subject = (FABRIC,)
+        self.evaluations[rule.name] += 1
+        try:
+            for hit in hits(rule, builder.index, builder.options):
+                subject = hit.subject
+                if not isinstance(hit, Hit):
+                    self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
+                elif self._passes(rule, builder, hit):
+                    self.findings.append(builder.of_hit(hit))
+                    for other in hit.also:
+                        self.told.setdefault(other[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
+        except Exception as crash:  # noqa: BLE001 -- as above
+            self._crash(rule, subject, crash)
+
+    def _remarks(self, rule: Rule, builder: FindingBuilder) -> None:
+        for remark in self.remarks.get(rule.remark, ()):
+            try:
+                if builder.holds(rule.when, remark.facts):
+                    self.findings.append(builder.of_remark(remark))
+            except Exception as crash:  # noqa: BLE001 -- as above
+                self._crash(rule, remark.subject, crash)
+
+    def _passes(self, rule: Rule, builder: FindingBuilder, hit: Hit) -> bool:
+        try:
+            return builder.holds(rule.when, hit.facts)
+        except UnknownFact as unknown:
+            self.unknowns.add(rule.name, str(unknown), self._devices(hit.subject))
+            return False
+
+    def _devices(self, subject: Subject) -> list[str]:
+        """Return the devices of a subject; of a link, both."""
+        names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])] or [subject[-1]]
+        return [name for name in names if name in self.index.devices]
+
+    def _crash(self, rule: Rule, subject: Subject, crash: Exception) -> None:
+        self.problems.append(
+            Problem(
+                path=rule.path,
+                where=spelt(subject),
+                found=f"rule {rule.name} failed: {type(crash).__name__}: {crash}",
+                hint="the other rules were judged",
+            )
+        )
+
+
+def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
+    """Return what the analysis of a rule finds in a fabric; of one that is run twice, what it found before."""
+    given = {
+        name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
+    }
+    found_hits: Iterable[Hit | Unsettled] = analyses.module(rule.analysis).find(index, **given)
+    if not rule.last or rule.near:
+        return found_hits
+    key = f"hits of {rule.name}"
+    return index.keep(key, lambda: list(found_hits))
+
+
+def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:
+    """Whether `judge` evaluates a rule at all; what is only possible waits for a stricter reader."""
+    allowed = STRICTNESSES.index(strictness)
+    return (
+        not rule.modes.isdisjoint(reading.modes)
+        and STRICTNESSES.index(rule.strictness) <= allowed
+        and (rule.confidence != "possible" or allowed > 0)
+        and severity_of(rule, overrides) != "off"
+    )
+
+
+def severity_of(rule: Rule, overrides: Mapping[str, Override]) -> Override:
+    """Return the severity of a rule; overrides go by name or former name."""
+    return _by_name(overrides, rule, rule.severity)
+
+
+def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
+    return next((table[name] for name in (rule.name, *rule.aliases) if name in table), otherwise)
+
+
+def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
+    """Return the options of a rule, given ones over the defaults; InputProblems names one that it does not have."""
+    given = _by_name(options, rule, {})
+    known_options = {option.name: option for option in rule.options}
+    values = {name: option.default for name, option in known_options.items()}
+    for name, value in given.items():
+        try:
+            if name not in known_options:
+                raise ValueError(f"no option `{name}` ({nearest(name, known_options) or 'it has none'})")
+            values[name] = parse_value(known_options[name].type, value)
+        except ValueError as error:
+            found, _, expected = str(error).partition("; expected ")
+            problem = Problem(path="options", where=f"{rule.name}.{name}", found=found, expected=expected)
+            raise InputProblems([problem]) from None
+    return values
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    """Return the order of a finding: by device, then by rule; those of the fabric come first."""
+    return natural(finding.device or ""), finding.rule, sort_key(finding.subject), finding.fingerprint, finding.message

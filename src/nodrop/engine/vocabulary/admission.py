@@ -1,0 +1,357 @@
+"""Words about what buffers admit: when a priority group pauses, what a queue may hold, what must stay for others."""
+
+from math import ceil
+
+from nodrop import units
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
+from nodrop.engine.vocabulary.marking import marks
+from nodrop.engine.vocabulary.scheduling import lossless_queues
+from nodrop.engine.vocabulary.sides import stopped_queues
+from nodrop.hardware import asic_of, shares
+from nodrop.hardware.thresholds import dynamic_threshold_bytes, part_of_pool_bytes, pool_has_shared_headroom
+from nodrop.model import effects
+from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import PriorityGroup, QosProfile, Queue
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
+
+_Pools = tuple[BufferPool, ...] | Unknown
+_Model = str | None | Unknown
+_Buffer = BufferProfile | None | Unknown
+"""Of a group that is not known, other rules tell that headroom cannot be judged; more of that would be noise."""
+
+
+@word("function")
+def pause_threshold_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
+) -> float | None:
+    """Return the depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings it all.
+
+    With dynamic thresholds alpha·B / (1 + p·alpha): B is the ingress pool, or the part of it that one port can fill,
+    alpha the threshold's factor, p the lossless priority groups that share it (Zhu et al., Congestion Control for
+    Large-Scale RDMA Deployments, SIGCOMM 2015, §4, for one egress port). None where nothing of the queue is lossless.
+    Where it is not known whether the size of B contains shared headroom, it is the greater of both depths, so that a
+    queue which marks too late for it does so in either case.
+    """
+    sharers = sum(group.lossless for group in _groups(qos))
+    found = [
+        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=sharers)
+        for buffer_profile in _feeding(qos, queue)
+    ]
+    return min((depth for depth in found if depth is not None), default=None)
+
+
+def _feeding(qos: QosProfile, queue: int) -> list[BufferProfile]:
+    """Return the buffers of the lossless priority groups whose packets leave by a queue."""
+    table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
+    groups = sorted({effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)})
+    buffers = [effects.group_buffer(qos, group) for group in groups]
+    return [buffer for buffer in buffers if buffer is not None and buffer.lossless]
+
+
+def _filled_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: BufferProfile, *, sharers: int, senders: int = 1
+) -> float | None:
+    """Return what `senders` of the sharers of a pool hold together when all sharers are paused; None for never."""
+    if buffer.static_th_bytes is not None:
+        return buffer.static_th_bytes * senders
+    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+        return None
+    size = part_of_pool_bytes(model, shared_bytes(model, buffer_model, pools, buffer.pool))
+    return dynamic_threshold_bytes(size, buffer.dynamic_th, sharers) * senders
+
+
+def _lone_pause_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
+) -> float | None:
+    """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
+    found = [
+        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=1) for buffer_profile in _feeding(qos, queue)
+    ]
+    return min((depth for depth in found if depth is not None), default=None)
+
+
+@word("function")
+def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> float | None:
+    """Return the depth of a lossless queue in bytes at which all senders are paused, if that is before any mark.
+
+    None where it marks before, where it never marks, and where a sender is never paused. A priority group pauses at
+    alpha times what is free of its pool B (Choudhury and Hahne, Dynamic Queue Length Thresholds for Shared-Memory
+    Packet Switches, IEEE/ACM ToN 6(2), 1998). So n senders of one queue, whose packets it holds, are paused when it
+    holds n·alpha·B / (1 + n·alpha): the more senders, the deeper. It is taken for every other lossless port of the
+    switch at once, with the thresholds of the queue's own port, and for an otherwise empty memory, all its parts: no
+    traffic makes the queue deeper before the pause. Zhu et al. (SIGCOMM 2015, section 4) ask for
+    the least depth instead, so that marks always come first.
+    """
+    minimum = _least_mark_bytes(device.buffer_pools, interface.qos, queue)
+    if minimum is None or isinstance(interface.qos, Unknown) or interface.qos is None:
+        return None
+    facts = (device.model, device.buffer_model, device.buffer_pools)
+    alone = _lone_pause_bytes(*facts, interface.qos, queue.index)
+    if alone is None or minimum < alone:
+        return None
+    senders = max(sum(map(_may_pause, device.interfaces)) - _may_pause(interface), 1)
+    chip = asic_of(device.model)
+    parts = min(chip.memory_parts if chip else 1, senders)
+    sharers = ceil(senders / parts)
+    feeding = _feeding(interface.qos, queue.index)
+    found = [_filled_bytes(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding]
+    depths = [depth * parts for depth in found if depth is not None]
+    return max(depths) if len(depths) == len(found) and minimum >= max(depths) else None
+
+
+def _may_pause(port: Interface) -> bool:
+    """Return whether a port may pause its neighbor: in doubt it does."""
+    if port.enabled is False or port.qos is None:
+        return False
+    groups = UNKNOWN if isinstance(port.qos, Unknown) else port.qos.priority_groups
+    return isinstance(groups, Unknown) or any(group.lossless for group in groups)
+
+
+def _least_mark_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
+    """Return the depth from which a queue marks, bytes; None where it never does."""
+    wred = require_fact(queue.wred, "queue.wred")
+    if wred is None or wred.green.min_bytes is None or qos is None:
+        return None
+    return wred.green.min_bytes if marks(pools, require_fact(qos, "interface.qos"), queue) else None
+
+
+def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+    """Return what a pool has to share at most: its size, less shared headroom where it is known to contain that."""
+    size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    return size - headroom if pool_has_shared_headroom(model, size, headroom) else size
+
+
+def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+    """Return what a pool has to share at least: its size less shared headroom, unless that is known to be beside it."""
+    size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    return size if pool_has_shared_headroom(model, size, headroom) is False else size - headroom
+
+
+def _shared_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+    """Return the headroom that a switch takes off a stated size: none where it computes its pools itself."""
+    if require_fact(buffer_model, "device.buffer_model") != "traditional":
+        return 0
+    return sum(pool.shared_headroom_bytes or 0 for pool in require_fact(pools) if pool.name == name)
+
+
+def _size_bytes(pools: _Pools, name: str | None) -> int:
+    pool = next((one for one in require_fact(pools, "device.buffer_pools") if one.name == name), None)
+    if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
+        raise UnknownFact("buffer_pool.size_bytes")
+    return pool.size_bytes
+
+
+def _groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
+    return require_fact(qos.priority_groups, "interface.qos.priority_groups")
+
+
+@word("function")
+def pause_before_full_marks(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
+) -> float | None:
+    """Return the depth in bytes at which a lone sender of a queue is paused, if not all packets are marked by then.
+
+    None where all are marked before the pause, or none ever, and where the queue is not lossless. What is not known is
+    missing for the question whether any is marked before the pause, too, and told there.
+    """
+    wred = require_fact(queue.wred, "queue.wred")
+    if qos is None or wred is None or wred.green.min_bytes is None or wred.green.max_bytes is None:
+        return None
+    try:
+        marking = marks(pools, qos, queue)
+        paused = _lone_pause_bytes(model, buffer_model, pools, qos, queue.index) if marking else None
+    except UnknownFact:
+        return None
+    return paused if paused is not None and paused <= wred.green.max_bytes else None
+
+
+@word("function")
+def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
+    """Return what the own threshold of a lossless queue lets it hold while all others are empty, in bytes.
+
+    A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool. None
+    where the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
+    """
+    buffer = require_fact(queue.buffer, "queue.buffer")
+    if qos is None or buffer is None or queue.index not in stopped_queues(qos).intersection(lossless_queues(qos)):
+        return None
+    if queue.index in dropping_lossless_queues(qos):
+        return None
+    if buffer.static_th_bytes is not None:
+        return buffer.static_th_bytes
+    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+        return None
+    return dynamic_threshold_bytes(_size_bytes(pools, buffer.pool), buffer.dynamic_th)
+
+
+@word("function", rests_on=("models",))
+def overfilling_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
+) -> float | None:
+    """Return what lossless groups of a port's kind admit before all senders pause, where a lossless queue holds less.
+
+    With many senders that is the whole of their pools, in bytes; in a chip whose memory is divided, the part that one
+    queue can fill. None where the queue holds it, and where the chip does not keep ingress and egress apart: what it
+    admits it has counted for the queue. Only where a queue may hold less has the model to be known.
+    """
+    limit = lossless_limit_bytes(pools, qos, queue)
+    if limit is None or qos is None:
+        return None
+    buffers = [group.buffer for group in _groups(qos)]
+    names = {buffer.pool for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.headroom is not None}
+    admitted = sum(_least_shared_bytes(model, buffer_model, pools, name) for name in names)
+    if limit >= admitted:
+        return None
+    chip = asic_of(model)
+    if chip is None:
+        raise UnknownFact("device.model")
+    return admitted / chip.memory_parts if chip.pools_keep_apart and limit < admitted / chip.memory_parts else None
+
+
+@word("function")
+def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup) -> str:
+    """Return the ingress pool that a lossless group should take from, where it needlessly shares one with lossy groups.
+
+    Nothing where the group is lossy or apart from them, where there is no other pool, and where its pool alone has
+    shared headroom, which is for lossless groups: there the lossy ones are in the wrong pool.
+    """
+    buffer = group.buffer
+    if qos is None or not isinstance(buffer, BufferProfile) or buffer.headroom is None:
+        return ""
+    buffers = [priority_group.buffer for priority_group in _groups(qos)]
+    lossy = {
+        buffer_profile.pool
+        for buffer_profile in buffers
+        if isinstance(buffer_profile, BufferProfile) and buffer_profile.headroom is None
+    }
+    if buffer.pool not in lossy:
+        return ""
+    ingress = [pool for pool in require_fact(pools, "device.buffer_pools") if pool.direction != "egress"]
+    free = [pool for pool in ingress if pool.name not in lossy and pool.size_bytes != 0]
+    if any(pool.name == buffer.pool and pool.shared_headroom_bytes for pool in ingress):
+        free = [pool for pool in free if pool.shared_headroom_bytes]
+    return min((pool.name for pool in free), default="")
+
+
+@word("function")
+def beyond_ingress_bytes(pools: _Pools, pool: BufferPool) -> int:
+    """How much more a stated pool has than all pools of what comes in together, in bytes; 0 where it is no more."""
+    if pool.computed or pool.size_bytes is None:
+        return 0
+    return max(require_fact(pool.size_bytes, "buffer_pool.size_bytes") - ingress_bytes(pools), 0)
+
+
+@word("function")
+def ingress_bytes(pools: _Pools) -> int:
+    """Return what the pools of what comes in have together, in bytes."""
+    found_pools = [pool for pool in require_fact(pools, "device.buffer_pools") if pool.direction != "egress"]
+    return sum(require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0 for pool in found_pools)
+
+
+@word("function")
+def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unknown, pools: _Pools) -> bool:
+    """Whether ports are told to share headroom, so that a profile's size holds only what a port has of its own.
+
+    A switch that sizes its pools itself makes a small shared headroom for profiles that are smaller than theirs,
+    which is no such statement (sonic-swss cfgmgr/buffer_pool_mellanox.lua: 640 KiB).
+    """
+    if not isinstance(dynamic, Unknown) and dynamic is not None and dynamic.over_subscribe_ratio:
+        return True
+    by_itself = not isinstance(buffer_model, Unknown) and buffer_model == "dynamic"
+    stated = [pool for pool in require_fact(pools, "device.buffer_pools") if not (by_itself and pool.computed)]
+    return any(pool.shared_headroom_bytes for pool in stated)
+
+
+@word("function")
+def reserve_short_bytes(model: str | Unknown, buffer: _Buffer) -> int:
+    """How much less than its stated headroom a profile reserves, in bytes; 0 where it is no less."""
+    if not isinstance(buffer, BufferProfile) or isinstance(buffer.size_bytes, Unknown):
+        return 0
+    return max(reserve_needed_bytes(model, buffer) - buffer.size_bytes, 0)
+
+
+@word("function")
+def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
+    """Return the least size of a profile with a stated headroom: xoff, on NVIDIA's chips with xon.
+
+    Other chips count xon within what is shared (their shipped tables have sizes of xoff and a cell or two).
+    """
+    headroom = _configured_headroom(buffer)
+    if headroom is None or isinstance(headroom.xoff_bytes, Unknown):
+        return 0
+    chip = asic_of(model)
+    xon = headroom.xon_bytes if chip and chip.computes else None
+    return headroom.xoff_bytes + (xon if isinstance(xon, int) else 0)
+
+
+def _configured_headroom(buffer: _Buffer) -> Headroom | None:
+    """Return the headroom that a buffer is known to have and that is stated, not worked out by the switch."""
+    headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
+    return headroom if isinstance(headroom, Headroom) and not headroom.computed else None
+
+
+@word("function")
+def ends_at_once(buffer: _Buffer) -> str:
+    """Why the pause of a lossless buffer ends as soon as it has begun, as a clause; nothing where it lasts.
+
+    A pause ends where no more than xon, or the threshold less the offset, is taken, whichever is more (SAI
+    inc/saibuffer.h, SAI_BUFFER_PROFILE_ATTR_XON_TH and XON_OFFSET_TH).
+    """
+    headroom = _configured_headroom(buffer)
+    if headroom is None or isinstance(headroom.xon_bytes, Unknown) or not isinstance(buffer, BufferProfile):
+        return ""
+    if not headroom.xon_bytes and headroom.xon_offset_bytes == 0:
+        return "it ends at the very level that begins it"
+    if not headroom.xon_bytes and not headroom.xon_offset_bytes:
+        return "it has neither an xon threshold nor an offset from the pause threshold"
+    limit = buffer.static_th_bytes
+    if limit is not None and (headroom.xon_bytes or 0) >= limit:
+        xon, most = units.show_bytes(headroom.xon_bytes or 0), units.show_bytes(limit)
+        return f"its xon threshold is {xon}, and it pauses at {most}"
+    return ""
+
+
+@word("function")
+def states_headroom(buffer_model: _Model, buffer: _Buffer) -> bool:
+    """Whether a buffer has a stated headroom on a switch that works headroom out by itself."""
+    return (
+        not isinstance(buffer_model, Unknown) and buffer_model == "dynamic" and _configured_headroom(buffer) is not None
+    )
+
+
+@word("function")
+def computing_ports(interfaces: tuple[Interface, ...]) -> int:
+    """How many of a switch's ports that are up have headroom that the switch works out."""
+    return sum(_computes(port.qos) for port in interfaces if port.enabled is True)
+
+
+def _computes(qos: QosProfile | None | Unknown) -> bool:
+    if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
+        return False
+    buffers = [group.buffer for group in qos.priority_groups]
+    rooms = [buffer.headroom for buffer in buffers if isinstance(buffer, BufferProfile)]
+    return any(isinstance(room, Headroom) and room.computed for room in rooms)
+
+
+@word("function", rests_on=("models",))
+def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: _Buffer) -> int:
+    """Return the headroom that a stated profile keeps from others while its port is shut, bytes; 0 if it is given back.
+
+    Chips that can have the dynamic buffer model give it back (sonic-swss cfgmgr/buffermgr.cpp), and what is shared is
+    nobody's own. Nothing is said of models that are not known.
+    """
+    chip = asic_of(model)
+    if chip is None or "dynamic" in chip.buffer_models:
+        return 0
+    if isinstance(pools, Unknown) or isinstance(buffer_model, Unknown):
+        return 0
+    return 0 if shares_headroom(buffer_model, None, pools) else reserve_needed_bytes(model, buffer)
+
+
+@word("function")
+def lossless_share_percent(pools: _Pools) -> int:
+    """Return the share of the shared memory that is kept for lossless traffic, in percent; all where none is apart."""
+    return shares.lossless_share_percent(pools)

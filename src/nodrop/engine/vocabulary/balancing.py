@@ -1,0 +1,93 @@
+"""Words about adaptive routing: where the choice among equal paths by load cannot be, and where it is in part only."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.hardware import asic_of
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.platforms.kit.traits import known_traits
+from nodrop.units import show_speed
+
+_MOST_NAMED = 4
+
+
+@word("function", rests_on=("models",))
+def adaptive_obstacle(
+    platform: str, version: str | None | Unknown, model: str | Unknown, mbps: int | None | Unknown
+) -> str:
+    """Why a switch has no adaptive routing on links of a speed; nothing where it has, or in releases not known here."""
+    chip = asic_of(model)
+    if chip is None:
+        raise UnknownFact("device.model")
+    traits = known_traits(platform)
+    if traits is not None and traits.releases and isinstance(version, str) and version not in traits.releases:
+        return ""
+    if chip.adaptive_routing is None:
+        raise UnknownFact("device.model")
+    if not chip.adaptive_routing:
+        return f"{chip.name} of {model} has none"
+    if chip.adaptive_routing_speeds is None or mbps is None:
+        return ""
+    if isinstance(mbps, Unknown):
+        raise UnknownFact("interface.speed_mbps")
+    if mbps in chip.adaptive_routing_speeds:
+        return ""
+    speeds = " and ".join(map(show_speed, chip.adaptive_routing_speeds))
+    return f"{chip.name} of {model} has it at {speeds}, and the port has {show_speed(mbps)}"
+
+
+@word("function")
+def not_routed_alone(device: Device, interface: Interface) -> str:
+    """How a port is not one that routes by itself in the default VRF, as the end of a sentence; else nothing."""
+    vrf = require_fact(interface.vrf, "interface.vrf")
+    if vrf is not None:
+        return f"is in VRF {vrf}"
+    for channel in require_fact(device.port_channels, "device.port_channels"):
+        if interface.name in channel.members:
+            return f"is a member of {channel.name}"
+    for vlan in require_fact(device.vlans, "device.vlans"):
+        if any(member.interface == interface.name for member in vlan.members):
+            return f"is in VLAN {vlan.id}"
+    return ""
+
+
+@word("function")
+def half_adaptive(device: Device) -> str:
+    """How adaptive routing is on for a switch and none of its ports, or the other way round; else nothing."""
+    maybe = [port for port in device.interfaces if port.adaptive_routing is not False]
+    ports = [port.name for port in maybe if require_fact(port.adaptive_routing, "interface.adaptive_routing")]
+    on = require_fact(device.adaptive_routing, "device.adaptive_routing")
+    if on == bool(ports):
+        return ""
+    if on:
+        return "on for the switch, and none of its ports has it"
+    more = len(ports) - _MOST_NAMED
+    names = ", ".join(ports[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"off for the switch, though {names} {'has' if len(ports) == 1 else 'have'} it"
+
+
+@word("function", rests_on=("cables", "roles"))
+def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return a port with adaptive routing that leads to the same tier as one without; nothing where there is none."""
+    role = _far_role(device, interface, index)
+    if role is None:
+        return ""
+    for port in device.interfaces:
+        if require_fact(port.adaptive_routing, "interface.adaptive_routing") and _far_role(device, port, index) == role:
+            return port.name
+    return ""
+
+
+def _far_role(device: Device, interface: Interface, index: Index) -> str | None:
+    """Return the role of the switch that a port leads to; None where it leads to none that is known."""
+    end = index.far_end(device.name, interface.name)
+    far = index.devices.get(end.node) if end else None
+    return None if far is None else require_fact(far.role, "device.role")
+
+
+@word("function", rests_on=("hosts",))
+def hosts_in_order(fabric: Fabric) -> str:
+    """Return the hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
+    names = [host.name for host in fabric.hosts if host.out_of_order is False]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,0 +1,111 @@
+"""Words about pools and the buffers that take from them: whether they fit the direction and each other."""
+
+from nodrop import units
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.scheduling import lossless_queues
+from nodrop.engine.vocabulary.sides import stopped_queues
+from nodrop.hardware import asic_of, switch, switches
+from nodrop.model import effects
+from nodrop.model.buffers import BufferPool, BufferProfile
+from nodrop.model.fabric import Port
+from nodrop.model.pausing import shared_groups
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+
+
+@word("function")
+def takes_from(
+    model: str | Unknown, pools: tuple[BufferPool, ...] | Unknown, direction: str, buffer: BufferProfile
+) -> bool:
+    """Whether a buffer takes from a pool of one direction, on a chip that keeps its pools apart by direction.
+
+    Where it does, the model has to be known: not every chip keeps them apart.
+    """
+    far_pools = require_fact(pools, "device.buffer_pools")
+    if not any(pool.name == buffer.pool and pool.direction == direction for pool in far_pools):
+        return False
+    chip = asic_of(model)
+    if chip is None:
+        raise UnknownFact("device.model")
+    return chip.pools_keep_apart
+
+
+def _is(buffer: object) -> bool:
+    return isinstance(buffer, BufferProfile)
+
+
+@word("function")
+def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues of lossless traffic that share the buffer profile of a lossy queue with a dynamic limit.
+
+    What the ingress side admits has to fit on the egress side, or it is dropped there, without any pause.
+    """
+    lossless = stopped_queues(qos).intersection(lossless_queues(qos))
+    queues = require_fact(qos.queues, "interface.qos.queues")
+    lossy = [queue.buffer for queue in queues if queue.index not in lossless and _is(queue.buffer)]
+    return tuple(
+        queue.index
+        for queue in queues
+        if queue.index in lossless
+        and _has_threshold_limit(require_fact(queue.buffer, "queue.buffer"))
+        and queue.buffer in lossy
+    )
+
+
+def _has_threshold_limit(buffer: BufferProfile | None) -> bool:
+    return buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.UNLIMITED_THRESHOLD
+
+
+@word("function")
+def crowded_lossless_groups(qos: QosProfile) -> tuple[int, ...]:
+    """Return the priority groups that pause their sender and that several traffic classes are mapped to."""
+    return tuple(group for group, _ in shared_groups(qos))
+
+
+@word("function", rests_on=("models",))
+def unlike_the_port(
+    model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown, mbps: int | None | Unknown
+) -> str:
+    """Return the speeds a port can have, `400G, 200G or 100G`, where its stated speed is none of them; else nothing.
+
+    Without a known model, any speed of Ethernet will do.
+    """
+    if mbps is None or isinstance(mbps, Unknown):
+        return ""
+    speeds = _speeds(model, port, lanes) or ETHERNET_MBPS
+    if mbps in speeds:
+        return ""
+    return " or ".join(map(units.show_speed, sorted(speeds, reverse=True)))
+
+
+ETHERNET_MBPS = frozenset(
+    {10, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 100000, 200000, 400000, 800000, 1600000}
+)
+"""The rates of IEEE 802.3's physical layers, Mb/s, and the 20G that some switches have."""
+
+
+def _speeds(model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown) -> frozenset[int]:
+    """Return the speeds of a port of a known model, whole or broken out as its lanes say; none where not known."""
+    if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
+        return frozenset()
+    group = switch(model).group(port.panel)
+    splits = () if group is None else tuple(way for way in group.ways if way.lanes == lanes)
+    speeds = frozenset(speed for way in splits for speed in way.speeds)
+    return speeds | group.other_speeds if speeds and group else speeds
+
+
+@word("function")
+def lacks_length(metres: int | None | Unknown, qos: QosProfile | None | Unknown) -> bool:
+    """Whether a port's headroom follows from its cable's length, and that is not there, or 0 m.
+
+    A priority group with a stated headroom of its own keeps it (sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp).
+    """
+    if isinstance(metres, Unknown) or metres:
+        return False
+    qos = require_fact(qos, "interface.qos")
+    groups = () if qos is None else require_fact(qos.priority_groups, "interface.qos.priority_groups")
+    own_buffer_profiles = [require_fact(group.buffer, "priority_group.buffer") for group in groups if group.lossless]
+    return not any(
+        buffer_profile and buffer_profile.headroom and not require_fact(buffer_profile.headroom, "headroom").computed
+        for buffer_profile in own_buffer_profiles
+    )

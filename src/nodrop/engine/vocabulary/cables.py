@@ -1,0 +1,72 @@
+"""Words about configured cable lengths: whether the switch has headroom for them."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.general import length, listed, speed
+from nodrop.engine.vocabulary.headroom import headroom_needed_bytes
+from nodrop.hardware.bounds import headroom_rows, missing_row
+from nodrop.model import effects
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+
+
+@word("function")
+def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
+    """Return the PFC priorities whose priority group of the same number has no headroom.
+
+    The traditional buffer model gives headroom by the numbers of `pfc_enable`, whatever the maps say (sonic-swss
+    cfgmgr/buffermgr.cpp).
+    """
+    paused = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    return tuple(
+        index for index in paused if (buffer := effects.group_buffer(qos, index)) is None or not buffer.lossless
+    )
+
+
+@word("test")
+def by_table(buffer_model: str | None | Unknown) -> bool:
+    """Whether a switch is known to look headroom up by speed and cable length, in the traditional buffer model."""
+    return not isinstance(buffer_model, Unknown) and buffer_model == "traditional"
+
+
+@word("function")
+def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bool:
+    """Whether the table of a device's SKU has a row for a speed and a configured cable length.
+
+    UNKNOWN where the catalogue does not have the model, or not its table.
+    """
+    return metres in _lengths(device, mbps)
+
+
+@word("function")
+def rows_there_are(device: Device, mbps: int | None) -> str:
+    """Return the cable lengths that the table of a device's SKU has at a speed, as a sentence lists them."""
+    lengths = _lengths(device, mbps)
+    return listed(tuple(map(length, lengths))) if lengths else f"none at {speed(mbps)}"
+
+
+def _lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
+    rows = headroom_rows(device.model, device.hwsku)
+    if not rows:
+        raise UnknownFact(missing_row(device))
+    return tuple(sorted({row.cable_m for row in rows if row.speed_mbps == mbps}))
+
+
+@word("function", rests_on=("cables",))
+def headroom_told(device: str, port: str, *, index: Index) -> bool:
+    """Whether a priority group of a port is known to have less headroom than its cable needs, a fault of its own."""
+    owner, interface = index.devices.get(device), index.interface(device, port)
+    if owner is None or interface is None:
+        return False
+    try:
+        needed = headroom_needed_bytes(owner, interface, index=index)
+        qos = require_fact(interface.qos, "interface.qos")
+        groups = require_fact(qos.priority_groups, "interface.qos.priority_groups") if qos else ()
+        buffers = [require_fact(group.buffer, "priority_group.buffer") for group in groups]
+        rooms = [
+            require_fact(buffer.headroom, "priority_group.buffer.headroom") for buffer in buffers if buffer is not None
+        ]
+        return any(require_fact(room.xoff_bytes, "xoff_bytes") < needed for room in rooms if room is not None)
+    except UnknownFact:
+        return False

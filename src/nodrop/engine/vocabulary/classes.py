@@ -1,0 +1,155 @@
+"""Words about where classes land: what a port does not map, what shares a queue, what is sent on with another DSCP."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.qos import lossy_rdma_dscps
+from nodrop.engine.vocabulary.scheduling import lossless_queues
+from nodrop.model import effects
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import Fabric, Trimming
+from nodrop.model.purposes import TCP_STORAGE
+from nodrop.model.qos import QosProfile
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, require_fact
+
+ROUTING_DSCP = 48
+"""CS6, with which FRR's BGP sends unless told otherwise (bgpd/bgp_network.c)."""
+_BULK = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
+
+
+@word("function")
+def lacking_maps(qos: QosProfile | None) -> str:
+    """Return the maps that a port with PFC has not, and what it then does: `no map of DSCPs, so that …`; else nothing.
+
+    What SAI does without a map (inc/saiport.h). A port that goes by PCP needs no map of DSCPs, and without a map of
+    PFC priorities each stops the queue of its number: whether that is the right one is judged elsewhere.
+    """
+    if qos is None or not _pauses(qos):
+        return ""
+    by_dscp, by_pcp = (
+        require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc"),
+        require_fact(qos.pcp_to_tc, "interface.qos.pcp_to_tc"),
+    )
+    lacking = (
+        ("map of DSCPs, so that all lands in traffic class 0", by_dscp is None and by_pcp is None),
+        (
+            "map to priority groups, so that all enters group 0",
+            require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is None,
+        ),
+        (
+            "map to queues, so that all leaves by queue 0",
+            require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue") is None,
+        ),
+    )
+    return ", and ".join(f"no {what}" for what, lacks in lacking if lacks)
+
+
+def _pauses(qos: QosProfile) -> bool:
+    sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    return bool(sent or require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
+
+
+@word("function", rests_on=("classes",))
+def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """Return the DSCPs that a port's map leaves out, without those of RDMA and of CNPs that other rules report."""
+    table = require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc") or ()
+    unmapped = [dscp for dscp, tc in enumerate(table) if tc is None]
+    if not unmapped:
+        return ()
+    told = {*lossy_rdma_dscps(fabric, qos), *(effects.cnp_dscps(fabric) if effects.cnp_company(fabric, qos) else ())}
+    return tuple(dscp for dscp in unmapped if dscp not in told)
+
+
+@word("function", rests_on=("classes",))
+def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the DSCPs of CNPs that leave by the queue of what nobody marks, DSCP 0."""
+    return tuple(dscp for dscp, company in effects.cnp_company(fabric, qos) if company == effects.REST)
+
+
+@word("function", rests_on=("classes",))
+def cnps_with_bulk(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the DSCPs of CNPs in a queue of storage, in-band or lossy RDMA traffic, without `cnps_with_the_rest`."""
+    return tuple(dscp for dscp, company in effects.cnp_company(fabric, qos) if company != effects.REST)
+
+
+@word("function", rests_on=("classes",))
+def company_of_cnps(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
+    """Return the classes whose queue CNPs share, as `cnps_with_bulk` finds them."""
+    return tuple(sorted({company for _, company in effects.cnp_company(fabric, qos)} - {effects.REST}))
+
+
+@word("function", rests_on=("classes",))
+def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: QosProfile) -> str:
+    """Return the DSCPs of classes that a port sends on as another one: `26 to 34`; else nothing.
+
+    A map that trimmed packets get their DSCP by is not for the others. What has no class of its own may be rewritten.
+    """
+    table = require_fact(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
+    if table is None or (isinstance(trimming, Trimming) and trimming.dscp == "from-tc"):
+        return ""
+    dscps = sorted(
+        {
+            dscp
+            for traffic_class in fabric.classes
+            if traffic_class.purpose not in ("default", "unknown")
+            for dscp in traffic_class.dscp
+        }
+    )
+    sent = [(dscp, effects.target(table, effects.tc_of_dscp(qos, dscp))) for dscp in dscps]
+    return ", ".join(f"{dscp} to {new}" for dscp, new in sent if new is not None and new != dscp)
+
+
+@word("function")
+def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
+    """Return the lossless traffic class in which a port takes what is flooded in a VLAN; none where that one is lossy.
+
+    Broadcasts such as ARP are no IP packets: they go by their PCP, which is 0 without a tag, and by traffic class 0
+    where the port has no map of PCPs.
+    """
+    by_pcp = require_fact(qos.pcp_to_tc, "interface.qos.pcp_to_tc")
+    tc = (by_pcp[0] or 0) if by_pcp else 0
+    return (tc,) if effects.is_lossless(qos, tc) else ()
+
+
+@word("function")
+def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...] | Unknown, name: str) -> bool:
+    """Whether a port, or a port channel of which it is a member, is in a VLAN; not where nothing says so."""
+    if isinstance(vlans, Unknown) or not vlans:
+        return False
+    bundles = () if isinstance(channels, Unknown) else channels
+    names = {name, *(bundle.name for bundle in bundles if name in bundle.members)}
+    return any(member.interface in names for vlan in vlans for member in vlan.members)
+
+
+@word("function", rests_on=("classes",))
+def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple[int, ...]:
+    """Return the queue by which both CNPs and BGP's own packets leave."""
+    if bgp is None:
+        return ()
+    queue = effects.queue_of_tc(
+        qos, effects.tc_of_dscp(qos, ROUTING_DSCP if bgp.session_dscp is None else bgp.session_dscp)
+    )
+    cnps = {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in effects.cnp_dscps(fabric)}
+    return (queue,) if queue in cnps else ()
+
+
+@word("function", rests_on=("classes", "mode"))
+def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...]:
+    """Return what leaves by a lossy queue and mostly is not ECN-capable: control traffic, and beside RDMA all else.
+
+    CNPs are left out, and lossless queues: other rules tell of what else is in those.
+    """
+    if queue in lossless_queues(qos):
+        return ()
+    beside_rdma = queue in effects.rdma_queues(fabric, qos)
+    purposes = {"control", *_BULK} if beside_rdma else {"control"}
+
+    def leaves(dscps: tuple[int, ...]) -> bool:
+        return any(effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) == queue for dscp in dscps)
+
+    names = [
+        traffic_class.name
+        for traffic_class in fabric.classes
+        if traffic_class.purpose in purposes and leaves(traffic_class.dscp)
+    ]
+    stated = {dscp for traffic_class in fabric.classes for dscp in traffic_class.dscp}
+    return (*sorted(names), *(["what has DSCP 0"] if beside_rdma and 0 not in stated and leaves((0,)) else []))

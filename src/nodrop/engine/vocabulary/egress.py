@@ -1,0 +1,115 @@
+"""Words about lossless traffic at egress: whether what was let in fits where it waits."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
+from nodrop.engine.vocabulary.scheduling import lossless_queues
+from nodrop.engine.vocabulary.sides import stopped_queues
+from nodrop.model import effects
+from nodrop.model.buffers import BufferPool, BufferProfile
+from nodrop.model.fabric import Device
+from nodrop.model.qos import PriorityGroup, QosProfile
+from nodrop.model.states import known_rows, require_fact, surely_off
+
+
+@word("function")
+def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
+    """Return the size of all ingress pools of lossless groups, in bytes, for an egress pool that holds lossless queues.
+
+    0 for any other pool. Ports that are shut are left out.
+    """
+    if pool.direction != "egress":
+        return 0
+    profiles = {id(port.qos): port.qos for port in device.interfaces if require_fact(port.enabled, "interface.enabled")}
+    qos = [
+        found_profile
+        for profile in profiles.values()
+        if (found_profile := require_fact(profile, "interface.qos")) is not None
+    ]
+    if not any(pool.name in _pools_out(profile) for profile in qos):
+        return 0
+    taken = {name for profile in qos for name in _pools_in(profile)}
+    pools = [one for one in require_fact(device.buffer_pools, "device.buffer_pools") if one.name in taken]
+    sizes = [require_fact(one.size_bytes, "buffer_pool.size_bytes") for one in pools if one.direction == "ingress"]
+    return sum(size or 0 for size in sizes)
+
+
+def _pools_out(qos: QosProfile) -> set[str | None]:
+    """Return the pools from which a port's lossless queues take, but those on a buffer of lossy queues."""
+    lossless = _stopped(qos).difference(dropping_lossless_queues(qos))
+    queues = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in lossless]
+    buffers = [require_fact(queue.buffer, "queue.buffer") for queue in queues]
+    return {buffer.pool for buffer in buffers if buffer is not None}
+
+
+def _pools_in(qos: QosProfile) -> set[str | None]:
+    """Return the pools from which a port's lossless groups take."""
+    tcs = [tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)]
+    buffers = [effects.group_buffer(qos, effects.group_of_tc(qos, tc)) for tc in tcs]
+    return {buffer.pool for buffer in buffers if buffer is not None and buffer.lossless}
+
+
+@word("function")
+def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
+    """Return the lossless queues of a port without a stated buffer, so that the switch's default limits them."""
+    stated = {queue.index: queue.buffer for queue in require_fact(qos.queues, "interface.qos.queues")}
+    return tuple(index for index in sorted(_stopped(qos)) if require_fact(stated.get(index), "queue.buffer") is None)
+
+
+@word("function")
+def queues_without_any_buffer(qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues that packets land in, where a port's groups have buffers and none of its queues has one."""
+    queues = require_fact(qos.queues, "interface.qos.queues")
+    if any(require_fact(queue.buffer, "queue.buffer") is not None for queue in queues):
+        return ()
+    groups = require_fact(qos.priority_groups, "interface.qos.priority_groups")
+    if all(require_fact(group.buffer, "priority_group.buffer") is None for group in groups):
+        return ()
+    return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}))
+
+
+@word("function")
+def queue_that_may_hold_more(qos: QosProfile, group: PriorityGroup) -> int | None:
+    """Return the queue with the highest dynamic threshold among those behind a lossy group that may take less.
+
+    Thresholds are compared within one pool. None where no queue behind the group has a higher one.
+    """
+    taken = require_fact(group.buffer, "priority_group.buffer")
+    if taken is None or taken.dynamic_th is None or taken.lossless or effects.pausing_priorities(qos, group.index):
+        return None
+    fed = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.group_of_tc(qos, tc) == group.index}
+    behind = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in fed]
+    above = {
+        queue.index: buffer.dynamic_th
+        for queue in behind
+        if (buffer := require_fact(queue.buffer, "queue.buffer")) is not None
+        and buffer.pool == taken.pool
+        and buffer.dynamic_th is not None
+        and buffer.dynamic_th > taken.dynamic_th
+    }
+    return max(above, key=lambda index: (above[index], -index), default=None)
+
+
+@word("function")
+def dynamic_threshold(qos: QosProfile, queue: int | None) -> int | None:
+    """Return the dynamic threshold of a port's queue; None where it has no buffer or a static threshold."""
+    buffers = [
+        require_fact(row.buffer, "queue.buffer")
+        for row in require_fact(qos.queues, "interface.qos.queues")
+        if row.index == queue
+    ]
+    return next((buffer.dynamic_th for buffer in buffers if buffer is not None), None)
+
+
+@word("function")
+def highest_static_threshold_bytes(device: Device, pool: BufferPool) -> int:
+    """Return the highest static threshold of groups and queues of ports in use in a pool, in bytes; 0 for none."""
+    ports = [port for port in device.interfaces if not surely_off(port.enabled)]
+    profiles = {id(port.qos): port.qos for port in ports if isinstance(port.qos, QosProfile)}
+    buffers = [group.buffer for qos in profiles.values() for group in known_rows(qos.priority_groups)]
+    buffers += [queue.buffer for qos in profiles.values() for queue in known_rows(qos.queues)]
+    taken = [buffer for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.pool == pool.name]
+    return max((buffer.static_th_bytes or 0 for buffer in taken), default=0)
+
+
+def _stopped(qos: QosProfile) -> frozenset[int]:
+    return frozenset(index for index in lossless_queues(qos) if index in stopped_queues(qos))

@@ -1,0 +1,143 @@
+"""Words about headroom: what a port's cable needs, by the rule that holds for its switch."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.hardware import asic_of
+from nodrop.hardware.bounds import bounds, lossless_in_flight_bytes, missing_row, row_xoff
+from nodrop.hardware.dynamic import budget
+from nodrop.hardware.formulas import depends_on_release
+from nodrop.hardware.pausing import headroom_before
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.units import show_bytes, show_speed
+
+
+@word("function", rests_on=("cables",))
+def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the length of a port's cable in metres: the stated one, else the configured one."""
+    link = index.link(device.name, interface.name)
+    length = link.length_m if link else None
+    if isinstance(length, Unknown) or length is None:
+        length = require_fact(interface.cable_length_m, "interface.cable_length_m")
+    if length is None:
+        raise UnknownFact("link.length_m")
+    return length
+
+
+@word("function", rests_on=("cables",))
+def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the least xoff for a port's cable: the dynamic model's formula, else the less of table and formula.
+
+    In the traditional model a headroom below it is below both the SKU's row and the formula of the chip (`Bounds`).
+    UNKNOWN where neither the model's tables nor a published formula reach the length.
+    """
+    length = cable_m(device, interface, index=index)
+    if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
+        return budget(device, interface, length_m=length).xoff
+    speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
+    if speed is None:
+        raise UnknownFact("interface.speed_mbps")
+    row = row_xoff(device, speed, length)
+    least = bounds(device, interface, length_m=length).least
+    if least is None or row is None:
+        raise UnknownFact(missing_row(device, f"{show_speed(speed)} and {length} m"))
+    return least
+
+
+@word("function", rests_on=("cables",))
+def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the least xoff for a port's cable whatever the release of its network OS.
+
+    That is `headroom_needed_bytes` where all releases compute alike, else what is on its cable when the peer stops at
+    once.
+    """
+    if not depends_on_release(device.platform):
+        return headroom_needed_bytes(device, interface, index=index)
+    return lossless_in_flight_bytes(device, interface, length_m=cable_m(device, interface, index=index))
+
+
+@word("function", rests_on=("cables",))
+def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return by what `headroom_by_formula_bytes` goes: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
+    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    if found_bounds.formula is None:
+        return "IEEE 802.1Q"
+    return "the table of its SKU" if found_bounds.tabled else "the formula of its chip"
+
+
+@word("function", rests_on=("cables",))
+def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int, *, index: Index) -> str:
+    """Return the lossless MTU that a headroom in bytes assumes: ` (lossless MTU assumed: 1.024 kB)`.
+
+    Nothing where the headroom is not the formula's, or where the configuration states the MTU.
+    """
+    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    if (
+        found_bounds.assumed_mtu_bytes is None
+        or device.buffer_model == "dynamic"
+        or needed_bytes != found_bounds.formula
+    ):
+        return ""
+    return f" (lossless MTU assumed: {found_bounds.assumed_mtu_bytes} bytes)"
+
+
+@word("function", rests_on=("cables",))
+def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the xoff that the switch itself would take for a port: the SKU's row, else the formula of its chip.
+
+    The lower bound of IEEE 802.1Q where no formula of the chip is published.
+    """
+    usual = bounds(device, interface, length_m=cable_m(device, interface, index=index)).usual
+    if usual is None:
+        raise UnknownFact("interface.speed_mbps")
+    return usual
+
+
+@word("function", rests_on=("cables",))
+def table_of_formula_chip(device: Device, interface: Interface, *, index: Index) -> bool:
+    """Whether a port's headroom is a row of its SKU's table although the formula of its chip is published."""
+    if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
+        return False
+    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    return found_bounds.tabled and found_bounds.formula is not None
+
+
+@word("function", rests_on=("cables",))
+def headroom_of_chip_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the xoff by the published formula of a port's chip; UNKNOWN where there is none."""
+    xoff = bounds(device, interface, length_m=cable_m(device, interface, index=index)).formula
+    if xoff is None:
+        raise UnknownFact("device.model")
+    return xoff
+
+
+@word("function", rests_on=("cables", "models"))
+def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Index) -> int | None:
+    """Return the xoff that a port needs for the chip at its far end, None if no source says that it pauses slowly."""
+    peer = _peer(device, interface, index)
+    chip = None if peer is None else asic_of(peer.model)
+    if chip is None or not chip.headroom_before_bytes:
+        return None
+    speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
+    return None if speed is None else headroom_before(chip, speed)
+
+
+@word("function", rests_on=("cables",))
+def needed_for_cable(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return what a port's cable alone needs, as ` (its cable needs 94.21 kB)`; nothing where no figure is known."""
+    try:
+        return f" (its cable needs {show_bytes(headroom_needed_bytes(device, interface, index=index))})"
+    except UnknownFact:
+        return ""
+
+
+@word("function", rests_on=("cables", "models"))
+def model_of_peer(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return the model of the switch at the far end of a port's cable; "" if there is none or its model is unknown."""
+    peer = _peer(device, interface, index)
+    return "" if peer is None or isinstance(peer.model, Unknown) else peer.model
+
+
+def _peer(device: Device, interface: Interface, index: Index) -> Device | None:
+    end = index.far_end(device.name, interface.name)
+    return None if end is None else index.devices.get(end.node)

@@ -1,0 +1,12 @@
+"""Words about lossless traffic that leaves the hall."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.hardware import asic_of
+from nodrop.model.states import Unknown
+
+
+@word("function", rests_on=("models",))
+def waits_outside_chip(model: str | Unknown) -> bool:
+    """Whether packets wait in memory beside the chip of a switch model, for what is under way on long cables."""
+    chip = asic_of(model)
+    return chip is not None and chip.external_memory

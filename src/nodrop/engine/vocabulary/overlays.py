@@ -1,0 +1,127 @@
+"""Words about tunnels and pairs of switches: whether what is carried there keeps its class and pauses nobody."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.model.bridging import Vlan
+from nodrop.model.fabric import Device
+from nodrop.model.overlays import Tunnel
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, known_rows, require_fact, surely_off
+from nodrop.platforms.kit.traits import known_traits
+
+
+@word("function")
+def tunnels_into_the_same_priority(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
+    """Return the IP-in-IP tunnels whose traffic keeps the priority that it had before."""
+    return tuple(tunnel.name for tunnel in tunnels if tunnel.kind == "ip-in-ip" and not tunnel.remapped)
+
+
+@word("function")
+def tunnels_that_hide_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
+    """Return the tunnels that do not copy the DSCP inside to the outside."""
+    return tuple(tunnel.name for tunnel in tunnels if tunnel.dscp_mode == "pipe")
+
+
+@word("function")
+def tunnels_that_derive_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
+    """Return the tunnels that compute a DSCP from the traffic class, and which one: `vxlan (outside)`."""
+    return tuple(f"{tunnel.name} ({' and '.join(ways)})" for tunnel in tunnels if (ways := _derived_ways(tunnel)))
+
+
+def _derived_ways(tunnel: Tunnel) -> list[str]:
+    if tunnel.dscp_mode == "pipe":
+        return []
+    return [
+        *(["outside"] if tunnel.dscp_mode == "derived" else []),
+        *(["inside, when unwrapped"] if tunnel.dscp_after == "derived" else []),
+    ]
+
+
+@word("function")
+def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
+    """Return the PFC priorities of the ports between two switches that form port channels with each other."""
+    pair = require_fact(device.multi_chassis, "device.multi_chassis")
+    if pair is None or pair.peer_link is None:
+        return ()
+    ports = _ports(device, pair.peer_link)
+    paused: set[int] = set()
+    for interface in device.interfaces:
+        if interface.name in ports and isinstance(qos := require_fact(interface.qos, "interface.qos"), QosProfile):
+            paused.update(require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"))
+    return tuple(sorted(paused))
+
+
+@word("function", rests_on=("cables",))
+def flooded_across(device: Device) -> str:
+    """How a VLAN with lossless ports goes on to another switch: `VLAN 100 goes on to another switch by …`.
+
+    The ports between two switches that form port channels with each other are left to the rule for them.
+    """
+    pair = device.multi_chassis
+    peer = None if isinstance(pair, Unknown) or pair is None else pair.peer_link
+    for vlan in known_rows(device.vlans):
+        ports = [
+            name for member in vlan.members if member.interface != peer for name in _ports(device, member.interface)
+        ]
+        if len(ports) > 1 and (found := _flooded(device, frozenset(ports))):
+            return f"VLAN {vlan.id} goes on to another switch by {found[0]}, in priority {found[1]} as on {found[2]}"
+    return ""
+
+
+def _ports(device: Device, name: str) -> tuple[str, ...]:
+    """Return the ports of a port channel, else the port itself."""
+    channels = known_rows(device.port_channels)
+    return next((channel.members for channel in channels if channel.name == name), (name,))
+
+
+def _flooded(device: Device, names: frozenset[str]) -> tuple[str, int, str] | None:
+    """Return a port to another switch, a priority that it pauses, and another port that does."""
+    paused: dict[int, list[str]] = {}
+    onward: list[tuple[str, tuple[int, ...]]] = []
+    for port in device.interfaces:
+        if port.name not in names or surely_off(port.enabled) or not isinstance(port.qos, QosProfile):
+            continue
+        priorities = () if isinstance(port.qos.pfc_tx_priorities, Unknown) else port.qos.pfc_tx_priorities
+        for priority in priorities:
+            paused.setdefault(priority, []).append(port.name)
+        if not isinstance(port.side, Unknown) and port.side == "fabric":
+            onward.append((port.name, priorities))
+    for name, priorities in onward:
+        for priority in priorities:
+            if other := next((one for one in paused[priority] if one != name), None):
+                return name, priority, other
+    return None
+
+
+@word("function")
+def neighbors_beyond_macs(device: Device) -> str:
+    """How neighbors are kept longer than MAC addresses, of a VLAN into which lossless traffic is routed; else nothing.
+
+    Where a time is not stated it is that of the platform; nothing is said of platforms that have no such settings.
+    """
+    times = (device.mac_ageing_s, device.arp_reachable_s, device.nd_reachable_s)
+    mac, arp, nd = (None if isinstance(time, Unknown) else time for time in times)
+    traits = known_traits(device.platform)
+    if traits is None or traits.mac_ageing_s is None or traits.reachable_s is None:
+        return ""
+    if isinstance(device.mac_ageing_s, Unknown):
+        return ""
+    ageing = traits.mac_ageing_s if mac is None else mac
+    for vlan in known_rows(device.vlans):
+        families = {":" in address for address in vlan.addresses}
+        kept = max(
+            (one or traits.reachable_s for is_6, one in ((False, arp), (True, nd)) if is_6 in families), default=0
+        )
+        if kept > ageing and _is_lossless(device, vlan):
+            return f"a neighbor in VLAN {vlan.id} is kept for {kept} s, and its MAC address for {ageing} s"
+    return ""
+
+
+def _is_lossless(device: Device, vlan: Vlan) -> bool:
+    """Whether a VLAN has several ports, one with PFC at least."""
+    names = {name for member in vlan.members for name in _ports(device, member.interface)}
+    paused = (
+        port.qos.pfc_tx_priorities
+        for port in device.interfaces
+        if port.name in names and not surely_off(port.enabled) and isinstance(port.qos, QosProfile)
+    )
+    return len(vlan.members) > 1 and any(not isinstance(one, Unknown) and one for one in paused)

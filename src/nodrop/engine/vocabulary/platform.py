@@ -1,0 +1,25 @@
+"""Words about what a platform does whatever is configured; none of it where nothing is known of the platform."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.platforms.kit.traits import known_traits
+
+
+@word("function")
+def marking_needs_wred(platform: str) -> bool:
+    """Whether a platform marks only where the WRED flag of the color is on too; not where nothing is known of it."""
+    traits = known_traits(platform)
+    return traits is not None and traits.red_marks
+
+
+@word("function")
+def needs_link_local(platform: str) -> bool:
+    """Whether a platform resolves link-local neighbors on ports alone that are told to route by them."""
+    traits = known_traits(platform)
+    return traits is not None and traits.global_next_hops
+
+
+@word("function")
+def chooses_session_dscp(platform: str) -> bool:
+    """Whether a platform can be told the DSCP of BGP's own packets; not where nothing is known of it."""
+    traits = known_traits(platform)
+    return traits is not None and traits.session_dscp

@@ -1,0 +1,227 @@
+"""Words about classes, pause and marking: what a port does with the fabric's traffic."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.general import ranges
+from nodrop.engine.vocabulary.sides import misplaced_tcs
+from nodrop.model import effects
+from nodrop.model.addresses import address_of, network_of
+from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.index import Index
+from nodrop.model.purposes import STORAGE, TCP_STORAGE
+from nodrop.model.qos import PfcWatchdog, QosProfile
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+
+MOST_PAUSED = 2
+PAUSED_WITH_BOUNCES = (2, 3, 4, 6)
+_MIXED = (STORAGE - TCP_STORAGE) | {"inband", "control"}
+"""Purposes that must not share the class of RDMA; storage over TCP must not share any lossless class."""
+
+
+@word("test")
+def in_use(enabled: bool | Unknown) -> bool:
+    """Whether a port is not known to be shut: `interface.enabled is in_use`."""
+    return isinstance(enabled, Unknown) or enabled
+
+
+@word("filter", rests_on=("cables",))
+def facing(side: str | None | Unknown) -> str:
+    """Return what is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` where no source says.
+
+    Used as `interface.side | facing`.
+    """
+    return "unknown" if isinstance(side, Unknown) else side or "nothing"
+
+
+@word("function", rests_on=("cables",))
+def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
+    """Whether a port of a device leads to a switch.
+
+    UNKNOWN without cables where a BGP session runs over the port, by its name (unnumbered) or to an address of its
+    networks: between switches, or to a host that runs a routing daemon.
+    """
+    if not isinstance(side, Unknown):
+        return side == "fabric"
+    device, row = index.devices[name], index.interface(name, port)
+    addresses = () if row is None or isinstance(row.addresses, Unknown) else row.addresses
+    networks = [network for address in addresses if (network := network_of(address)) is not None]
+    bgps = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
+    for bgp in (device.bgp, *bgps):
+        if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown):
+            continue
+        for session in bgp.neighbors:
+            peer = address_of(session.address) if session.address else None
+            if session.interface == port or (peer is not None and any(peer in network for network in networks)):
+                raise UnknownFact("interface.side")
+    return False
+
+
+@word("function", rests_on=("roles",))
+def is_leaf(role: str | Unknown) -> bool:
+    """Whether a switch is known to be of the tier that hosts are cabled to."""
+    return not isinstance(role, Unknown) and role == "leaf"
+
+
+@word("function", rests_on=("cables", "roles"))
+def expects_rdma(
+    role: str | Unknown, interfaces: tuple[Interface, ...], side: str | None | Unknown, qos: QosProfile | None
+) -> bool:
+    """Whether a port of a lossless fabric has to be: one towards hosts or switches, or with QoS on a switch of RDMA.
+
+    Without cables a switch whose role is known is one of RDMA, and so is one with PFC on any of its ports. One without
+    may be of another network, such as that for management: UNKNOWN.
+    """
+    if not isinstance(side, Unknown):
+        return side is not None or qos is not None
+    if qos is None:
+        return False
+    if isinstance(role, Unknown) and not any(_may_pause(interface.qos) for interface in interfaces):
+        raise UnknownFact("interface.side")
+    return True
+
+
+def _may_pause(qos: QosProfile | None | Unknown) -> bool:
+    """Whether a port has PFC, or may have it."""
+    if isinstance(qos, Unknown) or qos is None:
+        return isinstance(qos, Unknown)
+    return any(isinstance(one, Unknown) or one != () for one in (qos.pfc_rx_priorities, qos.pfc_tx_priorities))
+
+
+@word("function", rests_on=("policy",))
+def fabric_watchdog_off(fabric: Fabric, role: str | Unknown) -> bool:
+    """Whether the owner states that links between switches have no PFC watchdog, at all or on devices of a role."""
+    policy = fabric.policy
+    if policy.fabric_watchdog is None:
+        return True
+    return bool(policy.fabric_unwatched_roles) and require_fact(role, "device.role") in policy.fabric_unwatched_roles
+
+
+@word("function", rests_on=("policy", "cables"))
+def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog | None | Unknown:
+    """Return the PFC watchdog that the owner wants at a port of that side; UNKNOWN where no policy is stated."""
+    policy = fabric.policy
+    return policy.fabric_watchdog if facing(side) == "fabric" else policy.host_watchdog
+
+
+@word("function", rests_on=("classes",))
+def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the DSCPs of lossless RoCE classes that land where a port neither pauses nor has headroom."""
+    wanted_traffic_classes = [
+        roce_class
+        for roce_class in effects.roce_classes(fabric)
+        if require_fact(roce_class.lossless, "traffic_class.lossless")
+    ]
+    dscps = {dscp for traffic_class in wanted_traffic_classes for dscp in traffic_class.dscp}
+    return tuple(sorted(d for d in dscps if _is_lossy(qos, effects.tc_of_dscp(qos, d))))
+
+
+def _is_lossy(qos: QosProfile | None, tc: int) -> bool:
+    """Whether nothing protects a traffic class; other rules tell of headroom without pause, and of pause misplaced."""
+    if qos is None or effects.is_lossless(qos, tc) or tc in misplaced_tcs(qos):
+        return qos is None
+    try:
+        buffer = effects.group_buffer(qos, effects.group_of_tc(qos, tc))
+        return buffer is None or not buffer.lossless
+    except UnknownFact:
+        return True
+
+
+@word("function", rests_on=("classes",))
+def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the traffic classes in which `lossy_rdma_dscps` land."""
+    return tuple(sorted({effects.tc_of_dscp(qos, dscp) for dscp in lossy_rdma_dscps(fabric, qos)}))
+
+
+@word("function")
+def lossless_instead(qos: QosProfile | None) -> str:
+    """Return the DSCPs that a port protects, as the end of a sentence: what RDMA may be meant to be marked with."""
+    try:
+        dscps = tuple(dscp for dscp in range(64) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
+    except UnknownFact:
+        return ""
+    return f"; lossless there: DSCP {ranges(dscps)}" if dscps else ""
+
+
+@word("function", rests_on=("classes",))
+def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
+    """Return the storage, in-band and control classes in a traffic class or priority group of lossless RDMA."""
+    rdma = {effects.tc_of_dscp(qos, dscp) for dscp in effects.rdma_dscps(fabric)}
+    groups = {effects.group_of_tc(qos, tc) for tc in rdma if effects.is_lossless(qos, tc)}
+
+    def intrudes(dscp: int) -> bool:
+        tc = effects.tc_of_dscp(qos, dscp)
+        return effects.is_lossless(qos, tc) and effects.group_of_tc(qos, tc) in groups
+
+    return tuple(
+        sorted(
+            traffic_class.name
+            for traffic_class in fabric.classes
+            if traffic_class.purpose in _MIXED and any(map(intrudes, traffic_class.dscp))
+        )
+    )
+
+
+@word("function", rests_on=("classes",))
+def paused_tcp_storage(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
+    """Return the classes of storage over TCP with a DSCP in a lossless traffic class."""
+
+    def paused(dscp: int) -> bool:
+        return effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp))
+
+    tcp = [traffic_class for traffic_class in fabric.classes if traffic_class.purpose in TCP_STORAGE]
+    return tuple(sorted(traffic_class.name for traffic_class in tcp if any(map(paused, traffic_class.dscp))))
+
+
+@word("function", rests_on=("classes",))
+def unintended_priorities(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the priorities with PFC that no lossless class of the fabric has."""
+    paused = set(paused_priorities(qos))
+    intended: set[int] = set()
+    for traffic_class in fabric.classes:
+        if traffic_class.lossless is not True:
+            continue
+        if not isinstance(traffic_class.tc, Unknown):
+            intended.add(traffic_class.tc)
+            continue
+        landed = {effects.tc_of_dscp(qos, dscp) for dscp in traffic_class.dscp} & paused
+        if paused and not landed:
+            raise UnknownFact("traffic_class.tc")
+        intended |= landed
+    return tuple(sorted(paused - intended))
+
+
+@word("function")
+def paused_priorities(qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the priorities with PFC, in either direction; none on a port without QoS."""
+    if qos is None:
+        return ()
+    obeyed = require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return tuple(sorted({*obeyed, *require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")}))
+
+
+@word("function")
+def too_many_paused(qos: QosProfile | None) -> bool:
+    """Whether a port has PFC on more than two priorities, or four where two are for what bounces between leaves.
+
+    Two classes are what headroom for all ports fits beside. SONiC pauses 2, 3, 4 and 6 where servers have two leaves
+    (files/build_templates/qos_config.j2).
+    """
+    paused = paused_priorities(qos)
+    return len(paused) > MOST_PAUSED and paused != PAUSED_WITH_BOUNCES
+
+
+@word("function")
+def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
+    """Whether a port has PFC on any priority, in either direction."""
+    return qos is not None and bool(
+        require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+        or require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    )
+
+
+@word("function")
+def sent_and_not_obeyed(qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
+    if qos is None:
+        return ()
+    obeyed = require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return tuple(priority for priority in effects.paused_for_use(qos) if priority not in obeyed)

@@ -1,0 +1,235 @@
+"""Words for fixes: what a part ought to be, from what the owner states, the cables, the hardware and the port itself.
+
+What is not known is UNKNOWN, and no change.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.headroom import headroom_by_formula_bytes, headroom_needed_bytes, table_of_formula_chip
+from nodrop.engine.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
+from nodrop.engine.vocabulary.watchdog import POLLS, WATCHDOG_COUNTERS
+from nodrop.model import effects
+from nodrop.model.buffers import BufferProfile
+from nodrop.model.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
+from nodrop.model.index import Index
+from nodrop.model.overlays import Tunnel
+from nodrop.model.qos import Map, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
+from nodrop.model.values import replace_fields
+from nodrop.platforms.kit.traits import known_traits, traits
+
+
+@word("function", rests_on=("policy", "cables"))
+def own_watchdog(
+    fabric: Fabric, platform: str, interfaces: tuple[Interface, ...], side: str | None | Unknown
+) -> PfcWatchdog | None | Unknown:
+    """Return the watchdog that the owner wants at a port of that side, where each port has separate timers.
+
+    Where a switch has one set of timers for all of its ports, it is what any other port of it has. UNKNOWN where no
+    policy is stated, and where there is no such port.
+    """
+    held = known_traits(platform)
+    if held is None or held.watchdog is None or held.watchdog.robustness is None:
+        return policy_watchdog(fabric, side)
+    return next(_watchdogs(interfaces), UNKNOWN)
+
+
+@word("function", rests_on=("cables",))
+def true_length(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
+    """Return the stated length of a port's cable, m; UNKNOWN where no cable or no length is stated."""
+    link = index.link(device.name, interface.name)
+    return UNKNOWN if link is None or link.length_m is None else link.length_m
+
+
+@word("function", rests_on=("cables",))
+def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
+    """Return the speed of the port at the other end of a port's cable, Mb/s."""
+    far = index.far(device.name, interface.name)
+    if not isinstance(far, Interface | HostPort) or far.speed_mbps is None:
+        return UNKNOWN
+    return far.speed_mbps
+
+
+@word("function", rests_on=("cables",))
+def wide_enough(
+    device: Device, interface: Interface, buffer: BufferProfile, *, index: Index
+) -> BufferProfile | Unknown:
+    """Return a buffer with headroom enough for the port's cable, the rest of it as it is.
+
+    UNKNOWN where the switch computes it. What it reserves grows by as much as its headroom.
+    """
+    headroom = require_fact(buffer.headroom, "priority_group.buffer.headroom")
+    if headroom is None or headroom.computed or isinstance(headroom.xoff_bytes, Unknown):
+        return UNKNOWN
+    needed = headroom_needed_bytes(device, interface, index=index)
+    if table_of_formula_chip(device, interface, index=index):
+        needed = max(needed, headroom_by_formula_bytes(device, interface, index=index))
+    more = needed - headroom.xoff_bytes
+    if more <= 0:
+        return UNKNOWN
+    size = buffer.size_bytes if isinstance(buffer.size_bytes, Unknown) else buffer.size_bytes + more
+    return replace_fields(
+        buffer, size_bytes=size, headroom=replace_fields(headroom, xoff_bytes=headroom.xoff_bytes + more)
+    )
+
+
+@word("function", rests_on=("classes",))
+def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
+    """Return a port's map of DSCPs with those of RDMA in their stated traffic class, where the port pauses it.
+
+    Where none is stated it is the only one that the port pauses.
+    """
+    table = UNKNOWN if qos is None else qos.dscp_to_tc
+    if qos is None or isinstance(table, Unknown) or table is None:
+        return UNKNOWN
+    paused = [tc for tc in range(8) if effects.is_lossless(qos, tc)]
+    wanted = dict(enumerate(table))
+    for roce_class in effects.roce_classes(fabric):
+        tc = paused[0] if isinstance(roce_class.tc, Unknown) and len(paused) == 1 else roce_class.tc
+        if require_fact(roce_class.lossless, "traffic_class.lossless") and not isinstance(tc, Unknown) and tc in paused:
+            wanted |= dict.fromkeys(roce_class.dscp, tc)
+    return tuple(wanted[dscp] for dscp in sorted(wanted))
+
+
+@word("function", rests_on=("classes",))
+def intended_pause(fabric: Fabric, qos: QosProfile | None, priorities: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Those of priorities that lossless classes have."""
+    astray = unintended_priorities(fabric, qos)
+    return tuple(priority for priority in priorities or () if priority not in astray)
+
+
+@word("function", rests_on=("classes",))
+def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
+    """Return a port's watchdog, of the priorities alone that lossless classes have."""
+    if qos is None or isinstance(qos.pfc_watchdog, Unknown) or qos.pfc_watchdog is None:
+        return UNKNOWN
+    remaining_intended_pauses = intended_pause(fabric, qos, paused_priorities(qos))
+    mask = qos.pfc_watchdog.priorities
+    if isinstance(mask, Unknown):
+        return UNKNOWN
+    return (
+        replace_fields(qos.pfc_watchdog, priorities=tuple(one for one in mask if one in remaining_intended_pauses))
+        if remaining_intended_pauses
+        else None
+    )
+
+
+@word("function", rests_on=("classes",))
+def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGroup, ...] | Unknown:
+    """Return a port's priority groups without lossless ones that only priorities without a lossless class fill."""
+    if qos is None or isinstance(qos.priority_groups, Unknown):
+        return UNKNOWN
+    table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    groups = [
+        {effects.target(table, priority) if table else priority for priority in priorities}
+        for priorities in _split_priorities(fabric, qos)
+    ]
+    idle = groups[1] - groups[0]
+    return tuple(
+        priority_group
+        for priority_group in qos.priority_groups
+        if priority_group.index not in idle or not priority_group.lossless
+    )
+
+
+@word("function")
+def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
+    """Return a port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
+    if qos is None or isinstance(qos.priority_groups, Unknown):
+        return UNKNOWN
+    if number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
+        return UNKNOWN
+    return tuple(priority_group for priority_group in qos.priority_groups if priority_group.index != number)
+
+
+def _split_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the priorities with PFC that lossless classes have, and those that none has."""
+    paused = paused_priorities(qos)
+    return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)
+
+
+@word("function")
+def without_red(wred: WredProfile) -> WredProfile | None:
+    """Return marking without early drops of what cannot be marked; nothing where nothing is marked."""
+    return replace_fields(wred, green=replace_fields(wred.green, enabled=False)) if wred.ecn_colors else None
+
+
+@word("function")
+def with_source_port(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
+    """Fields of a packet by which paths are chosen, and the source port with them."""
+    return tuple(field for field in HASH_FIELDS if field in {*fields, "l4-src-port"})
+
+
+@word("function")
+def common_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
+    """Return the stronger of two FECs: RS corrects more than Fire code, and either more than none."""
+    return "rs" if "rs" in (fec_a, fec_b) else "fc"
+
+
+@word("function")
+def larger(a: int | None, b: int | None) -> int | Unknown:
+    """Return the larger of two numbers; UNKNOWN where there is neither."""
+    return max((each for each in (a, b) if each is not None), default=UNKNOWN)
+
+
+@word("function")
+def default_conditions(platform: str, version: str | None) -> WatchdogConditions | None | Unknown:
+    """By what the watchdog of a platform's release goes that is told nothing; None where it has no setting for it."""
+    if known_traits(platform) is None:
+        return UNKNOWN
+    watchdog_traits = traits(platform, version).watchdog
+    return None if watchdog_traits is None else watchdog_traits.conditions
+
+
+@word("function")
+def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
+    """Return the slowest polling, ms, that every watchdog of a switch has two of within its detection.
+
+    Detections are whole numbers of it where there is such a polling; UNKNOWN where it would be too fast for the switch.
+    """
+    held = known_traits(device.platform)
+    least = held.watchdog.polling_ms[0] if held is not None and held.watchdog is not None else 1
+    times = {ms for watchdog in _watchdogs(device.interfaces) if isinstance(ms := watchdog.detection_ms, int)}
+    times = {ms for ms in times if ms >= POLLS * least}
+    most = min((polling_ms, *(ms // POLLS for ms in times)))
+    if not times or most < least:
+        return UNKNOWN
+    return next((ms for ms in range(most, least - 1, -1) if not any(time % ms for time in times)), most)
+
+
+def _watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
+    for port in interfaces:
+        watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
+        if isinstance(watchdog, PfcWatchdog):
+            yield watchdog
+
+
+@word("function")
+def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
+    """Return the counters of a switch, with those on that its watchdog reads."""
+    return tuple(
+        replace_fields(counter, enabled=True) if counter.group == WATCHDOG_COUNTERS else counter for counter in counters
+    )
+
+
+@word("function")
+def filled(table: Map | None | Unknown) -> Map | Unknown:
+    """Return a map in which every entry is stated: what it did not name goes to 0, where it went without a word."""
+    if isinstance(table, Unknown) or table is None:
+        raise UnknownFact("interface.qos.dscp_to_tc")
+    return tuple(each or 0 for each in table)
+
+
+@word("function")
+def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
+    """Return the tunnels of a switch, each of which copies the DSCP inside to the outside and keeps the one inside."""
+    return tuple(map(_carrying, tunnels))
+
+
+def _carrying(tunnel: Tunnel) -> Tunnel:
+    outer = "uniform" if tunnel.dscp_mode in ("pipe", "derived") else tunnel.dscp_mode
+    return replace_fields(
+        tunnel, dscp_mode=outer, dscp_after="kept" if tunnel.dscp_after == "derived" else tunnel.dscp_after
+    )

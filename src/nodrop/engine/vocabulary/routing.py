@@ -1,0 +1,131 @@
+"""Words about routing: whether a device uses all of its equal paths."""
+
+from collections import Counter
+
+from nodrop.analyses._tiers import peers
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.general import ranges
+from nodrop.model.fabric import Device
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
+from nodrop.model.states import Unknown, known_rows, require_fact
+from nodrop.routing.tiers import rank
+
+
+@word("function", rests_on=("cables", "roles"))
+def unused_paths(device: Device, *, index: Index) -> str:
+    """Why a device leaves equal paths unused, as the end of a sentence; nothing where it uses all.
+
+    Where no number of paths is stated, FRR takes as many as it was built for (bgpd/bgp_mpath.c, `multipath_num`).
+    """
+    bgp = require_fact(device.bgp, "device.bgp")
+    if bgp is None:
+        return ""
+    external = [
+        neighbor for neighbor in require_fact(bgp.neighbors, "device.bgp.neighbors") if _is_external(bgp, neighbor)
+    ]
+    leads_to: dict[str, Device] = {}
+    for name, paths, sessions in (
+        ("", bgp.maximum_paths, [neighbor for neighbor in external if neighbor.active]),
+        (" of IPv6", bgp.maximum_paths_ipv6, [neighbor for neighbor in external if neighbor.ipv6.active]),
+    ):
+        if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
+            continue
+        leads_to = leads_to or peers(index, device)
+        if reason := _unused(device, bgp, paths, sessions, leads_to, name):
+            return reason
+    return ""
+
+
+@word("function")
+def is_drained(device: Device) -> bool:
+    """Whether a device marks all that it sends with GRACEFUL_SHUTDOWN: as a whole, or in the maps of all sessions."""
+    bgp = require_fact(device.bgp, "device.bgp")
+    if bgp is None:
+        return False
+    if bgp.graceful_shutdown:
+        return True
+    sessions = [neighbor for neighbor in require_fact(bgp.neighbors, "device.bgp.neighbors") if neighbor.enabled]
+    maps = {route_map.name: route_map for route_map in bgp.route_maps}
+    return bool(sessions) and all(_marks_all(maps.get(session.export_policy or "")) for session in sessions)
+
+
+def _marks_all(policy: RouteMap | None) -> bool:
+    """Whether all that a route map lets pass is marked with GRACEFUL_SHUTDOWN."""
+    passing = [rule for rule in policy.rules if rule.action == "permit"] if policy else []
+    return bool(passing) and all(
+        any(name == "community" and "graceful-shutdown" in value.split() for name, value in rule.sets)
+        for rule in passing
+    )
+
+
+@word("function")
+def routes_by_link_local(device: Device, neighbor: BgpNeighbor, *, index: Index) -> bool:
+    """Whether the port that a session goes over is told to route by link-local addresses; also where it is no port."""
+    port = index.interface(device.name, neighbor.interface or "")
+    return port is None or require_fact(port.link_local, "interface.link_local")
+
+
+def _unused(
+    device: Device,
+    bgp: Bgp,
+    paths: int | None,
+    sessions: list[BgpNeighbor],
+    leads_to: dict[str, Device],
+    name: str,
+) -> str:
+    """Why paths of an address family stay unused; nothing where all are used."""
+    by_asn = Counter(asn for session in sessions if (asn := _asn(session, leads_to)) is not None)
+    if paths is not None and by_asn:
+        asn, count = max(by_asn.items(), key=lambda item: (item[1], -item[0]))
+        in_fabric = all(session.key in leads_to for session in sessions if _asn(session, leads_to) == asn)
+        if count > paths and (paths == 1 or in_fabric):
+            return f"takes {paths} of {count} equal paths{name} to AS {asn} (maximum-paths {paths})"
+    above = {
+        asn
+        for session in sessions
+        if (far := leads_to.get(session.key)) is not None
+        and _is_above(far, device)
+        and (asn := _asn(session, leads_to)) is not None
+    }
+    if not bgp.multipath_relax and len(above) > 1:
+        numbers = ranges(tuple(sorted(above)))
+        return f"takes paths{name} to AS {numbers} for different ones, and uses one (no multipath-relax)"
+    return ""
+
+
+def _is_external(bgp: Bgp, neighbor: BgpNeighbor) -> bool:
+    external = neighbor.remote_asn not in (None, "internal", bgp.asn)
+    return external and neighbor.enabled
+
+
+def _asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | None:
+    """Return the neighbor's AS number: the stated one, else that of the device which the session leads to."""
+    if isinstance(neighbor.remote_asn, int):
+        return neighbor.remote_asn
+    far = leads_to.get(neighbor.key)
+    return None if far is None or isinstance(far.bgp, Unknown) or far.bgp is None else far.bgp.asn
+
+
+def _is_above(far: Device, device: Device) -> bool:
+    upper, lower = rank(far), rank(device)
+    return upper is not None and lower is not None and upper > lower
+
+
+_DEFAULTS = ("0.0.0.0/0", "::/0")
+
+
+@word("function", rests_on=("cables", "roles"))
+def default_downwards(device: Device, *, index: Index) -> str:
+    """Where a static default route leads a tier down: `0.0.0.0/0 to leaf1 by 10.1.1.224`; nothing where none does."""
+    routes = [
+        route
+        for route in known_rows(device.static_routes)
+        if route.prefix in _DEFAULTS and route.vrf is None and rank(device)
+    ]
+    leads_to = peers(index, device) if routes else {}
+    for route in routes:
+        far = leads_to.get(route.next_hop)
+        if far is not None and _is_above(device, far):
+            return f"{route.prefix} to {far.name} by {route.next_hop}"
+    return ""

@@ -1,0 +1,127 @@
+"""Words about how queues get bandwidth: which ones are lossless, and which nobody gave a share."""
+
+from collections.abc import Iterator
+
+from nodrop.engine.vocabulary import word
+from nodrop.model import effects
+from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.qos import QosProfile, Queue, Scheduler
+from nodrop.model.states import Unknown, require_fact
+
+TRAFFIC_CLASSES = range(16)
+BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000
+
+
+@word("function")
+def lossless_queues(qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues by which traffic leaves whose senders are paused rather than dropped."""
+    tcs = [tc for tc in TRAFFIC_CLASSES if effects.is_lossless(qos, tc)]
+    return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs}))
+
+
+@word("filter")
+def mbps(bytes_per_s: int | float) -> float:
+    """Bytes per second as Mb/s: 5000000000 is 40000."""
+    return bytes_per_s * BITS_PER_BYTE / BITS_PER_MBIT
+
+
+@word("function", rests_on=("classes",))
+def unscheduled_control_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues of control traffic without a scheduler: neither strict priority nor a weight."""
+    dscps = {
+        dscp for traffic_class in fabric.classes if traffic_class.purpose == "control" for dscp in traffic_class.dscp
+    }
+    used = {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}
+    return tuple(sorted(index for index in used if not _is_scheduled(qos, index)))
+
+
+def _is_scheduled(qos: QosProfile, index: int) -> bool:
+    queue = effects.queue(qos, index)
+    return queue is not None and require_fact(queue.scheduler, "queue.scheduler") is not None
+
+
+@word("function")
+def reaches_queue(qos: QosProfile, queue: int) -> bool:
+    """Whether any traffic class leaves by a queue; without a map all leave by queue 0."""
+    table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    return queue == 0 if table is None else queue in table
+
+
+@word("function")
+def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
+    """Return the lossy traffic classes that leave by a queue of lossless ones, and are stopped with them."""
+    table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    if table is None:
+        return ()
+    lossless = lossless_queues(qos)
+    return tuple(tc for tc, queue in enumerate(table) if queue in lossless and not effects.is_lossless(qos, tc))
+
+
+@word("function", rests_on=("classes", "mode"))
+def rdma_queues_without_share(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues of RDMA with neither strict priority nor a weight, where any other has one."""
+    shares = {queue.index: _has_share(queue) for queue in require_fact(qos.queues, "interface.qos.queues")}
+    if True not in shares.values():
+        return ()
+    return tuple(index for index in effects.rdma_queues(fabric, qos) if not shares.get(index, False))
+
+
+def _has_share(queue: Queue) -> bool:
+    scheduler = require_fact(queue.scheduler, "queue.scheduler")
+    return scheduler is not None and (scheduler.type == "strict" or bool(scheduler.weight))
+
+
+@word("function", rests_on=("classes",))
+def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
+    """Which queue gives RDMA less than the share that its owner states, and how much, as a sentence; else nothing.
+
+    A share is of what strict queues leave, among the queues that traffic leaves by. A queue that several classes are
+    meant for has to hold what is stated of all of them. Of queues without a weight, and of classes that land in a
+    queue that they are not meant for, other rules tell.
+    """
+    weights = _weights(qos)
+    planned: dict[int, int] = {}
+    for traffic_class in fabric.classes:
+        if not isinstance(traffic_class.share_percent, Unknown):
+            for queue in {effects.queue_of_tc(qos, tc) for tc in _meant_tcs(qos, traffic_class)}:
+                planned[queue] = planned.get(queue, 0) + traffic_class.share_percent
+    for queue in effects.rdma_queues(fabric, qos):
+        if queue in weights and queue in planned:
+            share = 100 * weights[queue] / sum(weights.values())
+            if round(share) < min(planned[queue], 100):
+                return f"queue {queue} has {round(share)} % of what strict queues leave; planned are {planned[queue]} %"
+    return ""
+
+
+def _meant_tcs(qos: QosProfile, traffic_class: TrafficClass) -> set[int]:
+    """Return the traffic classes of a class: the one that its owner states, else those that it lands in."""
+    return (
+        {effects.tc_of_dscp(qos, dscp) for dscp in traffic_class.dscp}
+        if isinstance(traffic_class.tc, Unknown)
+        else {traffic_class.tc}
+    )
+
+
+def _weights(qos: QosProfile) -> dict[int, int]:
+    """Return the weights of the queues that traffic leaves by in turns."""
+    return {
+        index: scheduler.weight for index, scheduler in _serving(qos) if scheduler.type != "strict" and scheduler.weight
+    }
+
+
+def _serving(qos: QosProfile) -> Iterator[tuple[int, Scheduler]]:
+    """Return the schedulers of the queues that traffic leaves by."""
+    used = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}
+    for queue in require_fact(qos.queues, "interface.qos.queues"):
+        scheduler = require_fact(queue.scheduler, "queue.scheduler")
+        if scheduler is not None and queue.index in used:
+            yield queue.index, scheduler
+
+
+@word("function", rests_on=("classes", "mode"))
+def unbounded_strict_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues with strict priority and no limit that traffic uses, without those of RDMA."""
+    strict = {
+        index for index, scheduler in _serving(qos) if scheduler.type == "strict" and scheduler.peak_bytes_per_s is None
+    }
+    return tuple(sorted(strict - set(effects.rdma_queues(fabric, qos))))

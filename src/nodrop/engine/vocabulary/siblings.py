@@ -1,0 +1,47 @@
+"""Words about what other rules have found, and alpha as one writes it."""
+
+from nodrop.engine.areas import areas_of
+from nodrop.engine.vocabulary import TOLD, Told, word
+from nodrop.limits import MAX_POWER
+from nodrop.model.index import Index
+from nodrop.model.subject import FABRIC, Subject, cable_ends
+
+
+@word("function", last=True)
+def told_otherwise(
+    aspect: str, device: str, port: str, sibling_device: str, sibling_port: str, *, index: Index
+) -> bool:
+    """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is told once."""
+    told: Told = index.kept.get(TOLD, {})
+    one, other = (
+        {rule for area, rule, _ in told.get(end, ()) if area in areas_of(aspect)}
+        for end in ((device, port), (sibling_device, sibling_port))
+    )
+    return one != other
+
+
+@word("function", last=True)
+def error_near(devices: str, causes: str = "", *, index: Index) -> bool:
+    """Whether another rule finds an error, or one of these rules anything, at one of these devices.
+
+    Devices and rules have a comma between them. What is found at a cable is found at both of its ends.
+    """
+    named, explain = set(devices.split(", ")), set(causes.split(", "))
+    told: Told = index.kept.get(TOLD, {})
+    return any(
+        any(severity == "error" or rule in explain for _, rule, severity in told[subject])
+        for subject in told
+        if not named.isdisjoint(_devices(subject))
+    )
+
+
+def _devices(subject: Subject) -> tuple[str, ...]:
+    return (subject[0],) if subject[0] != FABRIC else tuple(end.node for end in cable_ends(subject[-1]))
+
+
+@word("filter")
+def alpha(exponent: int) -> str:
+    """Write a dynamic threshold as the factor that it stands for: 0 is `1`, 3 is `8`, -2 is `1/4`, 100 is `2^100`."""
+    if abs(exponent) > MAX_POWER:
+        return f"2^{exponent}"
+    return str(2**exponent) if exponent >= 0 else f"1/{2**-exponent}"

@@ -1,0 +1,158 @@
+"""Words about the two sides of pause: the traffic that it is for and the queue that it stops."""
+
+from collections.abc import Iterable
+
+from nodrop.engine.vocabulary import word
+from nodrop.hardware.bounds import headroom_rows
+from nodrop.model import effects
+from nodrop.model.fabric import Device, Fabric, TrafficClass
+from nodrop.model.pausing import GROUP_MAPS, misplaced, queue_of_priority
+from nodrop.model.purposes import STORAGE, TCP_STORAGE
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+
+DSCPS_OF_BLOCK = 8
+"""DSCPs with the same class selector, which is their upper three bits (RFC 2474, section 4.2.2)."""
+
+
+def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
+    """Return the traffic classes of which a PFC priority has the queue or the priority group, but not both."""
+    return tuple(sorted({each.tc for each in misplaced(qos)}))
+
+
+@word("function")
+def misplaced_pause(qos: QosProfile) -> str:
+    """How a PFC priority has the queue of one traffic class and the priority group of another; else nothing."""
+    return next((each.why for each in misplaced(qos)), "")
+
+
+@word("function")
+def misplaced_between_maps(qos: QosProfile) -> str:
+    """Return the text of `misplaced_pause` where no single row of a map to priority groups decides it; else nothing."""
+    found = [each for each in misplaced(qos) if each.row is None or each.row.field not in GROUP_MAPS]
+    return found[0].why if found else ""
+
+
+def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
+    """Return the queues that a neighbor's pause stops, by the priorities on which the port pauses its neighbors."""
+    sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    return frozenset(queue_of_priority(qos, priority) for priority in sent)
+
+
+@word("function")
+def never_paused(qos: QosProfile, group: int) -> bool:
+    """Whether nothing is paused when a priority group is full; where its class is misplaced, that is told instead."""
+    return not effects.pausing_priorities(qos, group) and all(
+        effects.group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
+    )
+
+
+@word("function")
+def groups_without_headroom(qos: QosProfile) -> tuple[int, ...]:
+    """Return the priority groups that take traffic and pause its sender, but lack headroom for what still arrives."""
+    groups = {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
+    return tuple(sorted(group for group in groups if not _has_headroom(qos, group)))
+
+
+def _has_headroom(qos: QosProfile, group: int) -> bool:
+    buffer = effects.group_buffer(qos, group)
+    return buffer is not None and buffer.lossless
+
+
+@word("function")
+def table_lacks(
+    buffer_model: str | None | Unknown,
+    model: str | Unknown,
+    hwsku: str | None | Unknown,
+    mbps: int | None | Unknown,
+    metres: int | None | Unknown,
+) -> bool:
+    """Whether a switch writes no headroom because the table of its SKU has no row for a speed and cable length."""
+    if isinstance(buffer_model, Unknown) or buffer_model != "traditional":
+        return False
+    if isinstance(mbps, Unknown) or isinstance(metres, Unknown):
+        return False
+    try:
+        rows = headroom_rows(model, hwsku)
+    except UnknownFact:
+        return False
+    return bool(rows) and metres is not None and all((row[0], row[1]) != (mbps, metres) for row in rows)
+
+
+@word("function", rests_on=("classes",))
+def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the DSCPs that share a priority group with lossless classes and are of none.
+
+    Those of CNPs and of storage over TCP are left out, and those of other storage, in-band and control traffic beside
+    RDMA: other rules report them. So does one where the map of traffic classes to groups decides, and not that of
+    DSCPs.
+    """
+    intended = _dscps(
+        traffic_class
+        for traffic_class in fabric.classes
+        if require_fact(traffic_class.lossless, "traffic_class.lossless")
+    )
+    groups = _lossless_groups(qos, intended)
+    tcs = {effects.tc_of_dscp(qos, dscp) for dscp in intended}
+    mapped = (
+        qos is not None and require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is not None
+    )
+    beside = _lossless_groups(qos, _dscps(effects.rdma_classes(fabric)))
+    dscps = _dscps(
+        traffic_class
+        for traffic_class in fabric.classes
+        if traffic_class.purpose == "cnp" or traffic_class.purpose in TCP_STORAGE
+    )
+    mixed = _dscps(
+        traffic_class
+        for traffic_class in fabric.classes
+        if traffic_class.purpose in STORAGE or traffic_class.purpose in ("inband", "control")
+    )
+
+    def unintended(dscp: int) -> bool:
+        tc = effects.tc_of_dscp(qos, dscp)
+        group = effects.group_of_tc(qos, tc)
+        if mapped and tc not in tcs:
+            return False
+        return group in groups and effects.is_lossless(qos, tc) and not (dscp in mixed and group in beside)
+
+    return tuple(dscp for dscp in range(64) if dscp not in intended | dscps and unintended(dscp))
+
+
+@word("function", rests_on=("classes",))
+def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the DSCPs of `unintended_dscps` except those that a RoCE macro maps there by itself."""
+    return tuple(
+        dscp for dscp in unintended_dscps(fabric, qos) if not (_is_macro(style) and _in_whole_block(qos, dscp))
+    )
+
+
+@word("function", rests_on=("classes",))
+def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
+    """Return the DSCPs of no lossless class that the RoCE macro of a switch maps to one, on any port that is up."""
+    if not _is_macro(device.qos_style):
+        return ()
+    up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)
+    profiles = {id(port.qos): port.qos for port in up if not isinstance(port.qos, Unknown)}
+    found = ((qos, dscp) for qos in profiles.values() for dscp in unintended_dscps(fabric, qos))
+    return tuple(sorted({dscp for qos, dscp in found if _in_whole_block(qos, dscp)}))
+
+
+def _is_macro(style: str | None | Unknown) -> bool:
+    return not isinstance(style, Unknown) and style == "macro"
+
+
+def _in_whole_block(qos: QosProfile | None, dscp: int) -> bool:
+    """Whether all DSCPs with the same class selector land in one traffic class, as a RoCE macro maps them."""
+    first_dscp = dscp - dscp % DSCPS_OF_BLOCK
+    return len({effects.tc_of_dscp(qos, each) for each in range(first_dscp, first_dscp + DSCPS_OF_BLOCK)}) == 1
+
+
+def _dscps(classes: Iterable[TrafficClass]) -> set[int]:
+    return {dscp for traffic_class in classes for dscp in traffic_class.dscp}
+
+
+def _lossless_groups(qos: QosProfile | None, dscps: Iterable[int]) -> set[int]:
+    """Return the priority groups in which DSCPs land and that pause their sender."""
+    tcs = {effects.tc_of_dscp(qos, dscp) for dscp in dscps}
+    return {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}

@@ -1,0 +1,197 @@
+"""Words about the PFC watchdog's timers."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary.qos import policy_watchdog
+from nodrop.hardware import asic_of
+from nodrop.model.fabric import Counter, Device, Fabric
+from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.platforms.kit.traits import WatchdogTraits, known_traits
+
+WATCHDOG_COUNTERS = "PFCWD"
+"""The group of counters by which the watchdog sees a paused queue."""
+POLLS = 2
+"""In how many pollings, one after the other, a queue has to be found stuck."""
+LEAST_DETECTION_MS = 200
+"""What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
+
+
+def _traits(platform: str) -> WatchdogTraits | None:
+    """Return what a platform's watchdog is like; None where nothing is known of it."""
+    traits = known_traits(platform)
+    return None if traits is None else traits.watchdog
+
+
+@word("function")
+def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
+    """Whether a watchdog never frees a queue again: it has no restoration time where every port needs one."""
+    settings = _traits(platform)
+    own_times = settings is not None and settings.robustness is None and settings.restoration_ms is not None
+    return own_times and watchdog.restoration_ms is None
+
+
+@word("function")
+def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> bool:
+    """Whether a detection time is less than two pollings, where every port has a detection time of its own.
+
+    Of one that is too short for any polling of the platform, `watchdog-detects-too-soon` tells.
+    """
+    settings = _traits(platform)
+    if settings is None or settings.robustness is not None or watchdog.detection_ms is None:
+        return False
+    return POLLS * settings.polling_ms[0] <= watchdog.detection_ms < POLLS * polling_ms
+
+
+@word("function")
+def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
+    """Whether a watchdog has the times with which a platform starts its watchdogs by itself, on so many ports."""
+    settings = _traits(device.platform)
+    polling_ms = require_fact(device.watchdog_polling_ms, "device.watchdog_polling_ms")
+    return settings is not None and settings.is_stock(len(device.interfaces), polling_ms, watchdog)
+
+
+@word("function")
+def stock_watchdogs(device: Device) -> int:
+    """How many ports of a switch that are up have PFC and a watchdog with the times of `has_stock_times`."""
+    up = [port for port in device.interfaces if not isinstance(port.enabled, Unknown) and port.enabled]
+    watched = [port.qos for port in up if isinstance(port.qos, QosProfile) and port.qos.pfc_rx_priorities]
+    return sum(isinstance(dog := qos.pfc_watchdog, PfcWatchdog) and has_stock_times(device, dog) for qos in watched)
+
+
+@word("function")
+def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int | None:
+    """When a watchdog acts, ms after the first polling that finds a queue stuck: its detection time in whole pollings.
+
+    It is what is stated where detection is made of pollings, and where there are less than two: other rules tell that.
+    """
+    settings, stated_ms = _traits(platform), require_fact(watchdog.detection_ms)
+    if settings is None or settings.robustness is not None or stated_ms is None or stated_ms < POLLS * polling_ms:
+        return stated_ms
+    return -(-stated_ms // polling_ms) * polling_ms
+
+
+@word("function")
+def times_each_port(platform: str) -> bool:
+    """Whether every port has timers of its own, and each of them has to be stated."""
+    settings = _traits(platform)
+    return settings is not None and settings.robustness is None
+
+
+@word("function", rests_on=("policy", "cables"))
+def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
+    """Whether the owner states that the watchdogs of ports of that side do no more than tell."""
+    wanted_pfc_watchdog = policy_watchdog(fabric, side)
+    return isinstance(wanted_pfc_watchdog, PfcWatchdog) and wanted_pfc_watchdog.action == ALERT
+
+
+@word("function", rests_on=("models",))
+def flaps_on_chip(model: str | Unknown) -> bool:
+    """Whether the watchdog on the chip of a switch model is known to free queues in the middle of a storm."""
+    chip = asic_of(model)
+    return chip is not None and "frees in a storm" in chip.watchdog_faults
+
+
+@word("function")
+def watchdog_ports(device: Device) -> tuple[str, ...]:
+    """Return the ports of a switch that have a PFC watchdog, as far as is known."""
+    return tuple(port.name for port in device.interfaces if _watchdog(port.qos))
+
+
+def _watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
+    """Return a port's watchdog; None too where it is not known."""
+    return qos.pfc_watchdog if isinstance(qos, QosProfile) and isinstance(qos.pfc_watchdog, PfcWatchdog) else None
+
+
+@word("function")
+def drops_nothing_on_chip(model: str | Unknown) -> bool:
+    """Whether the `drop` of the watchdog is known to forward packets on the chip of a switch model."""
+    chip = asic_of(model)
+    return chip is not None and "drops nothing" in chip.watchdog_faults
+
+
+@word("function")
+def drops_by_watchdog(device: Device) -> bool:
+    """Whether a port of a switch has a PFC watchdog that drops, as it does unless told otherwise."""
+    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    return any(
+        not isinstance(pfc_watchdog.action, Unknown) and (pfc_watchdog.action or DROP) == DROP
+        for pfc_watchdog in pfc_watchdogs
+    )
+
+
+@word("function")
+def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
+    """Whether the counters that the watchdog looks at are not turned off; those that are not named are on."""
+    return all(counter.enabled for counter in counters if counter.group == WATCHDOG_COUNTERS)
+
+
+@word("function")
+def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms: int, retries: int) -> str:
+    """Return by what a watchdog exceeds the time that RDMA waits, as the end of a sentence; nothing where it is faster.
+
+    It acts at the latest one polling after its detection time, and holds the queue for at least its restoration time.
+    A QP sends again after `timeout_ms`, and gives up when it has done so `retries` times in vain.
+    """
+    if watchdog.detection_ms is None:
+        return ""
+    acts_ms = watchdog.detection_ms + (polling_ms or 0)
+    if acts_ms >= timeout_ms:
+        return f"acts after up to {acts_ms} ms, but QPs time out after {timeout_ms} ms"
+    freed_ms, given_up_ms = acts_ms + (watchdog.restoration_ms or 0), timeout_ms * (retries + 1)
+    if freed_ms >= given_up_ms:
+        return f"drops until {freed_ms} ms have passed, but QPs give up after {given_up_ms} ms"
+    return ""
+
+
+@word("function", rests_on=("models",))
+def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
+    """Return what the watchdog of a switch model can do; without an action it drops, which every watchdog can.
+
+    UNKNOWN where the catalogue does not say, and the action is another.
+    """
+    chip = asic_of(model)
+    actions = chip.watchdog_actions if chip else None
+    if actions is None and action not in (None, DROP):
+        raise UnknownFact("device.model")
+    return (DROP,) if actions is None else actions
+
+
+DROP, ALERT = "drop", "alert"
+
+
+@word("function")
+def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
+    """Return the actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
+    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    return tuple(sorted({watchdog.action or DROP for watchdog in pfc_watchdogs}))
+
+
+@word("function", rests_on=("models",))
+def may_have_one_action(model: str) -> bool:
+    """Whether a switch model's chip may take one watchdog action for all of its ports: Broadcom's with PFC recovery."""
+    chip = asic_of(model)
+    return chip is not None and chip.vendor == "Broadcom"
+
+
+@word("function")
+def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogConditions) -> str:
+    """Why no queue ever meets the conditions of a switch's watchdog, as a clause; nothing where queues can."""
+    fill, settings = conditions.queue_percent, _traits(platform)
+    if conditions.pause_ten_thousandths is None and conditions.sent_frames is None and fill is None:
+        return "all of its conditions are off"
+    if fill is not None and fill >= 100:
+        return f"a queue would have to be more than {fill} % full"
+    slowest_ms = settings.queue_polling_ms if settings is not None else 0
+    if fill is not None and polling_ms is not None and polling_ms <= slowest_ms:
+        what = "it is to look at how full queues are"
+        return f"{what}, which takes a polling slower than {slowest_ms} ms, and polls every {polling_ms} ms"
+    return ""
+
+
+@word("function")
+def frames_of_pause(speed_mbps: int, polling_ms: int) -> int:
+    """How many pause frames keep a priority paused for all of a polling, at least.
+
+    A frame pauses for up to 65535 quanta of 512 bit times (IEEE 802.1Q-2018, clause 36; IEEE 802.3 annex 31B).
+    """
+    return polling_ms * 1000 * speed_mbps // (65535 * 512)

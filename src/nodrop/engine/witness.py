@@ -1,0 +1,149 @@
+"""What a rule saw at one place: the items that a subject means, and its conditions step by step with their values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from nodrop.engine.cells import EACH, Case, Cells
+from nodrop.engine.nodes import Logic, Node, Not
+from nodrop.engine.rule import Rule
+from nodrop.engine.scopes import Gap, Item
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN, UnknownFact
+from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import text as spelt
+from nodrop.model.types import nearest
+
+
+class Unseen(Enum):
+    """Stands for a value that there is none of."""
+
+    NOT_REACHED = "not looked at"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """An expression and its value: UNKNOWN where `missing` is a fact that nobody states, NOT_REACHED where what stands
+    before it decided. `decides` says that the expression around it is what this one is.
+    """
+
+    node: Node
+    value: object
+    missing: str = ""
+    crash: str = ""
+    parts: tuple["Step", ...] = ()
+    decides: bool = False
+
+    @property
+    def has_value(self) -> bool:
+        """Whether it has a value."""
+        return not (self.missing or self.crash)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """One rule at one item; of an analysis or a remark, `item` are its facts."""
+
+    rule: Rule
+    item: Item
+    index: Index
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def step(self, node: Node) -> Step:
+        """Return an expression, taken apart at `and`, `or` and `not` as it is evaluated."""
+        match node:
+            case Not(node=inside):
+                part = self.step(inside)
+                return _like(node, part, not part.value if part.has_value else UNKNOWN, (part,))
+            case Logic(word=word):
+                return self._logic(node, word)
+        try:
+            value = self.rule.value(node)(*self.item, self.index.fabric, self.options, index=self.index)
+        except UnknownFact as unknown:
+            return Step(node=node, value=UNKNOWN, missing=str(unknown))
+        except Exception as crash:  # noqa: BLE001 -- a rule that fails is told of like any other
+            return Step(node=node, value=UNKNOWN, crash=f"{type(crash).__name__}: {crash}")
+        return Step(node=node, value=value)
+
+    def _logic(self, node: Logic, word: str) -> Step:
+        """All operands of a chain of one word, up to the one that decides."""
+        steps: list[Step] = []
+        operands = list(_operands(node, word))
+        for at, operand in enumerate(operands):
+            step = self.step(operand)
+            steps.append(step)
+            if not step.has_value or bool(step.value) == (word == "or") or at == len(operands) - 1:
+                break
+        remaining_steps = [Step(node=operand, value=Unseen.NOT_REACHED) for operand in operands[len(steps) :]]
+        last = steps[-1]
+        every = last.has_value and bool(last.value) != (word == "or")
+        shown = steps if every else [*steps[:-1], _deciding(last)]
+        return _like(node, last, last.value, (*shown, *remaining_steps))
+
+
+def _operands(node: Node, word: str) -> Iterator[Node]:
+    if isinstance(node, Logic) and node.word == word:
+        yield from _operands(node.left, word)
+        yield from _operands(node.right, word)
+    else:
+        yield node
+
+
+def _like(node: Node, step: Step, value: object, steps: tuple[Step, ...]) -> Step:
+    return Step(node=node, value=value, missing=step.missing, crash=step.crash, parts=steps)
+
+
+def _deciding(step: Step) -> Step:
+    return Step(
+        node=step.node, value=step.value, missing=step.missing, crash=step.crash, parts=step.parts, decides=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meant:
+    """The items of a rule that a subject means: one, or those of what lies below it; `gaps` may hide some."""
+
+    items: tuple[Item, ...]
+    gaps: tuple[Gap, ...]
+
+
+def meant(rule: Rule, at: Subject, index: Index) -> Meant:
+    """Return the items at a subject: the one that it names or lies in, else those in it or that end there.
+
+    ValueError where the fabric has none, with the nearest that it has.
+    """
+    cases = list(Cells(index).cases(rule.scope, EACH))
+    gaps = tuple(each for each in cases if isinstance(each, Gap) and at[0] in (each.device, FABRIC))
+    items = [item for case in cases if isinstance(case, Case) for item in case.members()]
+    for fits in (_is_in_item, _about, _above):
+        if chosen := [item for item in items if fits(rule, item, at)]:
+            return Meant(items=tuple(chosen), gaps=gaps)
+    if gaps:
+        return Meant(items=(), gaps=gaps)
+    raise ValueError(absent(at, index, [rule.scope.subject(item) for item in items]))
+
+
+def _is_in_item(rule: Rule, item: Item, at: Subject) -> bool:
+    """Whether a subject is that of an item, or of a part of it."""
+    subject = rule.scope.subject(item)
+    return at[: len(subject)] == subject or (subject == (FABRIC,) and not rule.scope.parts)
+
+
+def _about(rule: Rule, item: Item, at: Subject) -> bool:
+    """Whether it is that of an end of a link, or of a part of that end."""
+    ends = [tell(item) for name, tell in rule.scope.subjects.items() if rule.scope.name == "link" and name in "ab"]
+    return any(at[: len(end)] == end for end in ends)
+
+
+def _above(rule: Rule, item: Item, at: Subject) -> bool:
+    """Whether it is that of what an item lies in."""
+    whole = (rule.scope.subject(item), *(tell(item) for tell in rule.scope.subjects.values()))
+    return any(subject[: len(at)] == at for subject in whole)
+
+
+def absent(at: Subject, index: Index, subjects: Sequence[Subject]) -> str:
+    """Describe a subject that the fabric does not have: the nearest device, else the nearest subject."""
+    if at[0] != FABRIC and at[0] not in index.devices:
+        return f"{spelt(at)}: there is no device `{at[0]}` ({nearest(at[0], index.devices)})"
+    alike = [spelt(each) for each in subjects if each[0] == at[0]]
+    return f"{spelt(at)}: the rule looks at nothing there ({nearest(spelt(at), alike) or 'nor elsewhere on it'})"

@@ -1,0 +1,276 @@
+"""Which of many fixes can be made: all that bring about nothing new, found with as few looks at the fabric as may be.
+
+Fixes are tried together. Where something new appears, those near it are set apart, the others are made, and the ones
+set apart are tried again, by rule and in halves, until each is made or refused with what would appear. One round of
+this may open the way for other fixes, so there is another until nothing changes any more.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from nodrop.engine.finding import SEVERITIES, Finding
+from nodrop.engine.suppressions import UNUSED
+from nodrop.limits import MAX_FIX_ROUNDS, MAX_FIX_TRIALS
+from nodrop.model.change import Change
+from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
+from nodrop.model.subject import text as spelt
+from nodrop.report.outcome import Outcome
+
+Key = tuple[str, Subject, str]
+
+
+def key_of(finding: Finding) -> Key:
+    """Return the identity by which findings before and after a change are matched."""
+    return finding.rule, finding.subject, finding.fingerprint
+
+
+_W = TypeVar("_W", bound="World")
+
+
+class World(Protocol):
+    """Documents in memory and what is found in them."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What every rule says of the documents as they are."""
+
+    def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
+        """Return what the fix of a finding writes, and where; nothing where there is no such fix."""
+
+    def try_fixes(self: _W, findings: Sequence[Finding]) -> "Tried[_W]":
+        """Return the documents with the fixes of findings made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried(Generic[_W]):
+    """What became of documents; findings that cannot be fixed in them are `by_hand`, with what to do."""
+
+    world: _W
+    by_hand: Mapping[Key, str]
+
+
+@dataclass(slots=True)
+class Settler(Generic[_W]):
+    """Makes fixes in a world; `fixable` says of a finding whether it is to be fixed."""
+
+    world: _W
+    fixable: Callable[[Finding], bool]
+    refused: dict[Key, str] = field(default_factory=dict)
+    """What would appear, or what would not go away."""
+    by_hand: dict[Key, str] = field(default_factory=dict)
+    trials: int = 0
+
+    def settle(self) -> None:
+        """Make all that can be made."""
+        for _ in range(MAX_FIX_ROUNDS):
+            before = self.world
+            self.refused.clear()
+            self.by_hand.clear()
+            wanted_findings = sorted(filter(self.fixable, self.world.outcome.findings), key=_first)
+            while wanted_findings:
+                together, later = _defer_conflicts(wanted_findings, self.world)
+                self._take(together)
+                wanted_findings = self._still(later)
+            if self.world is before:
+                return
+
+    def _still(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return those of findings that are there still, as they are now."""
+        keys = set(map(key_of, findings))
+        return sorted((finding for finding in self.world.outcome.findings if key_of(finding) in keys), key=_first)
+
+    def _take(self, findings: Sequence[Finding]) -> None:
+        """Make the fixes of findings, as far as nothing new appears."""
+        if not findings:
+            return
+        if self.trials >= MAX_FIX_TRIALS:
+            self._refuse(findings, "too many other fixes were refused to try this one; name fewer files, or --select")
+            return
+        tried = self.world.try_fixes(findings)
+        self.by_hand.update(tried.by_hand)
+        new_findings = [finding for finding in findings if key_of(finding) not in tried.by_hand]
+        if not new_findings:
+            return
+        self.trials += 1
+        appeared = list(worse(self.world.outcome, tried.world.outcome, set(map(key_of, new_findings))))
+        if appeared:
+            followed = self._followed(tried.world, new_findings, appeared)
+            if followed is None:
+                self._divide(new_findings, appeared)
+            else:
+                self.world = followed
+            return
+        there = set(map(key_of, tried.world.outcome.findings))
+        stays = [finding for finding in new_findings if key_of(finding) in there]
+        if not stays:
+            self.world = tried.world
+            return
+        self._refuse(stays, "it would still be found")
+        self._take([finding for finding in new_findings if key_of(finding) not in there])
+
+    def _followed(self, world: _W, findings: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
+        """Return a world in which what appeared is fixed too, as where a port is brought up that lacks something."""
+        new = [one.finding for one in appeared if one.finding is not None and self.fixable(one.finding)]
+        if len(new) < len(appeared):
+            return None
+        self.trials += 1
+        tried = world.try_fixes(new)
+        there = set(map(key_of, tried.world.outcome.findings))
+        fixed = set(map(key_of, findings))
+        ends = not any(worse(self.world.outcome, tried.world.outcome, fixed)) and there.isdisjoint(fixed)
+        return tried.world if ends else None
+
+    def _refuse(self, findings: Iterable[Finding], why: str) -> None:
+        self.refused.update((key_of(finding), why) for finding in findings)
+
+    def _divide(self, findings: Sequence[Finding], appeared: "Sequence[New]") -> None:
+        """Make those fixes of several that are not to blame for what appeared, then see about each of the others."""
+        if len({repr(self.world.edits(finding)) for finding in findings}) == 1:
+            self._refuse(findings, appeared[0].text)
+            return
+        blamed = {
+            key_of(finding): new for finding in findings for new in [_blame(finding, appeared)] if new is not None
+        }
+        other_findings = [finding for finding in findings if key_of(finding) not in blamed]
+        if blamed and other_findings:
+            self._take(other_findings)
+            self._take(self._still(finding for finding in findings if key_of(finding) in blamed))
+            return
+        rules = list(dict.fromkeys(finding.rule for finding in findings))
+        if len(rules) > 1:
+            half = set(rules[: len(rules) // 2])
+            parts = [[finding for finding in findings if (finding.rule in half) is first] for first in (True, False)]
+        elif not other_findings and all(blamed[key_of(finding)].near(finding) for finding in findings):
+            self.refused.update((key_of(finding), blamed[key_of(finding)].text) for finding in findings)
+            return
+        else:
+            parts = [list(findings[: len(findings) // 2]), list(findings[len(findings) // 2 :])]
+        self._take(parts[0])
+        self._take(self._still(parts[1]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class New:
+    """Something that was not there before a change: in words, and which parts of the fabric it is about."""
+
+    text: str
+    parts: frozenset[Subject] = frozenset()
+    """Devices, and ports or other parts of devices."""
+    finding: Finding | None = None
+
+    def near(self, finding: Finding) -> bool:
+        """Whether a fix changes the very part, and not just something of the same device."""
+        return any(len(part) > 1 for part in self.parts & _parts(change.subject for change in _changes(finding)))
+
+
+def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[New]:
+    """Yield what one outcome says and an earlier one did not: findings, facts that are missing, problems, guesses.
+
+    A finding that stays though it was not to be `fixed`, with other numbers, may be worse than it was.
+    """
+    had = Counter(map(_count_key, before.findings))
+    numbers = {key_of(one): _numbers(one) for one in before.findings}
+    for finding in after.findings:
+        verb = "appear"
+        if finding.rule == UNUSED:  # for it has ended what somebody had decided to live with
+            continue
+        if had[_count_key(finding)] > 0:
+            had[_count_key(finding)] -= 1
+            if key_of(finding) in fixed or numbers.get(key_of(finding), ()) == _numbers(finding):
+                continue
+            verb = "say something else"
+        about = [finding.subject, finding.at, *(one.subject for one in finding.related)]
+        where = spelt(finding.subject)
+        text = f"{finding.rule} would {verb} at {where}: {finding.message}"
+        yield New(text=text, parts=_parts(about), finding=finding)
+    unknown = {
+        (unknown_verdict.rule, unknown_verdict.missing): unknown_verdict.subjects_count
+        for unknown_verdict in before.unknown
+    }
+    for verdict in after.unknown:
+        if verdict.subjects_count > unknown.get((verdict.rule, verdict.missing), 0):
+            text = f"{verdict.rule} could not be decided any more: it needs {verdict.missing}"
+            yield New(text=text, parts=frozenset((device,) for device in verdict.devices))
+    for problem in after.problems:
+        if problem not in before.problems:
+            yield New(text=f"there would be a problem: {problem}")
+    guessed = {assumption.fact: assumption.value for assumption in before.assumed}
+    for guess in after.assumed:
+        if guessed.get(guess.fact) != guess.value:
+            text = f"{guess.fact} would be taken for {guess.value}; state it in fabric.yaml"
+            yield New(text=text)
+
+
+def _numbers(finding: Finding) -> Sequence[tuple[str, float]]:
+    """Return the numbers of a finding about one part of a switch; of more, they also count what is left of it.
+
+    Those of an analysis often count the others that a part is held against, and are looked at in errors only. What a
+    rule reads of the part itself has a path for a name.
+    """
+    if len(finding.subject) < 2 or finding.subject[0] == FABRIC:
+        return ()
+    every = finding.severity == "error"
+    numbers = [(name, fact) for name, fact in finding.facts.items() if isinstance(fact, int | float)]
+    return [(name, fact) for name, fact in numbers if every or "." in name]
+
+
+def _count_key(finding: Finding) -> tuple[object, ...]:
+    return finding.rule, finding.subject, finding.severity
+
+
+def _parts(subjects: Iterable[Subject]) -> frozenset[Subject]:
+    """Return the devices that subjects are of, and their parts one level down; of a link, both ends."""
+    found: set[Subject] = set()
+    for subject in subjects:
+        if subject[:2] == (FABRIC, "links") and len(subject) > 2:
+            found |= {part for end in cable_ends(subject[2]) for part in ((end.node,), tuple(end))}
+        elif subject[0] != FABRIC:
+            found |= {subject[:1], subject[:2]}
+    return frozenset(found)
+
+
+def _changes(finding: Finding) -> tuple[Change, ...]:
+    return finding.fix.changes if finding.fix else ()
+
+
+def _blame(finding: Finding, appeared: "Sequence[New]") -> "New | None":
+    """Return what a fix may have brought about: the same port is nearer than the same device."""
+    touched = _parts(change.subject for change in _changes(finding)) or _parts([finding.subject])
+    for length in (2, 1):
+        for new in appeared:
+            if any(len(part) == length for part in new.parts & touched):
+                return new
+        if length == 2 and any(len(part) > 1 for new in appeared for part in new.parts):
+            break
+    return None
+
+
+def _first(finding: Finding) -> tuple[object, ...]:
+    """In which order fixes are made where they contradict each other: the worst first."""
+    return SEVERITIES.index(finding.severity), finding.rule, sort_key(finding.subject), finding.fingerprint
+
+
+def _defer_conflicts(findings: Sequence[Finding], world: World) -> tuple[list[Finding], list[Finding]]:
+    """Return the findings whose changes do not contradict those before them, and those that have to wait."""
+    values: dict[Subject, str] = {}
+    above: set[Subject] = set()
+    together, later = list[Finding](), list[Finding]()
+    for finding in findings:
+        edits = [(subject, repr(new)) for subject, new in world.edits(finding)]
+        if any(_contradicts(subject, new, values, above) for subject, new in edits):
+            later.append(finding)
+            continue
+        together.append(finding)
+        for subject, new in edits:
+            values[subject] = new
+            above.update(subject[:end] for end in range(1, len(subject)))
+    return together, later
+
+
+def _contradicts(subject: Subject, new: str, values: Mapping[Subject, str], above: set[Subject]) -> bool:
+    """Whether something else is written at a part, around it or inside it."""
+    if subject in above or any(subject[:end] in values for end in range(1, len(subject))):
+        return True
+    return subject in values and values[subject] != new

@@ -1,0 +1,135 @@
+"""An intent held against configurations: what it comes to otherwise, whoever wrote it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from nodrop.errors import InputProblems
+from nodrop.importing.additions import Added, Files, find_additions, otherwise, put
+from nodrop.importing.losses import of_names, render_differences
+from nodrop.importing.parts import Found, Tree, merge_trees
+from nodrop.importing.spelling import spell
+from nodrop.importing.tier_view import LEAF, TierView, see
+from nodrop.importing.trial_build import Unlike, built, unlike
+from nodrop.intent.schema import Additions, Intent
+from nodrop.model.fabric import Extra, Fabric
+from nodrop.model.states import Unknown
+
+_ROUNDS = 8
+"""How often what is refused is taken out and the rest tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What an intent comes to that configurations have otherwise."""
+
+    differing: tuple[Unlike, ...]
+    added: Added
+    """What switches' files have beside the model, and the intent does not."""
+    said: tuple[str, ...] = ()
+    """What files say otherwise though the model has it alike, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """How well an intent says what configurations do."""
+
+    names: tuple[str, ...]
+    """What switches are called in their files, where the intent calls them otherwise."""
+    left: tuple[str, ...]
+    """What the intent comes to otherwise, in words."""
+    extra: str
+    """What files have beside the model, as the key `extra` of an intent would have it; empty where there is none."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether the intent is built into what was read."""
+        return not (self.left or self.extra)
+
+
+def compare_intent(sight: TierView, intent: Intent, files: Files | None) -> Compared:
+    """Return what an intent comes to otherwise than a sight, and than `files`; InputProblems where it is not built."""
+    fabric, made = built(intent)
+    differing = unlike(sight, fabric)
+    if files is None:
+        return Compared(differing=differing, added=Added(settings={}, lines={}))
+    devices = frozenset(one.device for one in differing)
+    added = replace(find_additions(sight, files, made), unlike=devices)
+    alike = [box.device.name for box in sight.boxes if box.device.name not in devices]
+    return Compared(differing=differing, added=added, said=otherwise(sight, files, made, alike, added))
+
+
+def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Held:
+    """Return what an intent, whose switches are those of a fabric by role and number, comes to otherwise.
+
+    InputProblems where it cannot be built.
+    """
+    sight = see(_modelled(imported, intent))
+    found_intent = compare_intent(sight, intent, files)
+    added = find_accepted_additions(found_intent.added, sight, lambda tree: built(_with_extra(intent, tree)))
+    tree = added.tree(sight)
+    return Held(
+        names=tuple(of_names(sight)),
+        left=(*render_differences(found_intent.differing, sight), *found_intent.said, *added.shortened),
+        extra=spell(Found(keys={"extra": tree})) if tree else "",
+    )
+
+
+def find_accepted_additions(added: Added, sight: TierView, attempt: Callable[[Tree], object]) -> Added:
+    """Return of additions those that an intent takes: `attempt` builds one with them, and raises InputProblems."""
+    for _ in range(_ROUNDS):
+        if not (tree := added.tree(sight)):
+            return added
+        try:
+            attempt(tree)
+        except InputProblems as error:
+            fewer = added.without(error.problems, sight)
+            if (fewer.settings, fewer.lines) == (added.settings, added.lines):
+                break
+            added = fewer
+        else:
+            return added
+    untried = (
+        f"{name}: {len(own_settings)} settings beside the model"
+        for name, own_settings in added.settings.items()
+        if own_settings
+    )
+    return replace(added, settings={}, lines={}, left=(*added.left, *untried))
+
+
+def _with_extra(intent: Intent, tree: Tree) -> Intent:
+    """Return an intent with more additions."""
+    extra = dict(intent.extra)
+    for group, more in tree.items():
+        additions = extra.get(group, Additions())
+        extra[group] = Additions(
+            tables=merge_trees(_nested(additions.tables), more.get("tables", {})),
+            paths=merge_trees(_nested(additions.paths), more.get("paths", {})),
+            lines=(*additions.lines, *more.get("lines", ())),
+        )
+    return intent.model_copy(update={"extra": extra})
+
+
+def _nested(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ...] | None]]) -> Tree:
+    """Return settings as the keys of an intent have them."""
+    tree: Tree = {}
+    for path, value in settings:
+        put(tree, Extra(path=path, value=value))
+    return tree
+
+
+def _modelled(imported: Fabric, intent: Intent) -> Fabric:
+    """Return a fabric whose switches have the models of their tiers where no file says them."""
+    topology = intent.topology
+    models = dict(_models(see(imported), topology.leaves.model, topology.spines.model))
+    devices = (
+        replace(device, model=models[device.name])
+        if isinstance(device.model, Unknown) and device.name in models
+        else device
+        for device in imported.devices
+    )
+    return replace(imported, devices=tuple(devices))
+
+
+def _models(sight: TierView, leaf: str, spine: str) -> Iterator[tuple[str, str]]:
+    for box in sight.boxes:
+        yield box.was, leaf if box in sight.tier(LEAF) else spine

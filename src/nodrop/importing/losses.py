@@ -1,0 +1,79 @@
+"""What an import could not carry, in few words: facts that are unlike in the same way as one line."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nodrop.importing.tier_view import KEYS, ROLES, TierView
+from nodrop.importing.trial_build import Unlike, group_differences
+from nodrop.model.subject import natural
+from nodrop.report.names import listing
+
+_MOST = 60
+"""Lines, at most; the rest is counted."""
+_WAYS = 3
+"""In how many ways a fact may be otherwise until one stands for all, as one address does for those of all ports."""
+
+Parts = Mapping[str, Sequence[str]]
+"""By switch, parts of it: ports, neighbors, pools."""
+
+
+def render_differences(unlikes: Iterable[Unlike], sight: TierView) -> tuple[str, ...]:
+    """Return a line for each kind of facts that are unlike, with the switches and parts that have it."""
+    lines = list(_lines(unlikes, sight))
+    if len(lines) <= _MOST:
+        return tuple(lines)
+    return (*lines[:_MOST], f"and {len(lines) - _MOST} more kinds of facts")
+
+
+def _lines(unlikes: Iterable[Unlike], sight: TierView) -> Iterator[str]:
+    facts: dict[tuple[str, str], list[tuple[str, str, Parts]]] = {}
+    for (path, has, built, key), devices in sorted(group_differences(unlikes).items()):
+        facts.setdefault((path, key), []).append((has, built, devices))
+    for (path, key), ways in facts.items():
+        decides = f" ({key} decides it)" if key else ""
+        for has, built, of in ways if len(ways) <= _WAYS else ():
+            if path:
+                yield f"{_places(of, sight)}: {path} is {has}, this intent comes to {built}{decides}"
+            else:
+                yield f"{_places(of, sight)}: {has} here, {built} in what this intent comes to"
+        if len(ways) > _WAYS:
+            has, built, _ = ways[0]
+            such = f"such as {has}, where this intent comes to {built}"
+            yield f"{_places(_together(one for *_, one in ways), sight)}: {path} is otherwise, {such}{decides}"
+
+
+def _together(parts: Iterable[Parts]) -> Parts:
+    every: dict[str, list[str]] = {}
+    for one in parts:
+        for device, own in one.items():
+            every.setdefault(device, []).extend(own)
+    return every
+
+
+def _places(devices: Parts, sight: TierView) -> str:
+    """Return switches with their parts, those that have the same parts as one; of very many, how many there are."""
+    at: dict[str, list[str]] = {}
+    for device, parts in devices.items():
+        at.setdefault(listing(sorted({part for part in parts if part}, key=natural)), []).append(device)
+    if len(at) > _WAYS:
+        count = sum(len(parts) for parts in devices.values())
+        return f"{count} places of {_place(_were(devices, sight), '')}"
+    return "; ".join(_place(_were(names, sight), parts) for parts, names in at.items())
+
+
+def _were(names: Iterable[str], sight: TierView) -> list[str]:
+    return [sight.was.get(name, name) for name in sorted(names, key=natural) if name]
+
+
+def _place(names: list[str], parts: str) -> str:
+    where = listing(names) if names else "the fabric"
+    return f"{where} {parts}" if parts else where
+
+
+def of_names(sight: TierView) -> Iterator[str]:
+    """Yield what switches of a tier are called in their files, where the intent calls them otherwise."""
+    for role in ROLES:
+        own_boxes = [box for box in sight.tier(role) if box.was != box.device.name]
+        if own_boxes:
+            names = ", ".join(f"{box.device.name} is {box.was}" for box in own_boxes[:16])
+            remainder = f" and {len(own_boxes) - 16} more" if len(own_boxes) > 16 else ""
+            yield f"Names of {KEYS[role]}: {names}{remainder}."

@@ -1,0 +1,90 @@
+"""What an imported intent need not say: keys whose derived default is what they state."""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+from nodrop.design.boxes import Boxes, boxes
+from nodrop.design.buffers import pattern_mtu
+from nodrop.design.host_settings import repeated
+from nodrop.design.static_buffers import is_static
+from nodrop.design.watchdog import derive
+from nodrop.errors import InputProblems
+from nodrop.importing.parts import Keys, Tree, find_value
+from nodrop.intent.load import loads
+from nodrop.intent.schema import Intent
+
+_TIMERS: tuple[Keys, ...] = tuple(
+    ("pfc", "watchdog", *rest)
+    for rest in (
+        ("hosts", "action"), ("fabric", "action"), ("polling",), ("fabric", "restoration"), ("hosts", "restoration"),
+        ("fabric", "detection"), ("hosts", "detection"), ("fabric",), ("polling",),
+    )
+)  # fmt: skip
+_PATTERN: Keys = ("buffers", "pattern_mtu")
+Spell = Callable[[Tree], str]
+
+
+def without_defaults(keys: Tree, spell: Spell) -> Tree:
+    """Return the keys of an intent without those that come to the same when they are left out.
+
+    `spell` gives the text of keys; what cannot be loaded stays as it is.
+    """
+    keys = deepcopy(keys)
+    intent = _loaded(keys, spell)
+    if intent is None or not (switches := boxes(intent, [])).leaves or not switches.spines:
+        return _pruned(keys)
+    for at, same in ((timer, _same_timers) for timer in _TIMERS):
+        keys = _left_out(keys, at, spell, same, switches)
+    keys = _left_out(keys, _PATTERN, spell, _same_pattern, switches)
+    for key in repeated(intent):
+        del keys["hosts"][key]
+    return _pruned(keys)
+
+
+def _left_out(
+    keys: Tree, at: Keys, spell: Spell, same: Callable[[Intent, Intent, Boxes], bool], switches: Boxes
+) -> Tree:
+    """Return the keys without one, where the intent is the same by a test."""
+    if find_value(keys, at) is None:
+        return keys
+    fewer = deepcopy(keys)
+    del find_value(fewer, at[:-1])[at[-1]]
+    before, after = _loaded(keys, spell), _loaded(_pruned(fewer), spell)
+    return fewer if before is not None and after is not None and same(before, after, switches) else keys
+
+
+def _same_timers(intent: Intent, other_intent: Intent, switches: Boxes) -> bool:
+    before, after = derive(intent, switches.most_ports), derive(other_intent, switches.most_ports)
+    if before is None or after is None:
+        return before is after
+    return (before.hosts, before.fabric, before.polling_ms, before.unwatched) == (
+        after.hosts, after.fabric, after.polling_ms, after.unwatched,
+    )  # fmt: skip
+
+
+def _same_pattern(intent: Intent, other_intent: Intent, switches: Boxes) -> bool:
+    tiers = [(tier[0].role, tier[0].model) for tier in (switches.leaves, switches.spines)]
+    return all(
+        pattern_mtu(intent, *tier) == pattern_mtu(other_intent, *tier) for tier in tiers if not is_static(tier[1])
+    )
+
+
+def _loaded(keys: Tree, spell: Spell) -> Intent | None:
+    try:
+        return loads(spell(keys).encode(), "")
+    except InputProblems:
+        return None
+
+
+def _pruned(keys: Tree) -> Tree:
+    """Return a tree without headings that nothing stands under."""
+    return dict(_prune_entries(keys))
+
+
+def _prune_entries(keys: Tree) -> Iterator[tuple[str, Any]]:
+    for key, value in keys.items():
+        if not isinstance(value, dict):
+            yield key, value
+        elif inside := _pruned(value):
+            yield key, inside

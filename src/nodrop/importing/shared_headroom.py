@@ -1,0 +1,33 @@
+"""How many times less shared headroom there is than all ports need, on switches that have headroom from tables."""
+
+from nodrop.design.boxes import boxes
+from nodrop.design.modes import has_pfc
+from nodrop.design.static_buffers import is_static, static_buffers
+from nodrop.importing.tier_view import SPINE, TierView, usual
+from nodrop.intent.schema import MOST_SHARING, Intent
+from nodrop.model.buffers import BufferPool
+from nodrop.model.states import known_rows
+
+
+def ratio(sight: TierView, intent: Intent) -> int | None:
+    """Return the ratio by which an intent that states none comes to the shared headroom that there is.
+
+    It is seen on spines, whose ports follow from their model; None where none is needed, or none fits.
+    """
+    switches = boxes(intent, [])
+    if not has_pfc(intent) or not switches.spines or not is_static(switches.spines[0].model):
+        return None
+    pools = (known_rows(box.device.buffer_pools) for box in sight.spines)
+    wanted = usual(size for own_pools in pools if (size := _shared_bytes(own_pools)))
+    ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
+    for each in ratios:
+        shared = intent.buffers.model_copy(update={"shared_headroom": "off" if each is None else each})
+        buffers = static_buffers(intent.model_copy(update={"buffers": shared}), SPINE, switches.spines[0].model)
+        if _shared_bytes(buffers.pools) == wanted:
+            return each
+    return None
+
+
+def _shared_bytes(pools: tuple[BufferPool, ...]) -> int | None:
+    found = [pool.shared_headroom_bytes for pool in pools if pool.shared_headroom_bytes]
+    return found[0] if found else None

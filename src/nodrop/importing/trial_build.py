@@ -1,0 +1,189 @@
+"""What an imported intent comes to when it is built: the same fabric, or where it differs."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any
+
+from nodrop import context, platforms
+from nodrop.collect import read_artifacts
+from nodrop.design import build
+from nodrop.design.decisions import Aspect, keys_in_words
+from nodrop.errors import InputProblems, Problem, Unsupported
+from nodrop.importing.tier_view import TierView
+from nodrop.intent.schema import Intent
+from nodrop.model.assemble import assemble
+from nodrop.model.compare import Difference, differences
+from nodrop.model.fabric import Device, Fabric, Link, Policy
+from nodrop.model.index import Index
+from nodrop.model.intern import Interner
+from nodrop.model.states import Unknown
+from nodrop.model.types import KEYS, key_of
+from nodrop.platforms.kit.artifact import Artifact
+
+_OF_SPELLING = ("platform", "version", "hwsku", "role")
+"""What of a switch is another where it is written for another platform."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlike:
+    """A fact of one part that is not what the intent comes to."""
+
+    device: str
+    """The switch; empty for the fabric itself."""
+    part: str
+    """Which of its parts: a port, a neighbor, a pool …; empty for the switch itself."""
+    path: str
+    """The fact, by the model's path below that."""
+    has: str
+    """What the files say."""
+    built: str
+    """What the intent comes to."""
+    key: str
+    """The key of the intent that decides it; empty where none does."""
+
+
+def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
+    """Return what an intent's files say when they are read back, and the files of each switch.
+
+    InputProblems where it cannot be built or written.
+    """
+    fabric = build(intent)
+    index = Index(fabric)
+    artifacts: list[Artifact] = []
+    for device in fabric.devices:
+        try:
+            artifacts += platforms.writer(device.platform).write(device, index)
+        except Unsupported as error:
+            raise InputProblems([Problem(path=device.name, where=error.path, found=error.reason)]) from None
+    readings = list(read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, ""))
+    declared = context.loads(context.spell(fabric).encode(), context.FILE)
+    files: dict[str, dict[str, bytes]] = {}
+    for artifact in artifacts:
+        files.setdefault(artifact.device, {})[artifact.path] = artifact.text.encode()
+    return assemble(readings, declared).fabric, files
+
+
+def unlike(sight: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
+    """Return every fact of a sight that a fabric has otherwise; what its files do not say is no fact.
+
+    Nor is a text that is the same but for the names of switches, which are told by themselves.
+    """
+    return tuple(_unlike(sight, other_fabric))
+
+
+def _unlike(sight: TierView, other_fabric: Fabric) -> Iterator[Unlike]:
+    own_fabric, interner = sight.fabric, Interner()
+    other_devices = {device.name: interner.device(device) for device in other_fabric.devices}
+    for device in map(interner.device, own_fabric.devices):
+        far_device = other_devices.get(device.name)
+        if far_device is None:
+            yield Unlike(device=device.name, part="", path="", has="there", built="missing", key="topology")
+            continue
+        if device.platform != far_device.platform:
+            far_device = replace(far_device, **{name: getattr(device, name) for name in _OF_SPELLING})
+        else:  # additions carry access lists as their files have them
+            far_device = replace(far_device, access_lists=device.access_lists)
+        yield from _of_device(device, far_device, sight)
+    for name in sorted(other_devices.keys() - {one.name for one in own_fabric.devices}):
+        yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")
+    yield from _of_fabric(own_fabric, other_fabric)
+
+
+def _of_device(device: Device, far_device: Device, sight: TierView) -> Iterator[Unlike]:
+    for difference in differences(device, far_device):
+        if not _says(difference) or (
+            isinstance(difference.b, str) and difference.a == sight.restore_names(difference.b)
+        ):
+            continue
+        of_port = difference.path[:1] == ("interfaces",) and len(difference.path) > 1
+        rows = len(difference.path) > 1 and isinstance(getattr(device, difference.path[0], None), tuple)
+        if of_port:
+            part, path, aspect = difference.path[1], difference.path[2:], Aspect("port", difference.path[2:])
+        elif difference.path[:2] == ("bgp", "neighbors"):
+            part, path, aspect = (
+                "/".join(difference.path[2:3]),
+                ("bgp", "neighbors", *difference.path[3:]),
+                Aspect("device", difference.path[1:]),
+            )
+        elif rows:
+            part, path, aspect = (
+                difference.path[1],
+                (difference.path[0], *difference.path[2:]),
+                Aspect("device", difference.path),
+            )
+        else:
+            part, path, aspect = "", difference.path, Aspect("device", difference.path)
+        if of_port and not path:
+            has, new_built = ("none" if one is None else "there" for one in (difference.a, difference.b))
+            yield Unlike(device=device.name, part=part, path="", has=has, built=new_built, key=keys_in_words(aspect))
+            continue
+        new_built = (
+            "the name of the other end"
+            if of_port and path == ("description",) and difference.b
+            else render_value(difference.b)
+        )
+        yield Unlike(
+            device=device.name, part=part, path="/".join(path), has=render_value(difference.a), built=new_built,
+            key=keys_in_words(aspect),
+        )  # fmt: skip
+
+
+def _says(difference: Difference) -> bool:
+    """Whether a difference is one between facts: UNKNOWN is none, and nor is a row of nothing but that."""
+    return not isinstance(difference.a, Unknown) and not isinstance(difference.b, Unknown)
+
+
+def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
+    switches = {device.name for device in own_fabric.devices}
+    links, other_links = own_fabric.links, other_fabric.links
+    hosts = own_fabric.hosts
+    if not hosts:  # nobody states hosts: those of the intent are a guess, and so are their cables
+        links, other_links = (tuple(link for link in of if _between(link, switches)) for of in (links, other_links))
+        other_links = other_links if links else ()  # no file says where cables lead
+    classes = (
+        own_fabric.classes
+        if any(isinstance(traffic_class.tc, int) for traffic_class in own_fabric.classes)
+        else other_fabric.classes
+    )
+    stated_policy = own_fabric.policy if own_fabric.policy != Policy() else other_fabric.policy
+    mine = replace(own_fabric, links=links, hosts=hosts, classes=classes, policy=stated_policy)
+    built_ = replace(other_fabric, links=other_links, hosts=other_fabric.hosts if hosts else ())
+    mine, built_ = (replace(fabric, devices=(), nics=(), profile=None) for fabric in (mine, built_))
+    for difference in differences(mine, built_):
+        if _says(difference):
+            heading, part, remaining_paths = difference.path[0], "/".join(difference.path[1:2]), difference.path[2:]
+            if heading == "policy":
+                part, remaining_paths = "", difference.path[1:]
+            yield Unlike(
+                device="", part=part, path="/".join((heading, *remaining_paths)),
+                has=render_value(difference.a), built=render_value(difference.b),
+                key=keys_in_words(Aspect("fabric", difference.path)),
+            )  # fmt: skip
+
+
+def _between(link: Link, switches: set[str]) -> bool:
+    return link.a.node in switches and link.b.node in switches
+
+
+def render_value(value: Any) -> str:
+    """Spell a value of the model in a few words."""
+    if isinstance(value, Unknown):
+        return "unknown"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "none"
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return ", ".join(map(render_value, value)) or "none"
+    if is_dataclass(value) and not isinstance(value, type):
+        return key_of(value, 0) if any(hasattr(value, key) for key in KEYS) else "there"
+    return str(value)
+
+
+def group_differences(unlikes: Iterable[Unlike]) -> dict[tuple[str, str, str, str], dict[str, list[str]]]:
+    """Return facts that are unlike in the same way as one: by fact, values and key, the parts of each switch."""
+    groups: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
+    for one in unlikes:
+        of = groups.setdefault((one.path, one.has, one.built, one.key), {})
+        of.setdefault(one.device, []).append(one.part)
+    return groups

@@ -1,0 +1,225 @@
+"""What may be written at a place, and what it means: from the schemas, and from what nodrop knows besides."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from nodrop import analyses, hardware, platforms, schemas, units
+from nodrop.context.profile import names as profiles
+from nodrop.engine.rule import Rule
+from nodrop.lsp.cursor import Spot, Step
+from nodrop.lsp.text_kinds import Kind
+from nodrop.model.fabric import PURPOSES
+from nodrop.platforms.kit.traits import traits
+from nodrop.report.rules import in_short
+
+Schema = Mapping[str, Any]
+
+_UNITS: Mapping[str, str] = {
+    units.SPEED: "a speed, such as 400G",
+    units.SIZE: "bytes with their unit, such as 150kB or 1MiB",
+    units.TIME: "a time with its unit, such as 200ms or 2s",
+    units.LENGTH: "a length with its unit, such as 30m",
+    units.PERCENT: "a percentage, such as 60%",
+    units.IDS: "numbers, such as 1-16, 20",
+}
+"""By pattern, what a text of it says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A key or a value that may be written, in short and at length (Markdown)."""
+
+    word: str
+    is_key: bool = False
+    short: str = ""
+    about: str = ""
+    needed: bool = False
+    """Whether the file is not whole without it."""
+
+
+def offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
+    """Return what may be written at a place, what is needed first; of keys, none that the mapping has."""
+    catalog_offers = _find_catalog_offers(kind, spot, rules)
+    nodes = list(_nodes(kind, spot.path))
+    if spot.is_key:
+        catalog_offers = [*catalog_offers, *_keys(_schema(kind), nodes)]
+        catalog_offers = [catalog_offer for catalog_offer in catalog_offers if catalog_offer.word not in spot.beside]
+    else:
+        catalog_offers = [*catalog_offers, *(Offer(word=word) for node in nodes for word in _words(node))]
+    return sorted(
+        {catalog_offer.word: catalog_offer for catalog_offer in reversed(catalog_offers)}.values(),
+        key=lambda offer: not offer.needed,
+    )
+
+
+def explained(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> str | None:
+    """Return what a key means, as Markdown, or the key of a value; None where nothing is known."""
+    path = (*spot.path, spot.word) if spot.is_key else spot.path
+    known_offers = {catalog_offer.word: catalog_offer for catalog_offer in _find_catalog_offers(kind, spot, rules)}
+    if spot.word in known_offers and known_offers[spot.word].about:
+        return known_offers[spot.word].about
+    named_paths = [step for step in path if isinstance(step, str)]
+    about = next((text for node in _nodes(kind, path) if (text := _about(node))), None)
+    return None if about is None or not named_paths else f"**{'.'.join(named_paths)}**\n\n{about}"
+
+
+@cache
+def _schema(kind: Kind) -> Schema:
+    return schemas.schema(kind)
+
+
+def _nodes(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
+    """Yield what the schema allows at a path, each alternative for itself."""
+    whole = _schema(kind)
+    nodes = list(_alternatives(whole, whole))
+    for step in path:
+        nodes = [inner for node in nodes for inner in _inside(whole, node, step)]
+    yield from nodes
+
+
+def _alternatives(whole_schema: Schema, node: Any, depth: int = 0) -> Iterator[Schema]:
+    """Yield a node, or each that it may be, with what was said around it."""
+    if not isinstance(node, Mapping) or depth > 16:
+        return
+    around = {key: value for key, value in node.items() if key in ("description", "default")}
+    if "$ref" in node:
+        target = whole_schema["$defs"][node["$ref"].rpartition("/")[2]]
+        yield from (dict(one) | around for one in _alternatives(whole_schema, target, depth + 1))
+        return
+    several = [*node.get("anyOf", ()), *node.get("oneOf", ())]
+    for each in several:
+        yield from (dict(one) | around for one in _alternatives(whole_schema, each, depth + 1))
+    if not several:
+        yield node
+
+
+def _inside(whole_schema: Schema, node: Schema, step: Step) -> Iterator[Schema]:
+    if isinstance(step, int):
+        inner = [node.get("items")]
+    elif step in node.get("properties", {}):
+        inner = [node["properties"][step]]
+    else:
+        inner = [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
+    for each in inner:
+        yield from _alternatives(whole_schema, each)
+
+
+def _keys(whole_schema: Schema, nodes: Iterable[Schema]) -> Iterator[Offer]:
+    for node in nodes:
+        needed = node.get("required", ())
+        for name, of in node.get("properties", {}).items():
+            about = next((text for one in _alternatives(whole_schema, of) if (text := _about(one))), "")
+            yield Offer(word=name, is_key=True, short=_default(of), about=about, needed=name in needed)
+
+
+def _words(node: Schema) -> Iterator[str]:
+    """Yield the words that a value may be."""
+    if node.get("type") == "boolean":
+        yield from ("true", "false")
+    for word in (*node.get("enum", ()), *((node["const"],) if "const" in node else ())):
+        yield str(word) if word not in ("on", "off", "yes", "no") else f'"{word}"'
+
+
+def _about(node: Schema) -> str:
+    """Return what a schema says of a value, as Markdown."""
+    lines = [str(node["description"])] if "description" in node else []
+    kind = node.get("type")
+    pattern = str(node.get("pattern", "")).removeprefix("^(").removesuffix(")$")
+    if pattern in _UNITS:
+        lines.append(_UNITS[pattern])
+    if "minimum" in node and "maximum" in node:
+        lines.append(f"from {node['minimum']} to {node['maximum']}")
+    if words := [*_words(node)]:
+        lines.append(" | ".join(f"`{word}`" for word in words))
+    elif kind == "boolean":
+        lines.append("`true` | `false`")
+    if default := _default(node):
+        lines.append(f"{default}")
+    return "\n\n".join(lines)
+
+
+def _default(node: Schema) -> str:
+    value = node.get("default")
+    return (
+        ""
+        if value is None or value in ({}, [], "")
+        else f"default: {str(value).lower() if isinstance(value, bool) else value}"
+    )
+
+
+def _find_catalog_offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
+    """Return what no schema lists: models, releases, rules and their options, profiles, analyses."""
+    path = tuple("*" if isinstance(step, int) else step for step in spot.path)
+    if kind == "config" and path[:1] == ("fabric",):
+        kind, path = "fabric", path[1:]
+    for pattern, is_key, of in _KNOWN.get(kind, ()):
+        if is_key == spot.is_key and re.fullmatch(pattern, "/".join(path)):
+            return list(of(spot, rules))
+    return []
+
+
+Known = Callable[[Spot, Sequence[Rule]], Iterable[Offer]]
+
+
+def _offer_words(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> Known:
+    return lambda spot, rules: (Offer(word=word, is_key=is_key) for word in words())
+
+
+def _releases(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+    """Return the releases of the platform named in the same file, in quotes, as they are texts."""
+    platform = spot.beside.get("platform", "")
+    for name in [platform] if platform in platforms.writable_names() else platforms.writable_names():
+        quote = "" if spot.word.startswith(("'", '"')) else '"'
+        yield from (Offer(word=f"{quote}{release}{quote}", short=name) for release in reversed(traits(name).releases))
+
+
+def _rule_names(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+    for rule in rules:
+        yield Offer(word=rule.name, is_key=spot.is_key, short=rule.severity, about=in_short(rule))
+
+
+def _options(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+    named_rules = [rule for rule in rules if spot.path[-1] in (rule.name, *rule.aliases)]
+    for option in (option for rule in named_rules for option in rule.options):
+        short = f"default: {option.default}"
+        yield Offer(word=option.name, is_key=True, short=short, about=f"{option.description}\n\n{short}")
+
+
+def _rule_with_options(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+    return _rule_names(spot, [rule for rule in rules if rule.options])
+
+
+_MODEL, _NIC, _MEDIA = (
+    _offer_words(hardware.switches),
+    _offer_words(hardware.nics),
+    _offer_words(lambda: hardware.media()),
+)
+_KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
+    "intent": (
+        ("topology/(spines|leaves)/model", False, _MODEL),
+        ("topology/(spines|leaves)/version", False, _releases),
+        ("(topology/uplinks|endpoints/[^/]+)/media", False, _MEDIA),
+        ("endpoints/[^/]+/nic", False, _NIC),
+        ("classes/[^/]+/dscp", False, _offer_words(lambda: ("rest",))),
+        ("classes", True, _offer_words(lambda: PURPOSES[:-1], is_key=True)),
+        ("extra", True, _offer_words(platforms.writable_names, is_key=True)),
+    ),
+    "fabric": (
+        ("models/[^/]+", False, _MODEL),
+        ("hosts/[^/]+/nic", False, _NIC),
+        ("classes", True, _offer_words(lambda: PURPOSES[:-1], is_key=True)),
+        ("roles/[^/]+", False, _offer_words(lambda: ("leaf", "spine"))),
+    ),
+    "config": (
+        ("severity", True, _rule_names),
+        ("options", True, _rule_with_options),
+        ("options/[^/]+", True, _options),
+        (r"suppress/\*/rule", False, _rule_names),
+        ("profile", False, _offer_words(profiles)),
+    ),
+    "rule": (("analysis", False, _offer_words(analyses.names)),),
+}
+"""By kind: the path as a pattern, whether keys or values are meant, and what may stand there."""

@@ -1,0 +1,82 @@
+"""From marks to the diagnostics of the protocol."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from lsprotocol import types
+
+from nodrop.engine.finding import SEVERITIES, Located, Severity
+from nodrop.lsp.cursor import word_end
+from nodrop.lsp.desk import Mark
+from nodrop.lsp.rows import Range, Rows
+from nodrop.syntax.places import Span
+
+SOURCE, MORE = "nodrop", "more"
+MOST = 400
+"""How many findings are shown of a file."""
+_UNUSED = "unused"
+"""In the name of a rule: what it finds has no effect, and editors show that faded."""
+_SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "note": types.DiagnosticSeverity.Information,
+}
+RowsOf = Callable[[str], Rows | None]
+"""The lines of a file, where they are at hand."""
+UriOf = Callable[[str], str]
+
+
+def foremost(marks: Sequence[Mark]) -> list[Mark]:
+    """Return as many marks of a file as an editor can show without delay, the worst, and how many more there are."""
+    if len(marks) <= MOST:
+        return list(marks)
+    kept_marks = sorted(marks, key=lambda mark: SEVERITIES.index(mark.severity))[:MOST]
+    message = f"{len(marks) - MOST:,} more, none worse than those that are shown; `nodrop lint` lists all"
+    return [*kept_marks, Mark(severity="note", message=message, code=MORE)]
+
+
+def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.Diagnostic:
+    """Return what to show for a mark in the text of these rows."""
+    related = [_related(located, message, rows_of, uri_of) for located, message in mark.related]
+    finding = mark.finding
+    return types.Diagnostic(
+        range=protocol_range(range_of(mark, rows)),
+        message=mark.message,
+        severity=_SEVERITIES[mark.severity],
+        code=mark.code,
+        source=SOURCE,
+        tags=[types.DiagnosticTag.Unnecessary] if _UNUSED in mark.code.split("-") else None,
+        related_information=[
+            diagnostic_related_information
+            for diagnostic_related_information in related
+            if diagnostic_related_information is not None
+        ]
+        or None,
+        data=None if finding is None else {"fingerprint": finding.fingerprint},
+    )
+
+
+def range_of(mark: Mark, rows: Rows) -> Range:
+    """Return what a mark covers: its span, the word at its point, or the first line."""
+    if mark.span is not None:
+        return rows.range(mark.span)
+    if mark.point is None:
+        return rows.whole_line(0)
+    line, column = mark.point
+    text = rows.line(line - 1)
+    return rows.range(Span(line, column, line, word_end(text, column - 1) + 1))
+
+
+def protocol_range(of: Range) -> types.Range:
+    """Return a range in the protocol's words."""
+    (line, column), (end_line, end_column) = of
+    return types.Range(types.Position(line, column), types.Position(end_line, end_column))
+
+
+def _related(
+    located: Located, message: str, rows_of: RowsOf, uri_of: UriOf
+) -> types.DiagnosticRelatedInformation | None:
+    rows = rows_of(located.file)
+    if rows is None or located.span is None:
+        return None
+    place = types.Location(uri_of(located.file), protocol_range(rows.range(located.span)))
+    return types.DiagnosticRelatedInformation(place, message)

@@ -1,0 +1,23 @@
+"""What a hover says of a rule: its page, as Markdown that fits a small window."""
+
+from nodrop.engine.rule import Rule
+from nodrop.report.escape import markdown_of_ours
+from nodrop.report.rules import Part, sheet
+
+_LEFT_OUT = ("Found where", "Not found where")
+"""Parts with examples, which `nodrop explain` has."""
+
+
+def rule_page(rule: Rule) -> str:
+    """Return what a rule finds, why that matters, what to do, its options and references."""
+    of = sheet(rule)
+    lines = [f"**{rule.name}** ({rule.severity}, {rule.confidence}, area {rule.area})"]
+    told = (part for part in of.parts if not part.title.startswith(_LEFT_OUT))
+    lines += [f"**{markdown_of_ours(part.title)}**\n\n{_blocks(part)}" for part in told]
+    lines.append(f"`nodrop explain {rule.name}` has examples.")
+    return "\n\n".join(lines)
+
+
+def _blocks(part: Part) -> str:
+    texts = [markdown_of_ours(block) for block in part.blocks if isinstance(block, str)]
+    return "\n\n".join(texts) if part.prose else "\n".join(f"* {text}" for text in texts)

@@ -1,0 +1,60 @@
+"""What kind of file a text is: what nodrop reads, by name, place and beginning."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from nodrop import context, platforms
+from nodrop.config import FILE
+from nodrop.config.toml import table
+from nodrop.engine.areas import areas
+from nodrop.errors import InputProblems
+from nodrop.inputs import is_intent
+from nodrop.inputs.contents import yaml_kind
+from nodrop.platforms import hosts
+
+Kind = Literal["intent", "fabric", "config", "profile", "rule", "device", "other"]
+YAML_KINDS: tuple[Kind, ...] = ("intent", "fabric", "config", "profile", "rule")
+"""Kinds that have a schema."""
+_YAML = (".yaml", ".yml")
+_RULES, _PROFILES = "rules", "profiles"
+
+
+def kind_of(path: Path, text: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
+    """Return what a file is; `rule_folders` are those that the site's configuration names."""
+    head = text[:65_536]
+    if path.suffix == ".toml":
+        return "config" if _has_table(text, path) else "other"
+    if path.suffix in _YAML:
+        if is_intent(head):
+            return "intent"
+        if path.name in (context.FILE, FILE):
+            return "fabric" if path.name == context.FILE else "config"
+        kind = yaml_kind(head)
+        if _lies_with_rules(path, rule_folders) or kind == "rule":
+            return "rule"
+        if kind == "profile" or path.parent.name == _PROFILES:
+            return "profile"
+    return "device" if _is_device(path, head) else "other"
+
+
+def _has_table(text: bytes, path: Path) -> bool:
+    try:
+        return b"nodrop" in text and table(text, str(path)) is not None
+    except InputProblems:
+        return b"[tool.nodrop" in text
+
+
+def _lies_with_rules(path: Path, folders: Sequence[Path]) -> bool:
+    folder = path.parent.parent
+    return path.parent.name in areas() and (folder.name == _RULES or folder in folders)
+
+
+def _is_device(path: Path, head: bytes) -> bool:
+    """Whether a file is of a platform or a host; one in a wrong text is still what its name says."""
+    readers = [platforms.reader(name) for name in platforms.names()]
+    if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
+        return True
+    if any(reader.detect(path.name, head) for reader in readers):
+        return True
+    return hosts.may_be(path.suffix) and hosts.detect(head)

@@ -1,0 +1,237 @@
+"""A fabric of which nothing has changed is not judged again: outcomes, by all that they depend on.
+
+The text of lines is not kept: who shows one reads it again, from the file that was looked at a moment ago.
+"""
+
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, fields, make_dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from types import GenericAlias
+from typing import Any, get_type_hints
+
+from nodrop import judging
+from nodrop.cache import Store
+from nodrop.engine.suppressions import today
+from nodrop.errors import InputProblems
+from nodrop.inputs import Inputs, Text
+from nodrop.judging import Settings
+from nodrop.locate import LOST_PLACE, lines_of
+from nodrop.model.identifiers import identifiers_of
+from nodrop.model.reading import Reading
+from nodrop.model.states import UNKNOWN
+from nodrop.opening import digest
+from nodrop.reading_cache import MODEL, Runs
+from nodrop.report.outcome import Outcome
+from nodrop.syntax.json import MAX_BYTES
+from nodrop.syntax.packed import Table, Unpackable, Unreadable, classes_of
+from nodrop.syntax.places import read_regular_file
+
+_KEPT = tuple(one.name for one in fields(Outcome) if one.name not in ("files", "in_order", "line", "own", "work"))
+_KINDS = get_type_hints(Outcome)
+_Kept: Any = make_dataclass("_Kept", [(name, _KINDS[name]) for name in _KEPT], frozen=True, slots=True)
+"""What is kept of an outcome."""
+_CLASSES = classes_of([_Kept])
+_TABLE = Table(dict.fromkeys((*MODEL, *_CLASSES)), (UNKNOWN,))
+_FORM = GenericAlias(tuple, (_Kept, tuple[tuple[str, int], ...]))
+"""What is kept, and the lines that were at hand."""
+
+
+def outcome_of(
+    what: Inputs | Text,
+    settings: Settings,
+    executor: Executor | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Judge one fabric, or recall what came of it; its devices are read by the executor if there is one.
+
+    What an intent comes to is worked out each time, and so is what somebody wants to count.
+    """
+    if not isinstance(what, Inputs) or settings.store is None or settings.statistics:
+        reading = judging.read_source(what, settings, executor, progress=progress)
+        return _check_reading(reading, what, settings, progress)
+    runs = Runs(what.bundles, executor, settings.store, progress)
+    key = _key(what, settings, settings.store, runs)
+    if key is not None and runs.all_kept_before:
+        outcome = _load_outcome(settings.store, key, what, runs)
+        if outcome is not None:
+            return judging.with_own(outcome, settings)
+    reading = judging.read_source(what, settings, runs=runs)
+    new_outcome = _check_reading(reading, what, settings, progress)
+    if key is not None and key == _key(what, settings, settings.store, runs):  # nothing has changed in between
+        _keep(settings.store, key, new_outcome)
+    return new_outcome
+
+
+def _check_reading(
+    reading: Reading, what: Inputs | Text, settings: Settings, progress: Callable[[str], None] | None
+) -> Outcome:
+    """Return what the rules say of a fabric, with what others are compared by."""
+    outcome = judging.run_rules(reading, judging.chosen_rules(settings), settings, progress=progress)
+    return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(what, Text))
+
+
+def check(settings: Settings) -> None:
+    """Raise InputProblems where the settings name rules that there are not, unless they were found good before."""
+    said = None if settings.store is None else _of_settings(settings)
+    key = None if said is None or settings.store is None else settings.store.key("settings", *said)
+    if settings.store is None or key is None:
+        judging.chosen_rules(settings)
+    elif settings.store.get(key) is None:
+        judging.chosen_rules(settings)
+        settings.store.put(key, b"good")
+
+
+def _load_outcome(store: Store, key: str, inputs: Inputs, runs: Runs) -> Outcome | None:
+    """Return what was kept under a key; None where nothing was, or what cannot be made out."""
+    packed = store.get(key)
+    if packed is None:
+        return None
+    try:
+        kept, shown = _TABLE.unpack(packed, _FORM)
+        found = {name: getattr(kept, name) for name in _KEPT}
+        outcome = Outcome(**found, line=_Lines(_files(inputs, runs), frozenset(shown)))
+    except (Unreadable, TypeError, ValueError, AttributeError):
+        store.drop(key)
+        return None
+    day = today().isoformat()
+    return outcome if all(one.days is None or one.days[0] <= day <= one.days[1] for one in outcome.settled) else None
+
+
+def _keep(store: Store, key: str, outcome: Outcome) -> None:
+    """Keep an outcome, unless it says what will not be so again."""
+    if outcome.crashed or any(note.kind == LOST_PLACE for note in outcome.notes):
+        return
+    try:
+        packed = _TABLE.pack(
+            (_Kept(*(getattr(outcome, name) for name in _KEPT)), tuple(sorted(_available_lines(outcome))))
+        )
+    except Unpackable:
+        return
+    store.put(key, packed)
+
+
+def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
+    """Return the lines that an outcome has at hand, by file and number."""
+    findings = (*outcome.findings, *outcome.hidden)
+    located = [finding.located for finding in findings]
+    located += [related.located for finding in findings for related in finding.related]
+    places = {(one.file, one.span.line) for one in located if one is not None and one.span is not None}
+    return {place for place in places if outcome.line(*place) is not None}
+
+
+def _files(inputs: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
+    """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
+    digests = iter([one for held in runs.digests or () for one in held])
+    switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
+    texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
+    others = [(text, _digest(text)) for text in texts]
+    return {text.display: (text.path, one) for text, one in (*switches, *others) if text.path is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of files, read when one is asked for; None where a line was not at hand before, or the file has changed."""
+
+    files: dict[str, tuple[Path, str | None]]
+    shown: frozenset[tuple[str, int]]
+    _texts: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def __call__(self, file: str, line: int) -> str | None:
+        """Return a line, counted from 1."""
+        if (file, line) not in self.shown:
+            return None
+        if file not in self._texts:
+            self._texts[file] = self._read_lines(file)
+        lines = self._texts[file]
+        return lines[line - 1] if line <= len(lines) else None
+
+    def _read_lines(self, file: str) -> Sequence[str]:
+        path, then = self.files.get(file, (None, None))
+        try:
+            raw = Text(display=file, path=path).read_bytes(MAX_BYTES)
+        except InputProblems:
+            return ()
+        return lines_of(raw) if digest(raw) == then else ()
+
+
+def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | None:
+    """Return the key of what comes of a fabric; None where something that it depends on cannot be told by its bytes."""
+    texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
+    digests = [_digest(text) for text in texts]
+    said = _of_settings(settings)
+    if runs.digests is None or None in digests or said is None:
+        return None
+    names = [
+        (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *held)
+        for bundle, held in zip(
+            (*inputs.bundles, *inputs.hosts), (*runs.digests, *((),) * len(inputs.hosts)), strict=True
+        )
+    ]
+    rest = ([text.display for text in inputs.stated], digests, _day(settings))
+    parts = (_hash_input((inputs.problems, inputs.notes), set()), *(ascii(one).encode() for one in (rest, *names)))
+    return store.key("outcome", *said, *parts)
+
+
+def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
+    """Return what the settings say, and what stands in the files that they name; None where these cannot be read."""
+    paths: set[Path] = set()
+    said = _hash_input(replace(settings, store=None), paths)
+    contents = _contents(paths - settings.config.held.keys())
+    return None if contents is None else (said, contents)
+
+
+def _day(settings: Settings) -> str:
+    """Return the day, where what comes of a fabric may depend on it."""
+    return today().isoformat() if settings.config.suppress or settings.config.harmless else ""
+
+
+def _digest(text: Text) -> str | None:
+    try:
+        return digest(text.read_bytes(MAX_BYTES)) if text.path is not None else None
+    except InputProblems:
+        return None
+
+
+def _hash_input(value: object, paths: set[Path]) -> bytes:
+    """Return bytes that differ where a value does, and note all paths in it; they are never read back."""
+    written = BytesIO()
+    pickler = _Telling(written, paths)
+    pickler.fast = True  # by content, not by which parts are one object
+    pickler.dump(value)
+    return written.getvalue()
+
+
+class _Telling(pickle.Pickler):
+    """Notes the paths in what it writes."""
+
+    def __init__(self, into: BytesIO, paths: set[Path]) -> None:
+        super().__init__(into, protocol=5)
+        self._paths = paths
+
+    def persistent_id(self, value: Any) -> None:
+        """Note a path; nothing has a name of its own."""
+        if isinstance(value, Path):
+            self._paths.add(value)
+
+
+def _contents(paths: Iterable[Path]) -> bytes | None:
+    """Return what stands at the paths of settings: files, and rules in folders; None where it cannot be read."""
+    try:
+        told = [
+            (str(path), digest(read_regular_file(path, str(path), MAX_BYTES))) for path in sorted(_with_rules(paths))
+        ]
+    except (InputProblems, OSError):
+        return None
+    return ascii(told).encode()
+
+
+def _with_rules(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+        for here, _, names in os.walk(path):
+            yield from (Path(here, name) for name in names if name.endswith((".yaml", ".yml")))

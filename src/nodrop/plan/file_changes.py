@@ -1,0 +1,54 @@
+"""What takes a switch to the new files themselves: also to what stands in them that is no fact of the model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from nodrop import platforms
+from nodrop.errors import InputProblems
+from nodrop.model.change import ByHand, Edit
+from nodrop.model.edit import get_value
+from nodrop.model.fabric import Device, Fabric
+from nodrop.plan.model import RISKS, Risk
+from nodrop.platforms.kit.editing import same, sources
+
+Bundle = Mapping[str, bytes]
+
+
+def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, least: Risk = "none") -> Edit | None:
+    """Return what takes old files of a switch to the new ones, given what makes only the facts that change.
+
+    None where the files differ in what no patch changes, where the new ones are not what the facts were read from, or
+    where that disturbs the switch more than the facts do, and more than `least`, which is meant: names of rows that are
+    others in the new files, and say the same, are not worth it that ports are shut.
+    """
+    between = platforms.between(platform)
+    try:
+        edit = between(old, new, name=name) if between is not None else None
+    except InputProblems:
+        return None
+    if edit is None or (facts.files and not edit.files) or (not facts.by_hand and _more(edit, facts, least)):
+        return None
+    return replace(edit, by_hand=tuple(not_there(facts.by_hand, platform, name, {**old, **edit.files})))
+
+
+def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle) -> Iterator[ByHand]:
+    """Yield what files do not say even so."""
+    if not by_hand:
+        return
+    fabric = Fabric(name="", mode="lossless", devices=(parse_device(platform, name, files),))
+    for one in by_hand:
+        try:
+            there = same(get_value(fabric, one.change.subject), one.change.new)
+        except ValueError:
+            there = one.change.new is None
+        if not there:
+            yield one
+
+
+def parse_device(platform: str, name: str, files: Bundle) -> Device:
+    """Return what files of a switch say."""
+    return platforms.reader(platform).read_device(name, sources(files)).device
+
+
+def _more(edit: Edit, facts: Edit, least: Risk) -> bool:
+    return RISKS.index(edit.disruption) > max(RISKS.index(facts.disruption), RISKS.index(least))

@@ -1,0 +1,110 @@
+"""FRR and the model: written through a template, read from the syntax of `syntax.frr`; used by several platforms."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from nodrop.model.fabric import Device
+from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.states import Unknown, require_fact
+from nodrop.platforms.frr import rows as frr_rows
+from nodrop.platforms.frr.limits import check
+from nodrop.platforms.frr.places import where as where
+from nodrop.platforms.frr.text_reader import ADDRESSES as ADDRESSES
+from nodrop.platforms.frr.text_reader import DATACENTER as DATACENTER
+from nodrop.platforms.frr.text_reader import Routing as Routing
+from nodrop.platforms.frr.text_reader import read_frr as read_frr
+from nodrop.platforms.kit.address_families import carries_ipv6, stated_families
+from nodrop.platforms.kit.rendering import Quoted, template
+from nodrop.platforms.kit.session_groups import NOWHERE, FarEnds, Grouped, group_sessions, of_session
+
+
+def write(device: Device, ends: FarEnds = NOWHERE) -> str:
+    """Return the device's frr.conf; Unsupported names the model path that FRR cannot express.
+
+    `ends` names the peer groups of its sessions.
+    """
+    processes = check(device)
+    bgp = processes[0] if processes else None
+    routes = list(map(static_route, device.static_routes))
+    installed = [] if bgp is None else [*frr_rows.INSTALLED.lines(bgp)]
+    return _render_template(
+        "frr",
+        device=device,
+        bgp=bgp,
+        routes=routes,
+        installed=installed,
+        processes=[_process(process, ends) for process in processes],
+    )
+
+
+def static_route(route: StaticRoute) -> str:
+    """Return the command of a static route."""
+    family = "ipv6" if ":" in route.prefix else "ip"
+    distance = f" {route.distance}" if route.distance != 1 else ""
+    return f"{family} route {route.prefix} {route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
+
+
+def _process(bgp: Bgp, ends: FarEnds) -> Quoted:
+    """Return what a process says; its text is made here, for lines of an included template are handed through."""
+    head, *own_commands = frr_rows.PROCESS.lines(bgp)
+    session = group_sessions(bgp, ends)
+    for name, group in session.groups.items():
+        own_commands += [frr_rows.of_session(name, "peer-group"), *frr_rows.session_lines(name, group)]
+    for neighbor in require_fact(bgp.neighbors):
+        own_commands += _session(neighbor, session)
+    sessions = session.groups_and_sessions(require_fact(bgp.neighbors))
+    blocks = [(family.name, list(_of_family(bgp, family))) for family in families(bgp, sessions)]
+    return _render_template("bgp", head=head, commands=own_commands, families=blocks)
+
+
+def _session(neighbor: BgpNeighbor, found: Grouped) -> list[str]:
+    """Return the commands of a session: all its settings, or those that its peer group does not hold."""
+    group = found.group_of.get(neighbor.key)
+    if group is None:
+        return frr_rows.session_lines(neighbor.key, neighbor)
+    makes_it, *rest = frr_rows.session_lines(neighbor.key, of_session(neighbor))
+    return [makes_it, frr_rows.of_session(neighbor.key, f"peer-group {group}"), *rest]
+
+
+def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
+    """Yield the commands of an address family of a process."""
+    for network in family.networks:
+        yield f"network {network}"
+    for aggregate in bgp.aggregates:
+        if (":" in aggregate.prefix) is (family.name == "ipv6"):
+            yield frr_rows.aggregate_line(aggregate)
+    for redistribution in family.redistributions:
+        policy = f" route-map {redistribution.policy}" if redistribution.policy else ""
+        yield f"redistribute {redistribution.source}{policy}"
+    for key, carried in family.sessions:
+        yield from frr_rows.carried_lines(key, carried, by_default=family.by_default)
+    yield from frr_rows.FAMILY[family.name].lines(bgp)
+
+
+def _render_template(file: str, **names: Any) -> Quoted:
+    return Quoted(template(f"frr/{file}.conf.j2").render(**names))
+
+
+class Family(NamedTuple):
+    """What an address family of BGP says: `by_default` is what a session does of which it says nothing."""
+
+    name: AddressFamily
+    networks: list[str]
+    redistributions: list[Redistribution]
+    sessions: list[tuple[str, BgpNeighbor | Ipv6Unicast]]
+    """Peer groups and sessions by name, with their settings in this family."""
+    by_default: bool | Unknown
+
+
+def families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
+    """Yield the address families that a process states; `sessions` go by their names."""
+    for name in stated_families(bgp, [neighbor for _, neighbor in sessions]):
+        is_ipv6 = name == "ipv6"
+        networks = [network for network in bgp.networks if (":" in network) is is_ipv6]
+        other_redistributions = [
+            redistribution for redistribution in bgp.redistributions if redistribution.family == name
+        ]
+        carrying: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = (
+            [(key, neighbor.ipv6) for key, neighbor in sessions if carries_ipv6(neighbor)] if is_ipv6 else [*sessions]
+        )
+        yield Family(name, networks, other_redistributions, carrying, False if is_ipv6 else bgp.default_ipv4_unicast)

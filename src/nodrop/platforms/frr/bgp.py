@@ -1,0 +1,246 @@
+"""A BGP process of an FRR configuration: what stands below `router bgp`.
+
+What a process does of which nothing is said depends on `frr defaults` and `frr version` (bgpd/bgp_vty.c): the profile
+`datacenter` and releases before 7.4 do not ask for policies on sessions to other ASes.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
+from nodrop.model.values import replace_fields
+from nodrop.platforms.frr import rows as frr_rows
+from nodrop.platforms.frr.harmless import harmless
+from nodrop.platforms.frr.policies import BFD_PROFILE, Policies
+from nodrop.platforms.frr.rows import FAMILIES, Family
+from nodrop.platforms.frr.words import address, is_address, prefix, without_no
+from nodrop.platforms.kit.bindings import bound_fields
+from nodrop.syntax.frr import Statement
+from nodrop.syntax.lines import NotUnderstood, understood
+
+_OF_FAMILY = bound_fields(frr_rows.CARRIED.rows)
+_NOTHING = Ipv6Unicast()
+EVPN = ("address-family", "l2vpn", "evpn")
+"""The command that opens the address family of EVPN."""
+
+
+class Process:
+    """The BGP process of a VRF, put together command by command."""
+
+    def __init__(self, bgp: Bgp, policies: Policies, other_statements: list[Statement]) -> None:
+        self._said: dict[str, Any] = {}
+        self._bgp, self._policies, self._others = bgp, policies, other_statements
+        self._networks: list[str] = []
+        self._aggregates: dict[str, Aggregate] = {}
+        self._redistributions: dict[tuple[str, str], Redistribution] = {}
+        self._neighbors: dict[str, dict[str, Any]] = {}
+        self._groups: dict[str, dict[str, Any]] = {}
+        self._ipv6: dict[str, dict[str, Any]] = {}
+        self._member_of: dict[str, str] = {}
+        self._every: dict[str, Any] = {}
+        self._every_ipv6: dict[str, Any] = {}
+
+    @property
+    def asn(self) -> int:
+        """The number of its AS."""
+        return self._bgp.asn
+
+    def read_statements(self, statements: list[Statement]) -> None:
+        """Read commands that stand below `router bgp`."""
+        for statement in statements:
+            understood(statement, self._command, self._others)
+
+    def bgp(self, shared: dict[str, Any], *, drained: bool) -> Bgp:
+        """Return the process with what it shares with those of other VRFs."""
+        said = self._said
+        unicast = said.get("default_ipv4_unicast", self._bgp.default_ipv4_unicast)
+        return replace_fields(
+            self._bgp,
+            **shared,
+            **said | {"graceful_shutdown": drained or said.get("graceful_shutdown", False)},
+            networks=tuple(sorted(self._networks, key=lambda network: ":" in network)),
+            aggregates=tuple(sorted(self._aggregates.values(), key=lambda aggregate: ":" in aggregate.prefix)),
+            redistributions=tuple(redistribution for _, redistribution in sorted(self._redistributions.items())),
+            neighbors=tuple([self._with_group(key, unicast) for key in self._neighbors]),
+        )
+
+    def _with_group(self, key: str, unicast: bool) -> BgpNeighbor:
+        """Return a neighbor with what its peer group says, before or after, wherever it says nothing itself."""
+        own = self._neighbors[key]
+        group = self._groups.get(self._member_of.get(key, ""), {})
+        inherited = {name: value for name, value in group.items() if name not in frr_rows.OWN}
+        said = {"active": unicast} | self._every | inherited | own
+        if said.get("interface") is not None:
+            said.pop("extended_next_hop", None)
+            said.pop("ebgp_multihop", None)  # bgpd refuses it, for such a neighbor is at the far end of its link
+        return BgpNeighbor(ipv6=self._ipv6_of(key), **said)
+
+    def _ipv6_of(self, key: str) -> Ipv6Unicast:
+        said = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})
+        return Ipv6Unicast(**said) if said else _NOTHING
+
+    def _command(self, statement: Statement) -> None:
+        words = statement.words
+        on = words[0] != "no"
+        said = words if on else words[1:] or words
+        if said[0] == "neighbor":
+            self._neighbor(statement, said[1:], on=on, family="ipv4")
+        elif words in FAMILIES:
+            family = FAMILIES[words]
+            for child in statement.children:
+                understood(child, lambda inner: self._in_family(inner, family), self._others)
+        elif words == EVPN:
+            self._evpn(statement)
+            raise NotUnderstood
+        elif not self._states_fields(said, on):
+            self._in_family(statement, "ipv4")  # FRR takes commands of IPv4 unicast right under `router bgp` too
+
+    def _evpn(self, block: Statement) -> None:
+        """Read which sessions carry EVPN; the routes of EVPN are not computed, so the block stays unknown."""
+        for child in block.children:
+            words, on = without_no(child.words)
+            if words[:1] == ("neighbor",) and words[2:] == ("activate",):
+                self._session(words[1])["evpn"] = on
+
+    def _session(self, key: str) -> dict[str, Any]:
+        """Return what is stated of a session or peer group."""
+        if key in self._groups:
+            return self._groups[key]
+        return self._neighbors.setdefault(key, {"address": address(key)} if is_address(key) else {"interface": key})
+
+    def _states_fields(self, words: tuple[str, ...], on: bool) -> bool:
+        """Read a command that states fields of the process or of all its sessions; return whether it is one."""
+        tables = (
+            (frr_rows.PROCESS, self._said),
+            (frr_rows.EVERY_SESSION, self._every),
+            (frr_rows.EVERY_SESSION_IPV6, self._every_ipv6),
+        )
+        for commands, said in tables:
+            stated = commands.read(words, on)
+            if stated is not None:
+                _state(said, stated)
+                return True
+        return False
+
+    def _in_family(self, statement: Statement, family: Family) -> None:
+        """Read a command of an address family."""
+        words = statement.words
+        on = words[0] != "no"
+        if words[0 if on else 1 :][:1] == ("neighbor",):
+            self._neighbor(statement, words[1 if on else 2 :], on=on, family=family)
+        elif words[0] == "network" and len(words) == 2:
+            self._networks.append(_of(family, prefix(words[1])))
+        elif words[0] == "aggregate-address":
+            aggregate = frr_rows.aggregate(words[1:])
+            self._aggregates[_of(family, aggregate.prefix)] = aggregate
+        elif words[0] == "redistribute" and words[1:2] and words[1] in SOURCES:
+            self._redistribute(statement, words[1], words[2:], family)
+        elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
+            _state(self._said, stated)
+        elif harmless("process", *without_no(words)) is None:
+            raise NotUnderstood
+
+    def _redistribute(self, statement: Statement, source: str, rest: tuple[str, ...], family: Family) -> None:
+        policy = None
+        if rest:
+            if rest[0] != "route-map" or len(rest) != 2:
+                raise NotUnderstood
+            policy = rest[1]
+            self._policies.refer(statement, "route map", policy)
+        row = Redistribution(source=SOURCES[source], family=family, policy=policy)
+        self._redistributions[family, source] = row
+
+    def _neighbor(self, statement: Statement, words: tuple[str, ...], *, on: bool, family: Family) -> None:
+        if len(words) < 2:
+            raise NotUnderstood
+        key, remaining_words = words[0], words[1:]
+        if remaining_words == ("peer-group",) and on:
+            self._groups.setdefault(key, {})
+            return
+        stated = self._read_session_fields(statement, key, remaining_words, on, family)
+        if family == "ipv6":
+            if not _OF_FAMILY.issuperset(stated):
+                raise NotUnderstood
+            _state(self._ipv6.setdefault(key, {}), stated)
+        else:
+            own = self._session(key)
+            if on and any({name, *own} >= frr_rows.ONE_OF for name in frr_rows.ONE_OF.intersection(stated)):
+                raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
+            _state(own, stated)
+
+    def _join(self, key: str, group: str) -> None:
+        """Put a session into a peer group; NotUnderstood where bgpd refuses it.
+
+        Members are all internal or all external, as the group says, or its first member if that says nothing: one
+        without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
+        """
+        own_asn, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
+        members = [name for name, joined in self._member_of.items() if joined == group]
+        if stated is None and members:
+            first_kind = self._kind(self._neighbors[members[0]].get("remote_asn"))
+        else:
+            first_kind = self._kind(own_asn if stated is None else stated)
+        fits = own_asn is None or isinstance(stated, int) or self._kind(own_asn) == first_kind
+        if not fits or self._member_of.get(key, group) != group:
+            raise NotUnderstood
+        self._member_of[key] = group
+
+    def _is_internal(self, key: str) -> bool:
+        """Return whether a session or peer group is stated to be one inside the AS so far.
+
+        A group without an AS number is what its first session is (bgpd/bgpd.c, peer_calc_sort).
+        """
+        first = next((member for member, group in self._member_of.items() if group == key), key)
+        own = self._session(key).get("remote_asn", self._session(first).get("remote_asn"))
+        return self._kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own)) == "internal"
+
+    def _kind(self, asn: int | str | None) -> str | None:
+        """Return whether sessions to an AS are `internal` or `external`; None for none."""
+        return asn if asn is None or isinstance(asn, str) else "internal" if asn == self.asn else "external"
+
+    def _read_session_fields(
+        self, statement: Statement, key: str, words: tuple[str, ...], on: bool, family: Family
+    ) -> Mapping[str, Any]:
+        """Return the fields that a command of a session states, None for one that it takes back."""
+        if words[0] == "interface" and on:
+            words = frr_rows.behind_interface(words)
+            if not words:
+                return {}
+        if words[0] == "peer-group" and on and len(words) == 2 and words[1] in self._groups:
+            self._join(key, words[1])
+            return {}
+        over_interface = not is_address(key) and key not in self._groups
+        if words == ("capability", "extended-nexthop") and not on and over_interface:
+            raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, no_neighbor_capability_enhe)
+        if words[:2] == ("ttl-security", "hops") and words[2:] != ("1",) and on and over_interface:
+            raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, neighbor_ttl_security)
+        if harmless("session", words, on) is not None:
+            return {}
+        stated = frr_rows.OF_SESSION.read(words, on)
+        if stated is None:
+            raise NotUnderstood
+        if stated.get("reflector_client") and not self._is_internal(key):
+            raise NotUnderstood  # bgpd refuses it (bgpd/bgpd.c, peer_af_flag_modify)
+        if not on:
+            stated = {name: None if name in frr_rows.LEFT_TO_GROUP else value for name, value in stated.items()}
+        if words[0] in frr_rows.NAMED_BY:
+            self._policies.refer(statement, frr_rows.NAMED_BY[words[0]][family], words[1])
+        elif words[:2] == ("bfd", "profile"):
+            self._policies.refer(statement, BFD_PROFILE, words[2])
+        return stated
+
+
+def _of(family: Family, found: str) -> str:
+    """Return a prefix of an address family; NotUnderstood for one of the other family, which bgpd refuses."""
+    if (":" in found) is not (family == "ipv6"):
+        raise NotUnderstood
+    return found
+
+
+def _state(said: dict[str, Any], stated: Mapping[str, Any]) -> None:
+    """Update the fields that are stated so far by those of a command."""
+    for field, value in stated.items():
+        if value is None:
+            said.pop(field, None)
+        else:
+            said[field] = value

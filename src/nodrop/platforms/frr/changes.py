@@ -1,0 +1,189 @@
+"""What vtysh is given so that FRR, as it runs with one frr.conf, runs with another, and what stays is not touched.
+
+`vtysh -b` and `vtysh -f` of the new file only add: what it does not say any more would stay. So what goes is taken
+back, each line in its block (FRR user guide, "VTY shell"; what the lines do is tried with FRR itself).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from nodrop.platforms.frr import rows as frr_rows
+from nodrop.platforms.frr.commands import VALUES
+from nodrop.syntax.frr import Statement, parse
+
+CHANGES = "changes.vtysh"
+"""The file, for `vtysh -f`."""
+
+Block = tuple[str, ...]
+"""The commands that lead into a block, outermost first; none of the top."""
+
+
+def _of_rows() -> Iterator[str]:
+    """Yield a pattern for each command of BGP whose row has a value."""
+    for commands, subject in (
+        (frr_rows.OF_PROCESS, ""),
+        (frr_rows.EVERY_SESSION, ""),
+        (frr_rows.OF_SESSION, r"neighbor \S+(?: interface)? "),
+    ):
+        for words in (row.where[0].split() for row in commands.rows if row.decode is not None):
+            given = [position for position, word in enumerate(words) if word in VALUES]
+            if given and given[-1] + 1 < len(words):
+                yield rf"({subject}{' '.join(words[: given[0]])}) .+ ({' '.join(words[given[-1] + 1 :])})"
+            elif given:
+                yield rf"({subject}{' '.join(words[: given[0]])})(?: .+)?"
+
+
+_ONE_VALUE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(bgp (?:cluster-id|listen limit)) .+",
+        r"(hostname|log syslog|description|set local-preference|set metric|set weight) .+",
+        r"(maximum-paths ibgp) .+",
+        r"(ip prefix-list \S+ seq \d+|ipv6 prefix-list \S+ seq \d+) .+",
+        r"(neighbor \S+ (?:advertisement-interval|maximum-prefix|timers connect)) .+",
+        r"(neighbor \S+ filter-list) \S+ (in|out)",
+        *_of_rows(),
+    )
+)
+"""Commands of which a block has one: another value takes the place of the one before."""
+_ENTRY = re.compile(r"(ip(?:v6)? prefix-list \S+) seq (\d+) (.+)")
+_NEIGHBOR = re.compile(r"neighbor (\S+)(?: .+)")
+_JOINS = re.compile(r"neighbor (\S+)(?: interface)? peer-group \S+")
+_REMOVED = ("router bgp ", "route-map ")
+"""Blocks that are taken back as a whole."""
+_KEPT = ("interface ", "address-family ")
+"""Blocks that are there whatever is said in them: their lines are taken back one by one."""
+
+
+def changes(old: str, new: str) -> str | None:
+    """Return lines for `vtysh -f`, none where nothing changes; None where they cannot be told from the two files.
+
+    That is where FRR's defaults change, which it takes when it starts, or a block that is not known here, or where a
+    session stays and leaves its peer group: FRR removes the sessions of a group with it.
+    """
+    before, after = _blocks(parse(old)), _blocks(parse(new))
+    if _profile(before) != _profile(after):
+        return None
+    if any(_leave(before[block], after.get(block, ())) for block in before):
+        return None
+    gone = [block for block in before if block and block not in after]
+    if any(not block[-1].startswith((*_REMOVED, *_KEPT)) for block in gone):
+        return None
+    whole = [block for block in gone if len(block) == 1 and block[0].startswith(_REMOVED)]
+    lines = [*_moved(before[()], after[()]), *_find_added_lines((), before, after)]
+    lines += [f"no {block[0]}" for block in reversed(whole)]
+    for block in [block for block in before if block and block[:1] not in whole]:
+        lines += _wrap_block(block, [*_taken_back(block, before, after)])
+    for block in [block for block in after if block]:
+        lines += _wrap_block(block, [*_find_added_lines(block, before, after)], new=block not in before)
+    lines += [line for line in _taken_back((), before, after) if line not in lines]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def regrouped(old: str, new: str) -> Iterator[str]:
+    """Yield what it does that a session which stays joins or leaves a peer group, as reasons.
+
+    FRR closes a session that it binds to a group (bgpd/bgpd.c, peer_group_bind: CEASE, configuration change). One that
+    leaves its group is removed and created again (peer_group_unbind), for which no lines of vtysh are written here.
+    """
+    before, after = _blocks(parse(old)), _blocks(parse(new))
+    for block in before:
+        if not block or not block[-1].startswith("router bgp "):
+            continue
+        groups = [_groups(lines) for lines in (before[block], after.get(block, ()))]
+        stay = _neighbors(before[block]) & _neighbors(after.get(block, ()))
+        for name in sorted(stay & (groups[0].keys() | groups[1].keys())):
+            was, now = (one.get(name) for one in groups)
+            if was is None and now is not None:
+                yield f"BGP session {name} is reset: it joins peer group {now}"
+            elif was is not None and now != was:
+                yield (
+                    f"BGP session {name} is reset: it leaves peer group {was}, which {CHANGES} cannot do; "
+                    "load the new frr.conf with apply.sh"
+                )
+
+
+def _groups(lines: Sequence[str]) -> Mapping[str, str]:
+    """Return the peer group of each session that is in one."""
+    joins = (found for line in lines if (found := _JOINS.fullmatch(line)))
+    return {join[1]: join[0].split()[-1] for join in joins}
+
+
+def _blocks(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list[str]]:
+    """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
+    blocks: dict[Block, list[str]] = {at: []}
+    for statement in statements:
+        if statement.children or statement.text.startswith((*_REMOVED, *_KEPT)):
+            for block, commands in _blocks(statement.children, (*at, statement.text)).items():
+                blocks.setdefault(block, []).extend(commands)
+        else:
+            blocks[at].append(statement.text)
+    return blocks
+
+
+def _moved(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """Yield what takes entries out of prefix lists that are to stand at another place there: FRR takes none twice."""
+    wanted = {found.group(1, 3) for line in new if line not in old and (found := _ENTRY.fullmatch(line))}
+    for line in old:
+        match = _ENTRY.fullmatch(line)
+        if match and line not in new and match.group(1, 3) in wanted:
+            yield f"no {line}"
+
+
+def _leave(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a session is in a peer group before, and afterwards in none or in another."""
+    joins = [found for line in before if line not in after and (found := _JOINS.fullmatch(line))]
+    return not _neighbors(after).isdisjoint(join[1] for join in joins)
+
+
+def _profile(blocks: Mapping[Block, Sequence[str]]) -> list[str]:
+    return [line for line in blocks[()] if line.startswith(("frr defaults ", "service "))]
+
+
+def _find_added_lines(
+    block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
+) -> list[str]:
+    had = before.get(block, ())
+    return [line for line in after.get(block, ()) if line not in had]
+
+
+def _taken_back(
+    block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
+) -> Iterator[str]:
+    """Yield what undoes the commands of a block that are not said any more, the last first."""
+    said = after.get(block, ())
+    kept = {key for line in said if (key := _key(line))}
+    neighbors = _neighbors(after.get(block[:1], ()))
+    gone: set[str] = set()
+    for line in reversed(before[block]):
+        peer = _NEIGHBOR.fullmatch(line)
+        if peer and peer[1] not in neighbors:
+            if len(block) == 1 and peer[1] not in gone:
+                gone.add(peer[1])
+                yield f"no neighbor {peer[1]}{' interface' if _of_interface(peer[1], before[block]) else ''}"
+        elif line not in said and not (_key(line) and _key(line) in kept):
+            yield line.removeprefix("no ") if line.startswith("no ") else f"no {line}"
+
+
+def _key(line: str) -> str:
+    """Return what a command is about of which a block has one; nothing of all others."""
+    for pattern in _ONE_VALUE:
+        if match := pattern.fullmatch(line):
+            return " ".join(match.groups())
+    return ""
+
+
+def _neighbors(lines: Sequence[str]) -> set[str]:
+    return {match[1] for line in lines if (match := _NEIGHBOR.fullmatch(line))}
+
+
+def _of_interface(peer: str, lines: Sequence[str]) -> bool:
+    return any(line.startswith(f"neighbor {peer} interface") for line in lines)
+
+
+def _wrap_block(block: Block, lines: Sequence[str], *, new: bool = False) -> list[str]:
+    """Lines in their block, each block by itself so that their order is free; nothing where there are none."""
+    if not lines and not new:
+        return []
+    ends = ["exit-address-family" if step.startswith("address-family") else "exit" for step in reversed(block)]
+    return [*block, *lines, *ends]

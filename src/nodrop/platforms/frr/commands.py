@@ -1,0 +1,142 @@
+"""Commands of FRR as places of fields: how the command of a row is matched, read and written.
+
+A place is the words of a command, without `no` and without the session that it is about. `*` is a word that states a
+value, `#` one that is a number, `[*]` one that may be missing, `**` all words to the end. `...` are words that state
+no field.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+from nodrop.platforms.kit.bindings import Binding
+
+VALUES = ("*", "#", "[*]", "**")
+_OPTIONAL = ("[*]", "...")
+_ANY_LENGTH = 1 << 30
+
+
+class Said(NamedTuple):
+    """The words of a command that state values, and whether it begins without `no`."""
+
+    values: tuple[str, ...]
+    on: bool
+
+
+Row = Binding[str, Said, Any, str]
+"""`encode` is given the value and its part of the model; it returns the whole command, with `no` where it needs it.
+
+`decode` raises NotUnderstood where FRR does not take the command; None means that the field is not stated any more.
+"""
+
+
+class Form(NamedTuple):
+    """The words of a command by position, where its values are, and how many words it has, also behind `no`."""
+
+    literals: tuple[tuple[int, str], ...]
+    numbers: tuple[int, ...]
+    values: slice
+    least: int
+    least_off: int
+    most: int
+
+    def match(self, words: Sequence[str], *, on: bool = True) -> tuple[str, ...] | None:
+        """Return the words that state values; None where it is another command."""
+        count = len(words)
+        if count > self.most or count < (self.least if on else self.least_off):
+            return None
+        for position, word in self.literals:
+            if position < count and words[position] != word:
+                return None
+        if any(position < count and not words[position].isdecimal() for position in self.numbers):
+            return None
+        return tuple(words[self.values])
+
+
+@cache
+def form(where: str) -> Form:
+    """Return the form of a place."""
+    words = where.split()
+    literals = tuple((position, word) for position, word in enumerate(words) if word not in (*VALUES, "..."))
+    values = [position for position, word in enumerate(words) if word in VALUES]
+    first, last = (values[0], values[-1] + 1) if values else (0, 0)
+    return Form(
+        literals=literals,
+        numbers=tuple(position for position, word in enumerate(words) if word == "#"),
+        values=slice(first, None if words[-1] == "**" else last),
+        least=sum(word not in _OPTIONAL for word in words),
+        least_off=first if values else len(literals),
+        most=_ANY_LENGTH if words[-1] in ("**", "...") else len(words),
+    )
+
+
+class Commands:
+    """The commands of the rows of a class."""
+
+    def __init__(self, owner: type[Any], rows: Iterable[Row]) -> None:
+        """Index the commands by their first word; those with more fixed words are tried first."""
+        self.rows = tuple(rows)
+        self.limited = tuple(row for row in self.rows if row.refuses)
+        self._rows = {row.field: row for row in self.rows}
+        default = {field.name: field.default for field in fields(owner)}
+        self._written = [(row.field, row.encode, default[row.field]) for row in self.rows if row.encode is not None]
+        bindings: dict[str, list[Row]] = {}
+        for row in self.rows:
+            for where in row.where:
+                bindings.setdefault(where, []).append(row)
+        self._read: dict[str, list[tuple[Form, list[Row]]]] = {}
+        for where in sorted(bindings, key=lambda one: -len(form(one).literals)):
+            self._read.setdefault(where.split()[0], []).append((form(where), bindings[where]))
+        self.read = lru_cache(maxsize=4096)(self._decode_command)
+        """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
+
+    def _decode_command(self, words: tuple[str, ...], on: bool) -> Mapping[str, Any] | None:
+        """Return what a command states, None for a field that it takes back; None where no row reads the command.
+
+        NotUnderstood where FRR does not take its values.
+        """
+        found = self._match(words, on)
+        if found is None:
+            return None
+        rows, values = found
+        said = Said(values, on)
+        stated = {row.field: row.decode(said) for row in rows if row.decode is not None}
+        return stated or None
+
+    def _match(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
+        for place, rows in self._read.get(words[0], ()) if words else ():
+            values = place.match(words, on=on)
+            if values is not None:
+                return rows, values
+        return None
+
+    def states(self, field: str, words: Sequence[str]) -> bool:
+        """Whether a command, with or without `no`, states a field, even with a value that FRR does not take."""
+        on = "no" not in words[:1]
+        found = self._match(words if on else words[1:], on)
+        return found is not None and any(row.field == field for row in found[0])
+
+    def lines(self, part: Any, **unless: object) -> Iterator[str]:
+        """Yield the commands of a part of the model whose fields are not at their defaults, each command once.
+
+        `unless` has the default values of fields for which those of the class do not apply here.
+        """
+        last = None
+        for field, encode, default in self._written:
+            value = getattr(part, field)
+            if unless and field in unless:
+                default = unless[field]
+            if value is not default and value != default and (line := encode(value, part)) != last:
+                yield line
+                last = line
+
+    def one_for_each_command(self, moved: Container[str]) -> list[str]:
+        """Return one of the fields that each command states, for those of which a field is among `moved`."""
+        return list({row.where[0]: row.field for row in self.rows if row.where and row.field in moved}.values())
+
+    def line(self, field: str, part: Any, **unless: object) -> str | None:
+        """Return the command that states a field and what goes with it; None where all of that is at its default."""
+        where = self._rows[field].where[:1]
+        together = Commands(type(part), (row for row in self.rows if row.where[:1] == where))
+        return next(together.lines(part, **unless), None)

@@ -1,0 +1,312 @@
+"""Lines of FRR that change no session, no route and no forwarding: the list that a reader passes over.
+
+A line is in the model, on this list, or unknown: its effect is not known, and the run says so. Each row has the reason
+and its source in FRR. A nightly test adds and removes every example in running FRR and compares tables and sessions.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from nodrop.platforms.frr.commands import Form, form
+
+Block = Literal["top", "process", "session", "interface", "vrf", "bfd profile"]
+"""Where a line stands; those of a session follow `neighbor NAME`, and address families take them too."""
+
+
+class Harmless(NamedTuple):
+    """A line: `*` is any word, `[*]` one that may be missing, `...` any words to the end, and what it opens is passed.
+
+    `takes_no` is whether the line with `no` is harmless, too. `example` is the line as a test gives it to FRR.
+    """
+
+    block: Block
+    line: str
+    because: str
+    source: str
+    example: str = ""
+    takes_no: bool = True
+
+    @property
+    def command(self) -> str:
+        """The line as a test gives it to FRR, without its block."""
+        return self.example or self.line
+
+
+_LOGS = "it decides what is logged, and where"
+_VTY = "it is about terminals of the daemons"
+_PACE = "it changes when routes are sent or computed, not which"
+_STORES = "it keeps routes as they were received, for `show` and soft resets"
+_RESTART = "it counts while BGP restarts; a session that is up has the same routes"
+_SHOWN = "it changes what `show` prints"
+_PRINTED = "vtysh prints it above a configuration"
+
+_ROWS: tuple[Harmless, ...] = (
+    # Of no block
+    Harmless("top", "log ...", _LOGS, "lib/log_vty.c", "log timestamp precision 3"),
+    Harmless("top", "debug ...", _LOGS, "bgpd/bgp_debug.c, zebra/debug.c", "debug bgp updates"),
+    Harmless("top", "service ...", _VTY, "lib/command.c (service_cmd)", "service advanced-vty"),
+    Harmless("top", "line ...", _VTY, "lib/vty.c (line_vty_cmd)", "line vty"),
+    Harmless("top", "banner ...", _VTY, "lib/command.c (banner_motd_cmd)", "banner motd default"),
+    Harmless("top", "password ...", _VTY, "lib/command.c (config_password_cmd)", "password 8 abcdefghijklm"),
+    Harmless("top", "enable ...", _VTY, "lib/command.c (config_enable_password_cmd)", "enable password 8 abcdefghijk"),
+    Harmless("top", "username ...", _VTY, "vtysh/vtysh_user.c (username_cmd)", "username admin nopassword"),
+    Harmless("top", "hostname ...", "it is a name", "lib/command.c (hostname_cmd)", "hostname other"),
+    Harmless("top", "domainname ...", "it is a name", "lib/command.c (domainname_cmd)", "domainname example.net"),
+    Harmless("top", "agentx", "it connects FRR to an SNMP agent, which only reads", "lib/agentx.c"),
+    Harmless("top", "Building ...", _PRINTED, "vtysh/vtysh.c (vtysh_write_terminal)"),
+    Harmless("top", "Current ...", _PRINTED, "vtysh/vtysh.c (vtysh_write_terminal)"),
+    Harmless(
+        "top",
+        "allow-external-route-update",
+        "it lets other programs replace routes of the kernel; FRR's own routes are the same",
+        "zebra/zebra_vty.c (allow_external_route_update_cmd)",
+    ),
+    Harmless(
+        "top",
+        "fpm ...",
+        "it is how zebra hands over the routes that it has chosen",
+        "zebra/dplane_fpm_nl.c (fpm_set_address_cmd)",
+        takes_no=True,
+    ),
+    Harmless(
+        "top",
+        "zebra nexthop-group keep *",
+        "it is how long zebra keeps groups that no route uses",
+        "zebra/zebra_vty.c (nexthop_group_keep)",
+        "zebra nexthop-group keep 1",
+    ),
+    Harmless("top", "zebra route-map delay-timer *", _PACE, "zebra/zebra_routemap.c", "zebra route-map delay-timer 5"),
+    Harmless("top", "zebra work-queue *", _PACE, "zebra/zebra_vty.c (zebra_workqueue_timer)", "zebra work-queue 20"),
+    Harmless(
+        "top", "zebra zapi-packets *", _PACE, "zebra/zebra_vty.c (zebra_packet_process)", "zebra zapi-packets 100"
+    ),
+    Harmless(
+        "top", "zebra dplane limit *", _PACE, "zebra/zebra_vty.c (zebra_dplane_queue_limit)", "zebra dplane limit 200"
+    ),
+    *(
+        Harmless(
+            "top",
+            f"{family} nht resolve-via-default",
+            "next hops of sessions over a link are in a subnet of that link, before any default route",
+            "zebra/zebra_rnh.c (rnh_resolve_via_default)",
+        )
+        for family in ("ip", "ipv6")
+    ),
+    *(
+        Harmless(
+            "top",
+            f"{family} forwarding",
+            "a switch forwards already",
+            "zebra/ipforward_proc.c",
+            takes_no=False,
+        )
+        for family in ("ip", "ipv6")
+    ),
+    # Of interfaces
+    Harmless("interface", "description ...", "it is a text", "zebra/interface.c (description)", "description to leaf1"),
+    Harmless(
+        "interface",
+        "link-detect",
+        "it is the default: a link without carrier is down",
+        "zebra/interface.c (linkdetect_cmd)",
+        takes_no=False,
+    ),
+    Harmless(
+        "interface",
+        "ipv6 nd suppress-ra",
+        "bgpd has zebra send router advertisements for a session over an interface in any case",
+        "bgpd/bgp_zebra.c (bgp_zebra_initiate_radv), zebra/rtadv.c (zebra_interface_radv_set)",
+    ),
+    *(
+        Harmless(
+            "interface",
+            f"ipv6 nd {words} *",
+            "every advertisement names the address of the link, however often it comes and how long it is valid",
+            "zebra/rtadv.c (rtadv_process_advert)",
+            f"ipv6 nd {words} {value}",
+        )
+        for words, value in (("ra-interval", 10), ("ra-lifetime", 1800), ("reachable-time", 30000))
+    ),
+    Harmless(
+        "interface",
+        "ipv6 nd ra-fast-retrans",
+        "it is how often advertisements are sent",
+        "zebra/rtadv.c (ipv6_nd_ra_fast_retrans)",
+    ),
+    # Of BGP processes
+    Harmless("process", "bgp log-neighbor-changes", _LOGS, "bgpd/bgp_vty.c (bgp_log_neighbor_changes_cmd)"),
+    Harmless("process", "bgp default show-hostname", _SHOWN, "bgpd/bgp_vty.c (bgp_default_show_hostname_cmd)"),
+    Harmless(
+        "process", "bgp default show-nexthop-hostname", _SHOWN, "bgpd/bgp_vty.c (bgp_default_show_nexthop_hostname_cmd)"
+    ),
+    Harmless(
+        "process",
+        "bgp graceful-restart ...",
+        _RESTART,
+        "bgpd/bgp_fsm.c (bgp_graceful_restart_timer_expire)",
+        "bgp graceful-restart stalepath-time 300",
+    ),
+    Harmless("process", "bgp graceful-restart-disable", _RESTART, "bgpd/bgp_vty.c (bgp_graceful_restart_disable_cmd)"),
+    Harmless(
+        "process",
+        "bgp hard-administrative-reset",
+        "it is how a session is reset by hand",
+        "bgpd/bgp_vty.c (bgp_administrative_reset_cmd)",
+    ),
+    Harmless(
+        "process",
+        "bgp suppress-duplicates",
+        "it leaves out updates that say what was said before",
+        "bgpd/bgp_packet.c (bgp_adj_out_set_subgroup)",
+    ),
+    Harmless(
+        "process",
+        "bgp deterministic-med",
+        "routes of one AS are compared before others, as nodrop computes them",
+        "bgpd/bgp_route.c (bgp_best_selection)",
+        takes_no=False,
+    ),
+    Harmless(
+        "process",
+        "bgp fast-external-failover",
+        "it is whether a session ends with its link at once, or after its hold time",
+        "bgpd/bgp_zebra.c (bgp_ifp_down)",
+    ),
+    *(
+        Harmless("process", f"{words} ...", _PACE, source, f"{words} {values}")
+        for words, values, source in (
+            ("bgp update-delay", "10", "bgpd/bgp_vty.c (bgp_global_update_delay_config_vty)"),
+            ("update-delay", "10", "bgpd/bgp_vty.c (bgp_update_delay_config_vty)"),
+            ("bgp route-map delay-timer", "3", "bgpd/bgp_vty.c (bgp_set_route_map_delay_timer)"),
+            ("coalesce-time", "1000", "bgpd/bgp_vty.c (bgp_coalesce_config_vty)"),
+            ("read-quanta", "10", "bgpd/bgp_vty.c (bgp_rpkt_quanta_config_vty)"),
+            ("write-quanta", "64", "bgpd/bgp_vty.c (bgp_wpkt_quanta_config_vty)"),
+        )
+    ),
+    Harmless(
+        "process",
+        "bgp listen limit *",
+        "it bounds sessions that a listen range opens, which is an unknown line itself",
+        "bgpd/bgpd.c (peer_lookup_dynamic_neighbor)",
+        "bgp listen limit 200",
+    ),
+    Harmless(
+        "process",
+        "bmp ...",
+        "it sends copies of routes to a monitoring station",
+        "bgpd/bgp_bmp.c",
+        "bmp targets collector",
+    ),
+    # Of profiles of BFD
+    *(
+        Harmless(
+            "bfd profile",
+            f"{words} *",
+            "it is how fast BFD notices that a path is lost",
+            "bfdd/bfdd_cli.c",
+            f"{words} {value}",
+        )
+        for words, value in (
+            ("detect-multiplier", 3),
+            ("receive-interval", 300),
+            ("transmit-interval", 300),
+            ("echo-interval", 50),
+            ("echo transmit-interval", 50),
+            ("echo receive-interval", 50),
+        )
+    ),
+    # Of sessions
+    Harmless(
+        "session",
+        "timers connect *",
+        "it is how long bgpd waits before it tries again",
+        "bgpd/bgp_fsm.c (bgp_connect_check)",
+        "timers connect 5",
+    ),
+    Harmless(
+        "session",
+        "timers delayopen *",
+        "it is how long bgpd waits before it sends OPEN",
+        "bgpd/bgp_fsm.c (bgp_delayopen_timer)",
+        "timers delayopen 2",
+    ),
+    Harmless("session", "advertisement-interval *", _PACE, "bgpd/bgp_updgrp_adv.c", "advertisement-interval 1"),
+    Harmless(
+        "session", "soft-reconfiguration ...", _STORES, "bgpd/bgp_route.c (bgp_update)", "soft-reconfiguration inbound"
+    ),
+    *(
+        Harmless("session", words, _RESTART, "bgpd/bgp_fsm.c (bgp_neighbor_graceful_restart)")
+        for words in ("graceful-restart", "graceful-restart-helper", "graceful-restart-disable")
+    ),
+    Harmless(
+        "session",
+        "enforce-first-as",
+        "FRR puts its own AS number first in each route to another AS, except to a client of a route server",
+        "bgpd/bgp_attr.c (bgp_packet_attribute, bgp_attr_aspath_check)",
+    ),
+    Harmless(
+        "session",
+        "capability dynamic",
+        "both ends change capabilities without a reset; the session starts the same",
+        "bgpd/bgp_packet.c (bgp_capability_receive)",
+    ),
+    Harmless(
+        "session",
+        "send-community ...",
+        "all communities are sent by default",
+        "bgpd/bgpd.c (peer_create)",
+        "send-community both",
+        takes_no=False,
+    ),
+    Harmless(
+        "session",
+        "maximum-prefix * warning-only",
+        _LOGS,
+        "bgpd/bgp_route.c (bgp_maximum_prefix_overflow)",
+        "maximum-prefix 100 warning-only",
+    ),
+    Harmless(
+        "session",
+        "maximum-prefix * * warning-only",
+        _LOGS,
+        "bgpd/bgp_route.c (bgp_maximum_prefix_overflow)",
+        "maximum-prefix 100 80 warning-only",
+    ),
+)
+
+
+class _Index:
+    """The rows of a block by the first word of their lines."""
+
+    def __init__(self, rows: Iterable[Harmless]) -> None:
+        self._rows: dict[str, list[tuple[Form, Harmless]]] = {}
+        for row in rows:
+            self._rows.setdefault(row.line.split()[0], []).append((form(row.line), row))
+
+    def row(self, words: Sequence[str], *, on: bool) -> Harmless | None:
+        """Return the row of a line, of which `words` are those without `no`."""
+        for one, row in self._rows.get(words[0], ()) if words else ():
+            if (on or row.takes_no) and one.match(words, on=on) is not None:
+                return row
+        return None
+
+
+def rows() -> tuple[Harmless, ...]:
+    """Return the whole list."""
+    return _ROWS
+
+
+@lru_cache(maxsize=1)
+def _indexes() -> Mapping[Block, _Index]:
+    blocks: dict[Block, list[Harmless]] = {}
+    for row in _ROWS:
+        blocks.setdefault(row.block, []).append(row)
+    return {block: _Index(of) for block, of in blocks.items()}
+
+
+@lru_cache(maxsize=4096)
+def harmless(block: Block, words: tuple[str, ...], on: bool) -> Harmless | None:
+    """Return the row of a line in a block, of which `words` are those without `no`; None where it is not harmless."""
+    index = _indexes().get(block)
+    return None if index is None else index.row(words, on=on)

@@ -1,0 +1,54 @@
+"""How FRR states the AS number that a session shows instead of that of its process: `neighbor X local-as N`."""
+
+from collections.abc import Mapping
+
+from nodrop.limits import MAX_32_BITS
+from nodrop.model.routing import BgpNeighbor, LocalAsnMode
+from nodrop.platforms.frr.commands import Row, Said
+from nodrop.platforms.frr.words import number
+from nodrop.platforms.kit.bindings import Binding, Within
+from nodrop.syntax.lines import NotUnderstood
+
+_LOCAL_AS = "local-as * [*] [*]"
+_LOCAL_AS_MODES: Mapping[str, LocalAsnMode] = {
+    "": "prepend",
+    "no-prepend": "no-prepend",
+    "no-prepend replace-as": "replace-as",
+}
+"""The words behind the local AS number, and what is done with it."""
+
+
+def _local_as(asn: int | None, neighbor: BgpNeighbor) -> str:
+    words = next(words for words, mode in _LOCAL_AS_MODES.items() if mode == neighbor.local_asn_mode)
+    return f"local-as {asn} {words}".rstrip()
+
+
+def _local_as_mode(said: Said) -> LocalAsnMode | None:
+    mode = _LOCAL_AS_MODES.get(" ".join(said.values[1:]))
+    if mode is None:
+        raise NotUnderstood
+    return mode if said.on else None
+
+
+def _needs_local_asn(mode: str, neighbor: BgpNeighbor) -> str | None:
+    alone = mode != "prepend" and neighbor.local_asn is None
+    return "there is no local AS number for it to be about" if alone else None
+
+
+LOCAL_AS: tuple[Row, ...] = (
+    Binding(
+        field="local_asn",
+        where=(_LOCAL_AS,),
+        decode=lambda said: number(said.values[0], 1) if said.on else None,
+        encode=_local_as,
+        refuses=(Within(1, MAX_32_BITS),),
+    ),
+    Binding(
+        field="local_asn_mode",
+        where=(_LOCAL_AS,),
+        decode=_local_as_mode,
+        encode=lambda _, neighbor: _local_as(neighbor.local_asn, neighbor),
+        refuses=(_needs_local_asn,),
+    ),
+)
+"""Rows of a session."""

@@ -1,0 +1,35 @@
+"""How FRR states which next hop a session passes on: `next-hop-self`, and `force` for reflected routes too."""
+
+from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
+from nodrop.platforms.frr.commands import Row, Said
+from nodrop.platforms.kit.bindings import Binding
+from nodrop.syntax.lines import NotUnderstood
+
+
+def _self_hop(said: Said) -> bool:
+    if said.values not in ((), ("force",)):
+        raise NotUnderstood
+    return said.on
+
+
+def _needs_self(forced: bool, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
+    return "reflected routes keep their next hop where others do" if forced and not carried.next_hop_self else None
+
+
+NEXT_HOPS: tuple[Row, ...] = (
+    Binding(
+        field="next_hop_self",
+        where=("next-hop-self [*]",),
+        decode=_self_hop,
+        encode=lambda value, carried: (
+            f"{'' if value else 'no '}next-hop-self{' force' if value and carried.next_hop_forced else ''}"
+        ),
+    ),
+    Binding(
+        field="next_hop_forced",
+        where=("next-hop-self [*]",),
+        decode=lambda said: _self_hop(said) and said.values == ("force",),
+        encode=lambda value, _: f"next-hop-self{' force' if value else ''}",
+        refuses=(_needs_self,),
+    ),
+)

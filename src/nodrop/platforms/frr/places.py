@@ -1,0 +1,143 @@
+"""Where a part of the routing stands in an FRR configuration."""
+
+from collections.abc import Callable, Iterator
+
+from nodrop.model.subject import Subject, natural
+from nodrop.platforms.frr import rows as frr_rows
+from nodrop.platforms.kit.bindings import bound_fields
+from nodrop.syntax.frr import Statement, parse, walk
+from nodrop.syntax.places import Span
+from nodrop.units import whole_number
+
+
+def where(text: str) -> Callable[[Subject], Span | None]:
+    """Return a function that finds the line of a subject (without its device) in an FRR configuration."""
+    statements = list(walk(parse(text)))
+
+    def find(subject: Subject) -> Span | None:
+        return next((candidate.span for candidate in _candidates(statements, subject)), None)
+
+    return find
+
+
+_POLICIES = {
+    "prefix_lists": (("ip", "prefix-list"), ("ipv6", "prefix-list")),
+    "community_lists": (("bgp", "community-list"),),
+    "as_path_lists": (("bgp", "as-path", "access-list"), ("ip", "as-path", "access-list")),
+    "route_maps": (("route-map",),),
+}
+
+_Found = tuple[tuple[Statement, ...], Statement]
+
+
+def _in_ipv6(found: _Found) -> bool:
+    """Whether a command stands in the family of IPv6."""
+    return any(outer.starts("address-family", "ipv6") for outer in found[0])
+
+
+def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
+    """Yield the commands that say the subject, the most exact first."""
+    head, *rest = subject or ("",)
+    if head == "@static_routes":
+        routes = [
+            statement for _, statement in statements if statement.words[:2] in (("ip", "route"), ("ipv6", "route"))
+        ]
+        yield from (route for route in routes if rest[:1] and rest[0] == route.words[2])
+        yield from routes
+    elif head == "@shut_by_daemon":
+        found = [
+            (outer[-1].text, statement) for outer, statement in statements if outer and _shuts(outer[-1], statement)
+        ]
+        shut = [statement for _, statement in sorted(found, key=lambda row: natural(row[0]))]
+        yield from shut[number:] if (number := whole_number("".join(rest[:1]))) is not None else shut
+    elif head == "@vrf_bgp":
+        yield from _in_process(_of_process(statements, "".join(rest[:1])), rest[1:])
+    elif head in ("@bgp", "@neighbors"):
+        yield from _in_process(_of_process(statements, None), rest if head == "@bgp" else ["neighbors", *rest])
+    if head in ("@bgp", "@static_routes", "@neighbors"):
+        yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
+
+
+def _shuts(outer: Statement, command: Statement) -> bool:
+    return outer.starts("interface") and command.words == ("shutdown",)
+
+
+def _of_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
+    """Return the commands of the process of a VRF, and those of no process."""
+
+    def belongs(found: _Found) -> bool:
+        block = (*found[0], found[1])[0]
+        other_word = block.words[4] if block.words[3:4] == ("vrf",) and len(block.words) > 4 else None
+        return not block.starts("router", "bgp") or (None if other_word == "default" else other_word) == vrf
+
+    return list(filter(belongs, statements))
+
+
+def _in_process(statements: list[_Found], part: list[str]) -> Iterator[Statement]:
+    """Yield the commands that say a part of a process, then the process itself."""
+    field, key, *rest = (*part, "", "")
+    if field == "neighbors" and key:
+        yield from _in_neighbor(statements, key, [word for word in rest if word])
+    elif field == "redistributions":
+        family, _, source = key.partition("-")
+        every = [statement for statement in statements if statement[1].starts("redistribute")]
+        said = [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != (family == "ipv6"))]
+        yield from (statement for statement in said if statement.starts("redistribute", source))
+        yield from said
+    elif field in _POLICIES:
+        yield from _in_policies(statements, field, part[1:])
+    else:
+        in_ipv6 = field in bound_fields(frr_rows.FAMILY["ipv6"].rows)
+        every = [statement for statement in statements if frr_rows.OF_PROCESS.states(field, statement[1].words)]
+        said = [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != in_ipv6)]
+        yield from said[number:] if (number := whole_number(key)) is not None else ()
+        yield from said
+    yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
+
+
+def _in_neighbor(statements: list[_Found], key: str, part: list[str]) -> Iterator[Statement]:
+    """Yield the commands of a session that say a part of it, then all of them."""
+    ipv6 = part[:1] == ["ipv6"]
+    field = "".join(part[1:2] if ipv6 else part[:1])
+    own_statements = _of_session(statements, key, ipv6=ipv6)
+    group = next((statement.words[-1] for statement in own_statements if "peer-group" in statement.words[2:-1]), None)
+    of_group = [] if group is None else _of_session(statements, group, ipv6=ipv6)
+    yield from (
+        statement for statement in (*own_statements, *of_group) if frr_rows.states_of_session(field, statement.words)
+    )
+    every_session = frr_rows.EVERY_SESSION_IPV6 if ipv6 else frr_rows.EVERY_SESSION
+    yield from (statement for _, statement in statements if every_session.states(field, statement.words))
+    yield from own_statements
+
+
+def _of_session(statements: list[_Found], key: str, *, ipv6: bool) -> list[Statement]:
+    """Return the commands of a session or a peer group, those of the family first."""
+    every = [statement for statement in statements if _is_of_neighbor(statement[1], key)]
+    return [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != ipv6)]
+
+
+def _is_of_neighbor(command: Statement, key: str) -> bool:
+    words = command.words[1:] if command.words[0] == "no" else command.words
+    return words[:2] == ("neighbor", key)
+
+
+def _in_policies(statements: list[_Found], kind: str, part: list[str]) -> Iterator[Statement]:
+    """Yield the commands of a list or map: of the rule that is named, then of the whole."""
+    name, _, rule, field, *_ = (*part, "", "", "", "")
+    every = [statement for statement in statements if any(statement[1].starts(*words) for words in _POLICIES[kind])]
+    own_statements = [statement for _, statement in every if name in statement.words[1:4]]
+    if kind == "route_maps" and field in ("matches", "sets"):
+        word = "match" if field == "matches" else "set"
+        inside = [
+            statement
+            for outer, statement in statements
+            if outer and outer[-1] in own_statements and outer[-1].words[-1] == rule
+        ]
+        lines = [statement for statement in inside if statement.words[0] == word]
+        position = (*part, "")[4]
+        yield from lines[whole_number(position) or 0 :]
+    elif kind == "community_lists":
+        yield from own_statements[number:] if (number := whole_number(rule)) is not None else ()
+    yield from (statement for statement in own_statements if rule and rule in statement.words)
+    yield from own_statements
+    yield from (statement for _, statement in every)

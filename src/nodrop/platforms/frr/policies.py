@@ -1,0 +1,244 @@
+"""Prefix lists, community lists, AS path lists and route maps of an FRR configuration, and what names them.
+
+FRR keeps the rules of a list in the order of their numbers; a rule without one comes 5 behind the last (lib/filter.c,
+bgpd/bgp_clist.c, bgpd/bgp_filter.c). A route map's entry that is opened again goes on, and a second match or set of a
+kind takes the place of the first (lib/routemap.c).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from nodrop.model import policy_values
+from nodrop.model.routing import (
+    Action,
+    AsPathList,
+    CommunityList,
+    PrefixList,
+    PrefixRule,
+    RouteMap,
+    RouteMapRule,
+)
+from nodrop.platforms.frr.limits import ANY, GOES, MATCHES, SETS
+from nodrop.platforms.frr.rows import NAMED_BY
+from nodrop.platforms.frr.words import action, number
+from nodrop.platforms.frr.words import prefix as prefix_in
+from nodrop.syntax.frr import Statement
+from nodrop.syntax.lines import NotUnderstood, understood
+
+_PREFIXES = {"ip": NAMED_BY["prefix-list"]["ipv4"], "ipv6": NAMED_BY["prefix-list"]["ipv6"]}
+"""What a list of an address family's prefixes is called where it is missing."""
+BFD_PROFILE = "BFD profile"
+_STEP = 5
+_FIRST_EXPANDED = 100
+"""The first number of a community list whose lines are expressions."""
+_MAX_LENGTH = 128
+"""Of a prefix of IPv6, the longer ones."""
+
+
+class Policies:
+    """The lists and maps of a device, put together command by command."""
+
+    def __init__(self, other_statements: list[Statement]) -> None:
+        self._others = other_statements
+        self._prefix_lists: dict[tuple[str, str], dict[int, PrefixRule]] = {}
+        self._community_lists: dict[str, dict[int, tuple[Action, tuple[str, ...]]]] = {}
+        self._expanded: set[str] = set()
+        self._as_path_lists: dict[str, dict[int, tuple[Action, str]]] = {}
+        self._route_maps: dict[str, dict[int, RouteMapRule]] = {}
+        self.bfd_profiles: set[str] = set()
+        self._references: list[tuple[Statement, str, str]] = []
+        self._last: dict[tuple[str, str, str], int] = {}
+        """The largest number of a rule, by the kind, family and name of its list."""
+
+    def refer(self, statement: Statement, kind: str, name: str) -> None:
+        """Keep that a command names a list or map."""
+        self._references.append((statement, kind, name))
+
+    def undefined(self) -> list[tuple[Statement, str, str]]:
+        """Return (command, kind, name) of every reference to a list or map that is not there."""
+        defined: dict[str, Iterable[str]] = {
+            "prefix list": {name for family, name in self._prefix_lists if family != "ipv6"},
+            "IPv6 prefix list": {name for family, name in self._prefix_lists if family == "ipv6"},
+            "route map": self._route_maps,
+            "community list": self._community_lists,
+            "AS path list": self._as_path_lists,
+            BFD_PROFILE: self.bfd_profiles,
+        }
+        return [reference for reference in self._references if reference[2] not in defined[reference[1]]]
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a BGP process that hold them."""
+        return {
+            "prefix_lists": tuple(
+                PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=_in_order(rules))
+                for (family, name), rules in sorted(self._prefix_lists.items())
+            ),
+            "community_lists": tuple(
+                CommunityList(name=name, rules=_in_order(rules), expanded=name in self._expanded)
+                for name, rules in sorted(self._community_lists.items())
+            ),
+            "as_path_lists": tuple(
+                AsPathList(name=name, rules=_in_order(rules)) for name, rules in sorted(self._as_path_lists.items())
+            ),
+            "route_maps": tuple(
+                RouteMap(name=name, rules=_in_order(rules)) for name, rules in sorted(self._route_maps.items())
+            ),
+        }
+
+    def _assign_sequence(self, sequence: int | None, kind: str, name: str, family: str = "") -> int:
+        """Return the number of a rule of a list: the one that it states, else the next after the largest so far."""
+        last = self._last.get((kind, family, name), 0)
+        number_of_rule = sequence or last // _STEP * _STEP + _STEP
+        self._last[kind, family, name] = max(number_of_rule, last)
+        return number_of_rule
+
+    def prefix_list(self, statement: Statement) -> None:
+        """Read a line of a prefix list."""
+        family, _, name, *rest = (*statement.words, "", "")
+        rest = rest[:-2]
+        sequence = 0
+        if rest[:1] == ["seq"] and len(rest) > 1:
+            sequence, rest = number(rest[1]), rest[2:]
+        if len(rest) not in (2, 4, 6):
+            raise NotUnderstood
+        said, prefix, *bounds = rest
+        limits = {
+            word: number(length, most=_MAX_LENGTH) for word, length in zip(bounds[::2], bounds[1::2], strict=True)
+        }
+        if set(limits) - {"ge", "le"}:
+            raise NotUnderstood
+        rules = self._prefix_lists.setdefault((family, name), {})
+        sequence = self._assign_sequence(sequence, "prefix list", name, family)
+        rules[sequence] = PrefixRule(
+            sequence=sequence,
+            action=action(said),
+            prefix=_parse_prefix_or_any(prefix),
+            ge=limits.get("ge"),
+            le=limits.get("le"),
+        )
+
+    def community_list(self, statement: Statement) -> None:
+        """Read a line of a community list; those with a number from 100 on are of expressions."""
+        _, _, *rest = statement.words
+        style = rest[0] if rest else ""
+        if style not in ("standard", "expanded"):
+            style = "standard" if number(style) < _FIRST_EXPANDED else "expanded"
+            rest.insert(0, style)
+        name, sequence, said, communities = _line_of_list(rest[1:])
+        if name in self._community_lists and (style == "expanded") != (name in self._expanded):
+            raise NotUnderstood  # bgpd refuses a line of the other style (bgp_clist.c, community_list_set)
+        if style == "expanded":
+            self._expanded.add(name)
+            communities = (" ".join(communities),)
+        rules = self._community_lists.setdefault(name, {})
+        rules[self._assign_sequence(sequence, "community list", name)] = said, communities
+        own_community_list = CommunityList(name=name, rules=((said, communities),), expanded=style == "expanded")
+        if not policy_values.is_computable_list(own_community_list):
+            self._others.append(statement)
+
+    def as_path_list(self, statement: Statement) -> None:
+        """Read a line of an AS path list."""
+        name, sequence, said, words = _line_of_list(statement.words[3:])
+        expression = " ".join(words)
+        rules = self._as_path_lists.setdefault(name, {})
+        rules[self._assign_sequence(sequence, "AS path list", name)] = said, expression
+        if policy_values.path_expression(expression) is None:
+            self._others.append(statement)
+
+    def route_map(self, statement: Statement) -> None:
+        """Read an entry of a route map with the commands inside it.
+
+        One that is not understood is kept, so that nobody takes the entry for more than it is.
+        """
+        _, name, word, place = statement.words
+        sequence, what = number(place), action(word)
+        found: dict[str, dict[str, str]] = {"match": {}, "set": {}}
+        for child in statement.children:
+            remaining_statements: list[Statement] = []
+            understood(child, lambda one: self._in_entry(one, sequence, what, found), remaining_statements)
+            for one in remaining_statements:
+                kind, _, remainder = one.text.partition(" ")
+                attribute, _, value = (remainder if kind in found else one.text).partition(" ")
+                _put(found[kind if kind in found else "set"], attribute, value)
+            self._others += remaining_statements
+        rules = self._route_maps.setdefault(name, {})
+        before = rules.get(sequence)
+        if before is not None:
+            found["match"] = dict(before.matches) | found["match"]
+            found["set"] = dict(before.sets) | found["set"]
+        rules[sequence] = RouteMapRule(
+            sequence=sequence, action=what, matches=tuple(found["match"].items()), sets=tuple(found["set"].items())
+        )
+
+    def _in_entry(self, statement: Statement, sequence: int, what: Action, found: dict[str, dict[str, str]]) -> None:
+        """Read a command of an entry into what it matches and sets."""
+        kind, _, remainder = statement.text.partition(" ")
+        if kind == "description":
+            return
+        if kind in GOES or kind == "continue":
+            goes = self._goes(statement)
+            if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
+                self._others.append(statement)
+                return
+            if "on-match" in goes and not policy_values.goes_on(sequence, goes["on-match"]):
+                self._others.append(statement)
+            found["set"] |= goes
+            return
+        known = {"match": MATCHES, "set": SETS}.get(kind, ())
+        attribute = next(iter([one for one in known if remainder.startswith(f"{one} ")]), None)
+        if attribute is None:
+            raise NotUnderstood
+        value = remainder[len(attribute) + 1 :]
+        if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
+            self._others.append(statement)
+        self._refer_to_list(statement, attribute, value)
+        _put(found[kind], attribute, value)
+
+    def _refer_to_list(self, match: Statement, attribute: str, value: str) -> None:
+        """Keep that a command of a route map names a list, if it does."""
+        if attribute.endswith("prefix-list"):
+            self.refer(match, _PREFIXES[attribute.partition(" ")[0]], value)
+        elif match.starts("match", "community"):
+            self.refer(match, "community list", value.split()[0])
+        elif match.starts("match", "as-path"):
+            self.refer(match, "AS path list", value)
+
+    def _goes(self, statement: Statement) -> dict[str, str]:
+        """Return where a route goes from an entry; one that is not understood is kept."""
+        match statement.words:
+            case ("call", name):
+                self.refer(statement, "route map", name)
+                return {"call": name}
+            case ("on-match", "next") | ("continue",):
+                return {"on-match": "next"}
+            case ("on-match", "goto", place) | ("continue", place) if place.isascii() and place.isdecimal():
+                return {"on-match": f"goto {place}"}
+        kind, _, remainder = statement.text.partition(" ")
+        if kind != "on-match":  # which is kept where its value is looked at
+            self._others.append(statement)
+        return {kind: remainder}
+
+
+def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[str, ...]]:
+    """Return the name of a list, the number of a line of it, if it has one, what it does, and with what."""
+    match words:
+        case (name, "seq", place, said, *rest) if rest:
+            return name, number(place), action(said), tuple(rest)
+        case (name, said, *rest) if rest:
+            return name, None, action(said), tuple(rest)
+    raise NotUnderstood
+
+
+def _put(said: dict[str, str], attribute: str, value: str) -> None:
+    """Set what is said of an attribute, behind what was said before."""
+    said.pop(attribute, None)
+    said[attribute] = value
+
+
+def _parse_prefix_or_any(word: str) -> str:
+    """Return what a rule of a prefix list matches: a prefix or `any`; NotUnderstood for any other word."""
+    return word if word == ANY else prefix_in(word)
+
+
+def _in_order(rules: dict[int, Any]) -> tuple[Any, ...]:
+    return tuple(rule for _, rule in sorted(rules.items()))

@@ -1,0 +1,44 @@
+"""Common shapes of the rows by which FRR's commands state fields: a flag, a value, a number."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nodrop.platforms.frr.commands import VALUES, Row, Said
+from nodrop.platforms.frr.words import number
+from nodrop.platforms.kit.bindings import Binding, Refuses, Within
+from nodrop.syntax.lines import NotUnderstood
+
+
+def flag_row(field: str, *where: str, means: bool = True, refuses: tuple[Refuses, ...] = ()) -> Row:
+    """Return the row of a command without a value, which means `means`; with `no`, the opposite."""
+    words = where[0].removesuffix(" ...")
+    return Binding(
+        field=field,
+        where=where,
+        decode=lambda said: said.on is means,
+        encode=lambda value, _: words if value is means else f"no {words}",
+        refuses=refuses,
+    )
+
+
+def value_row(field: str, *where: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
+    """Return the row of a command with one value, which `read` takes from its words."""
+
+    def decode(said: Said) -> Any:
+        if not said.on:
+            raise NotUnderstood
+        return read(*said.values)
+
+    words = " ".join("{}" if word in VALUES else word for word in where[0].split())
+    return Binding(
+        field=field, where=where, decode=decode, encode=lambda value, _: words.format(value), refuses=refuses
+    )
+
+
+def number_row(field: str, where: str, bounds: Within, *others: Refuses, bare: int = 0) -> Row:
+    """Return the row of a command with a number; without one, it means `bare`."""
+
+    def read_number(word: str | None = None) -> int:
+        return bare if word is None else number(word, bounds.low, bounds.high)
+
+    return value_row(field, where, read=read_number, refuses=(bounds, *others))

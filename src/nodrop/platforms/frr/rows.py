@@ -1,0 +1,385 @@
+"""How FRR states the fields of BGP: a row per field, in the order in which the commands are written.
+
+The commands of `SESSION` and `CARRIED` follow `neighbor KEY`, in a process and in its address families. Those of
+`PROCESS` and `FAMILY` belong to a process and to its address families, those of `TOP` to no process. The reader, the
+writer, the places, the limits and the edits derive from the rows. The ranges are those of FRR (bgpd/bgp_vty.c): vtysh
+refuses a file with other values.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from ipaddress import IPv4Address
+from typing import Literal
+
+from nodrop.limits import MAX_32_BITS, MAX_DSCP
+from nodrop.model.addresses import is_prefix
+from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.platforms.frr.commands import Commands, Row, Said
+from nodrop.platforms.frr.local_as import LOCAL_AS
+from nodrop.platforms.frr.next_hop import NEXT_HOPS
+from nodrop.platforms.frr.row_shapes import flag_row, number_row, value_row
+from nodrop.platforms.frr.words import address, number, password_digest, prefix
+from nodrop.platforms.kit.bindings import Binding, Within, never
+from nodrop.syntax.lines import NotUnderstood
+
+Family = Literal["ipv4", "ipv6"]
+FAMILIES: Mapping[tuple[str, ...], Family] = {
+    ("address-family", "ipv4", "unicast"): "ipv4",
+    ("address-family", "ipv4"): "ipv4",
+    ("address-family", "ipv6", "unicast"): "ipv6",
+    ("address-family", "ipv6"): "ipv6",
+}
+"""The commands that open the block of an address family."""
+
+
+# Of sessions
+
+
+def _far_end(asn: int | str, neighbor: BgpNeighbor) -> str:
+    """Return the command that makes a session."""
+    return f"{'interface ' if neighbor.interface else ''}remote-as {asn}"
+
+
+def _asn(said: Said) -> int | str:
+    if not said.on:
+        raise NotUnderstood
+    (word,) = said.values
+    return word if word in ("external", "internal") else number(word, 1)
+
+
+def _text(*words: str) -> str:
+    return " ".join(words)
+
+
+def _hold(said: Said) -> int | None:
+    return number(said.values[1]) if said.on else None
+
+
+def _timers(hold_s: int, _: BgpNeighbor) -> str:
+    return f"timers {hold_s // 3} {hold_s}"
+
+
+_PRIVATE: Mapping[str, str] = {
+    "remove": "remove-private-AS",
+    "remove-all": "remove-private-AS all",
+    "replace": "remove-private-AS replace-AS",
+    "replace-all": "remove-private-AS all replace-AS",
+}
+"""What is done with private AS numbers, and its command."""
+_PRIVATE_BY_WORDS = {command.partition(" ")[2]: private for private, command in _PRIVATE.items()}
+
+
+def _private(said: Said) -> str | None:
+    private = _PRIVATE_BY_WORDS.get(" ".join(said.values))
+    if private is None:
+        raise NotUnderstood
+    return private if said.on else None
+
+
+def _default(told: bool, carried: BgpNeighbor | Ipv6Unicast) -> str:
+    policy = f" route-map {carried.default_policy}" if told and carried.default_policy else ""
+    return f"{'' if told else 'no '}default-originate{policy}"
+
+
+def _needs_default(policy: str | None, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
+    alone = policy is not None and not carried.default_originate
+    return "there is no default route for it to be about" if alone else None
+
+
+def _limit(said: Said) -> int | None:
+    """Return the most prefixes of a session: the share of them from which on it warns takes nothing down."""
+    if len(said.values) == 2:
+        number(said.values[1], 1, 100)
+    return number(said.values[0], 1, MAX_32_BITS) if said.on else None
+
+
+def _has_one_hop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+    there = hops is not None and neighbor.interface is not None
+    return "a session over an interface is to the far end of its link" if there else None
+
+
+def _has_multihop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+    """Refuse both at one session, as bgpd does (bgpd/bgpd.c, peer_ttl_security_hops_set)."""
+    return None if hops is None or neighbor.ebgp_multihop is None else "the session has ebgp-multihop, too"
+
+
+def _is_one_hop_away(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+    """Refuse more hops at a session over an interface, as bgpd does unless its group has them (bgpd/bgp_vty.c)."""
+    too_many = hops is not None and hops > 1 and neighbor.interface is not None
+    return "a session over an interface is one hop long" if too_many else None
+
+
+def _has_it_by_itself(on: bool, neighbor: BgpNeighbor) -> str | None:
+    return "a session over an interface has it by itself" if on and neighbor.interface is not None else None
+
+
+_SESSION: tuple[Row, ...] = (
+    Binding(field="interface", where=("interface ...",)),
+    Binding(
+        field="remote_asn", where=("remote-as *",), decode=_asn, encode=_far_end, refuses=(Within(1, MAX_32_BITS),)
+    ),
+    value_row("description", "description **", read=_text),
+    flag_row("bfd", "bfd", "bfd # # #", "bfd profile *", "bfd check-control-plane-failure ..."),
+    Binding(
+        field="hold_s",
+        where=("timers # #",),
+        decode=_hold,
+        encode=_timers,
+        refuses=(Within(3, 65535, frozenset({0})),),
+    ),
+    number_row("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
+    flag_row("passive", "passive"),
+    *LOCAL_AS,
+    number_row("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop, _is_one_hop_away),
+    flag_row("connected_check", "disable-connected-check", means=False),
+    Binding(
+        field="password",
+        where=("password **",),
+        decode=lambda said: password_digest(" ".join(said.values)) if said.on else None,
+        refuses=(never("nodrop keeps no password, and writes none"),),
+    ),
+    Binding(field="evpn", refuses=(never("nodrop does not write the address family of EVPN", default=False),)),
+    value_row("update_source", "update-source *"),
+    flag_row("extended_next_hop", "capability extended-nexthop", refuses=(_has_it_by_itself,)),
+    flag_row("enabled", "shutdown", "shutdown message ...", means=False),
+)
+
+
+_CARRIED: tuple[Row, ...] = (
+    flag_row("active", "activate"),
+    *NEXT_HOPS,
+    flag_row("reflector_client", "route-reflector-client"),
+    number_row("allowas_in", "allowas-in [*]", Within(1, 10), bare=3),
+    value_row("import_prefix_list", "prefix-list * in"),
+    value_row("export_prefix_list", "prefix-list * out"),
+    value_row("import_policy", "route-map * in"),
+    value_row("export_policy", "route-map * out"),
+    value_row("import_path_list", "filter-list * in"),
+    value_row("export_path_list", "filter-list * out"),
+    number_row("weight", "weight *", Within(0, 65535)),
+    flag_row("as_override", "as-override"),
+    Binding(
+        field="private_asns",
+        where=("remove-private-AS [*] [*]",),
+        decode=_private,
+        encode=lambda value, _: _PRIVATE[value],
+    ),
+    Binding(
+        field="default_originate",
+        where=("default-originate", "default-originate route-map *"),
+        decode=lambda said: said.on,
+        encode=_default,
+    ),
+    Binding(
+        field="default_policy",
+        where=("default-originate", "default-originate route-map *"),
+        decode=lambda said: said.values[0] if said.on and said.values else None,
+        encode=lambda value, _: f"default-originate route-map {value}",
+        refuses=(_needs_default,),
+    ),
+    Binding(
+        field="maximum_prefix",
+        where=("maximum-prefix #", "maximum-prefix # #"),
+        decode=_limit,
+        encode=lambda value, _: f"maximum-prefix {value}",
+        refuses=(Within(1, MAX_32_BITS),),
+    ),
+)
+NAMED_BY: Mapping[str, Mapping[Family, str]] = {
+    "route-map": {"ipv4": "route map", "ipv6": "route map"},
+    "prefix-list": {"ipv4": "prefix list", "ipv6": "IPv6 prefix list"},
+    "filter-list": {"ipv4": "AS path list", "ipv6": "AS path list"},
+}
+"""The commands of a session whose first value is the name of a list or map, and its kind in each address family."""
+
+
+def behind_interface(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a command says of a session behind `interface`: `neighbor PORT interface v6only remote-as 65000`."""
+    return words[2:] if words[1:2] == ("v6only",) else words[1:]
+
+
+LEFT_TO_GROUP = frozenset({"enabled", "passive", "connected_check"})
+"""Flags of a session that `no` leaves to its peer group (bgpd/bgpd.c, peer_flag_modify)."""
+ONE_OF = frozenset({"ebgp_multihop", "ttl_security_hops"})
+"""Fields of which bgpd takes the first that is stated, and refuses the other."""
+OWN = frozenset({"address", "interface", "description"})
+"""What a member does not inherit from its peer group."""
+
+# Of processes
+
+
+def _is_router_id(value: str | None, _: object) -> str | None:
+    fits = value is None or (":" not in value and "/" not in value and is_prefix(value))
+    return None if fits else f"{value} is not an address of IPv4"
+
+
+def _cluster(word: str) -> str:
+    """Return the id of a cluster, which may be stated as a number."""
+    return address(word) if "." in word else str(IPv4Address(number(word, 1, MAX_32_BITS)))
+
+
+def _are_prefixes(networks: tuple[str, ...], _: object) -> str | None:
+    wrong = next((network for network in networks if not is_prefix(network)), None)
+    return None if wrong is None else f"{wrong} is not a prefix"
+
+
+def _in_order(networks: tuple[str, ...], _: object) -> str | None:
+    ordered = list(networks) == sorted(networks, key=lambda network: ":" in network)
+    return None if ordered else "those of IPv6 are written behind those of IPv4"
+
+
+def _head(asn: int, bgp: Bgp) -> str:
+    return f"router bgp {asn}{f' vrf {bgp.vrf}' if bgp.vrf else ''}"
+
+
+def _paths(field: str, words: str = "maximum-paths *") -> Row:
+    """Return the row of equal paths: more are read than SONiC's bgpd takes (MULTIPATH_NUM), for others take more."""
+    return value_row(field, words, read=number, refuses=(Within(1, 514),))
+
+
+def _time(field: str, words: str, most: int) -> Row:
+    """Return the row of a time in seconds, which `no` leaves to the daemon."""
+    return Binding(
+        field=field,
+        where=(f"{words} *",),
+        decode=lambda said: number(said.values[0], 0, most) if said.on else None,
+        encode=lambda value, _: f"{words} {value}",
+        refuses=(Within(0, most),),
+    )
+
+
+def _distances(field: str) -> Row:
+    def parse_number(*words: str) -> tuple[int, ...]:
+        return tuple(number(word, 1, 255) for word in words)
+
+    def refuses(value: tuple[int, int, int] | None, _: object) -> str | None:
+        within = value is None or all(1 <= one <= 255 for one in value)
+        return None if within else "is not from 1 to 255"
+
+    return replace(
+        value_row(field, "distance bgp * * *", read=parse_number, refuses=(refuses,)),
+        encode=lambda value, _: f"distance bgp {' '.join(map(str, value))}",
+    )
+
+
+def _installed(field: str, family: str) -> Row:
+    """Return the row of the route map that zebra asks of routes of the default VRF."""
+
+    def refuses(name: str | None, bgp: Bgp) -> str | None:
+        return "it is written for the default VRF only" if name is not None and bgp.vrf is not None else None
+
+    return value_row(field, f"{family} protocol bgp route-map *", refuses=(refuses,))
+
+
+def aggregate(words: tuple[str, ...]) -> Aggregate:
+    """Return the aggregate that words behind `aggregate-address` state; NotUnderstood for any other word."""
+    if not words or not {"summary-only", "as-set"}.issuperset(words[1:]):
+        raise NotUnderstood
+    return Aggregate(prefix=prefix(words[0]), summary_only="summary-only" in words, as_set="as-set" in words)
+
+
+def aggregate_line(one: Aggregate) -> str:
+    """Return the command of an aggregate."""
+    return f"aggregate-address {one.prefix}{' as-set' * one.as_set}{' summary-only' * one.summary_only}"
+
+
+def _are_aggregates(aggregates: tuple[Aggregate, ...], _: object) -> str | None:
+    names = tuple(one.prefix for one in aggregates)
+    again = "one prefix is aggregated once" if len(set(names)) < len(names) else None
+    return again or _are_prefixes(names, _) or _in_order(names, _)
+
+
+_PROCESS: tuple[Row, ...] = (
+    Binding(
+        field="asn",
+        where=("router bgp *", "router bgp * vrf ..."),
+        encode=_head,
+        refuses=(Within(1, MAX_32_BITS),),
+    ),
+    value_row("router_id", "bgp router-id *", read=address, refuses=(_is_router_id,)),
+    value_row("cluster_id", "bgp cluster-id *", read=_cluster, refuses=(_is_router_id,)),
+    flag_row("default_ipv4_unicast", "bgp default ipv4-unicast"),
+    flag_row("requires_policy", "bgp ebgp-requires-policy"),
+    flag_row("import_check", "bgp network import-check", "bgp network import-check exact"),
+    Binding(
+        field="default_preference",
+        where=("bgp default local-preference *",),
+        decode=lambda said: number(said.values[0]) if said.on else None,
+        encode=lambda value, _: f"bgp default local-preference {value}",
+        refuses=(Within(0, MAX_32_BITS),),
+    ),
+    flag_row("always_compare_med", "bgp always-compare-med"),
+    flag_row(
+        "multipath_relax",
+        "bgp bestpath as-path multipath-relax",
+        "bgp bestpath as-path multipath-relax no-as-set",
+    ),
+    flag_row("compare_router_id", "bgp bestpath compare-routerid"),
+    flag_row("suppress_fib_pending", "bgp suppress-fib-pending"),
+    _time("restart_s", "bgp graceful-restart restart-time", 4095),
+    flag_row("graceful_restart", "bgp graceful-restart"),
+    flag_row("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
+    _time("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
+    flag_row("graceful_shutdown", "bgp graceful-shutdown"),
+    number_row("maximum_med", "bgp max-med administrative [*]", Within(0, MAX_32_BITS), bare=4294967294),
+    Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_are_aggregates,)),
+    Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
+)
+_EVERY_SESSION = tuple(replace(row, where=("timers bgp # #",)) for row in _SESSION if row.where == ("timers # #",))
+"""Commands of a process that state a field of all its sessions."""
+_EVERY_SESSION_IPV6: tuple[Row, ...] = (flag_row("active", "bgp default ipv6-unicast"),)
+
+SESSION = Commands(BgpNeighbor, _SESSION)
+CARRIED = Commands(BgpNeighbor, _CARRIED)
+OF_SESSION = Commands(BgpNeighbor, (*_SESSION, *_CARRIED))
+"""All commands of a session: FRR takes those of IPv4 unicast in the process, too."""
+PROCESS = Commands(Bgp, _PROCESS)
+EVERY_SESSION = Commands(BgpNeighbor, _EVERY_SESSION)
+EVERY_SESSION_IPV6 = Commands(Ipv6Unicast, _EVERY_SESSION_IPV6)
+FAMILY: Mapping[Family, Commands] = {
+    "ipv4": Commands(
+        Bgp,
+        (
+            _paths("maximum_paths"),
+            _paths("maximum_paths_internal", "maximum-paths ibgp *"),
+            _distances("distances"),
+        ),
+    ),
+    "ipv6": Commands(
+        Bgp,
+        (
+            _paths("maximum_paths_ipv6"),
+            _paths("maximum_paths_internal_ipv6", "maximum-paths ibgp *"),
+            _distances("distances_ipv6"),
+        ),
+    ),
+}
+INSTALLED = Commands(Bgp, (_installed("installed_policy", "ip"), _installed("installed_policy_ipv6", "ipv6")))
+"""Commands of zebra, outside any BGP process."""
+TOP = Commands(Bgp, (number_row("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
+OF_PROCESS = Commands(Bgp, (row for commands in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in commands.rows))
+"""All commands that state fields of a process."""
+
+
+def states_of_session(field: str, words: tuple[str, ...]) -> bool:
+    """Whether a command, with `neighbor KEY` and perhaps `no`, states a field of the session."""
+    first = 1 if words[0] == "no" else 0
+    said = words[first + 2 :]
+    inner = behind_interface(said) if said[:1] == ("interface",) else said
+    return OF_SESSION.states(field, (*words[:first], *said)) or OF_SESSION.states(field, (*words[:first], *inner))
+
+
+def of_session(key: str, words: str) -> str:
+    """Return a command of a session, or of a peer group, from its words behind the name."""
+    taken_back = words.startswith("no ")
+    return f"no neighbor {key} {words[3:]}" if taken_back else f"neighbor {key} {words}"
+
+
+def session_lines(key: str, session: BgpNeighbor) -> list[str]:
+    """Return the commands of a session in its process; for a peer group, give the group's name as the key."""
+    return [of_session(key, words) for words in SESSION.lines(session)]
+
+
+def carried_lines(key: str, carried: BgpNeighbor | Ipv6Unicast, *, by_default: object) -> list[str]:
+    """Return the commands of a session in an address family, which it carries `by_default` if no command says it."""
+    return [of_session(key, words) for words in CARRIED.lines(carried, active=by_default)]

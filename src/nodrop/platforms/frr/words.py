@@ -1,0 +1,55 @@
+"""Words of FRR's commands as values; NotUnderstood for a word that FRR does not take."""
+
+from hashlib import blake2b
+from typing import Literal
+
+from nodrop.limits import MAX_32_BITS
+from nodrop.model.addresses import is_prefix
+from nodrop.syntax.lines import NotUnderstood
+from nodrop.units import whole_number
+
+
+def number(word: str, least: int = 0, most: int = MAX_32_BITS) -> int:
+    """Return what a word says in decimal; NotUnderstood where it is no number that FRR takes."""
+    found = whole_number(word, most)
+    if found is None or found < least:
+        raise NotUnderstood
+    return found
+
+
+def prefix(word: str) -> str:
+    """Return a word that is a prefix, or an address alone; NotUnderstood for any other."""
+    if not is_prefix(word):
+        raise NotUnderstood
+    return word
+
+
+def address(word: str) -> str:
+    """Return a word that is an address; NotUnderstood for any other."""
+    if "/" in word or not is_prefix(word):
+        raise NotUnderstood
+    return word
+
+
+def password_digest(password: str) -> str:
+    """Return sixteen bits of a digest of a password: enough to compare two, too few to find one."""
+    return blake2b(password.encode(), digest_size=2).hexdigest()
+
+
+def without_no(words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Return the words of a command without `no`, and whether there was none."""
+    return (words[1:], False) if words[0] == "no" and len(words) > 1 else (words, True)
+
+
+def action(word: str) -> Literal["permit", "deny"]:
+    """Return what a rule does with what it matches; NotUnderstood where the word is neither."""
+    if word == "permit":
+        return "permit"
+    if word == "deny":
+        return "deny"
+    raise NotUnderstood
+
+
+def is_address(key: str) -> bool:
+    """Whether FRR takes a neighbor's name for an address rather than an interface."""
+    return ":" in key or (key.replace(".", "").isdecimal() and key.isascii())

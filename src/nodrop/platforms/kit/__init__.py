@@ -1,0 +1,1 @@
+"""What several platforms share: rows of bindings, edits, traits, artifacts, and words of packets."""

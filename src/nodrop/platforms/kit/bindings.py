@@ -1,0 +1,119 @@
+"""How fields of the model are bound to a platform's configuration: one row per field, in one table per class.
+
+A platform has a module of such tables for each group of its settings, such as those of BGP. Its reader, its writer, its
+places, its limits and its edits are loops over the rows and name no field. To bind a field is to add a row. What does
+not fit the loop is a named function beside the row that needs it: a `decode`, an `encode` or a `refuses`.
+
+What a place, a source, a context and a text are is the platform's choice:
+
+- NVUE: a place is a path below the session; the source is a node of the tree and that of its group.
+- FRR: a place is the words of a command; the source is the words that follow.
+- config_db: a place is a column; the source is a row of a table.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from nodrop.platforms.kit.expressible import refuse
+
+Place = TypeVar("Place")
+Source = TypeVar("Source")
+Context = TypeVar("Context")
+Text = TypeVar("Text")
+
+Refuses = Callable[[Any, Any], str | None]
+"""Returns why a value (its first argument) of a part of the model (its second) cannot be written; None if it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding(Generic[Place, Source, Context, Text]):
+    """A field of a class of the model, and all that a platform knows about it.
+
+    A field that the platform has no setting for has a row with `refuses` only.
+    """
+
+    field: str
+    where: tuple[Place, ...] = ()
+    """All places that can state the field, the most exact first; the first is the one that is written."""
+    decode: Callable[[Source], Any] | None = None
+    """Returns the value that a source states, None where it states none; without it, the field is not read."""
+    encode: Callable[[Any, Context], Text] | None = None
+    """Returns the text of a value other than None; without it, the field is not written."""
+    since: str | None = None
+    """What a release needs to have, a key of `SINCE` in the platform's `releases.py`; None if all releases have it."""
+    refuses: tuple[Refuses, ...] = ()
+    """Are asked for each value, None included; the first reason counts."""
+
+
+AnyBinding = Binding[Any, Any, Any, Any]
+
+
+def decoded(rows: Iterable[Binding[Any, Source, Any, Any]], source: Source) -> dict[str, Any]:
+    """Return the fields that a source states, and no others: the class has their defaults."""
+    stated = ((row.field, row.decode(source)) for row in rows if row.decode is not None)
+    return {field: value for field, value in stated if value is not None}
+
+
+def encoded(rows: Iterable[Binding[Any, Any, Context, Text]], part: object, context: Context) -> Iterator[Text]:
+    """Yield the text of each field of a part of the model that is not None, in the order of the rows."""
+    for row in rows:
+        if row.encode is not None and (value := getattr(part, row.field)) is not None:
+            yield row.encode(value, context)
+
+
+def places(rows: Iterable[Binding[Place, Any, Any, Any]], field: str) -> tuple[Place, ...]:
+    """Return the places of a field, the most exact first; none of a field without a row."""
+    return next((row.where for row in rows if row.field == field), ())
+
+
+def bound_fields(rows: Iterable[AnyBinding]) -> frozenset[str]:
+    """Return the fields that have a row."""
+    return frozenset(row.field for row in rows)
+
+
+def faults(rows: Iterable[AnyBinding], part: object) -> Iterator[tuple[str, str]]:
+    """Yield each field of a part of the model that its row refuses, and the reason."""
+    for row in rows:
+        for refuses in row.refuses:
+            if reason := refuses(getattr(part, row.field), part):
+                yield row.field, reason
+                break
+
+
+def check(rows: Iterable[AnyBinding], part: object, *path: object) -> None:
+    """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
+    for field, reason in faults(rows, part):
+        raise refuse((*path, field), reason)
+
+
+def check_release(rows: Iterable[AnyBinding], part: Any, lacks: Callable[[str], str | None], *path: object) -> None:
+    """Raise Unsupported for the first field that is not at its default and that a release does not have.
+
+    `lacks` returns why a release does not have what a row needs; None if it has it.
+    """
+    for row in rows:
+        if row.since is not None and (reason := lacks(row.since)):
+            default = next(field.default for field in dataclasses.fields(part) if field.name == row.field)
+            if (value := getattr(part, row.field)) is not default and value != default:
+                raise refuse((*path, row.field), reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A check that a number is from `low` to `high`, or one of the others; texts and None pass."""
+
+    low: int
+    high: int
+    others: frozenset[int] = frozenset()
+
+    def __call__(self, value: Any, _: object) -> str | None:
+        """Return the reason why a value is refused, None if it passes."""
+        passes = not isinstance(value, int) or value in self.others or self.low <= value <= self.high
+        return None if passes else f"is not from {self.low} to {self.high}"
+
+
+def never(reason: str, default: Any = None) -> Refuses:
+    """Return a check that refuses every value but the default, for a field that the platform has no setting for."""
+    return lambda value, _: None if value is default else reason

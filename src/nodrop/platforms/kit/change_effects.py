@@ -1,0 +1,58 @@
+"""The effect of a change of the model on a running switch, with every tool.
+
+Effects on every platform are a column of the model's fields (`model/fields/impacts.py`). Those of one platform are in
+its folder (`change.yaml`, contract 9.6) and count before them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from nodrop.model.change import DISRUPTIONS
+from nodrop.model.fields import Impact, impacts
+from nodrop.model.fields.row import KINDS
+from nodrop.model.subject import Subject, matches
+from nodrop.platforms.kit.rows import below_switch, patterns, rows_of
+
+_FILE = "change.yaml"
+_WORDS = {"paths", "kinds", "values", "disruption", "reason"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    paths: tuple[Subject, ...]
+    impact: Impact
+
+
+def effect(platform: str, path: Subject, of_port: bool, old: object, new: object) -> Impact | None:
+    """Return the effect of a change at a path below a switch, or below one of its ports; None if it is not known.
+
+    Without an old value it is added, without a new one removed; an empty list is no value.
+    """
+    full_path = below_switch(path, of_port)
+    kind = "added" if old in (None, ()) else "removed" if new in (None, ()) else "changed"
+    of_platform = (row.impact for row in _rows(platform) if _at(row, full_path))
+    for impact in (*of_platform, *impacts(path, of_port=of_port)):
+        if kind in impact.kinds and (impact.values is None or any(new is value for value in impact.values)):
+            return impact
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _at(row: _Row, path: Subject) -> bool:
+    return any(matches(paths, path) for paths in row.paths)
+
+
+@cache
+def _rows(platform: str) -> tuple[_Row, ...]:
+    return rows_of(platform, _FILE, _row)
+
+
+def _row(given: Mapping[str, Any]) -> _Row:
+    """Return a row of the file; ValueError if it has an unknown word."""
+    kinds = tuple(given.get("kinds", KINDS))
+    if given["disruption"] not in DISRUPTIONS or not set(kinds) <= set(KINDS) or not given.keys() <= _WORDS:
+        raise ValueError(f"{_FILE}: {given}")
+    values = tuple(given["values"]) if "values" in given else None
+    return _Row(patterns(given["paths"]), Impact(given["disruption"], given["reason"], kinds, values))

@@ -1,0 +1,284 @@
+"""Changes of the model in documents that are given, whatever platform they are of: made, read again, and told.
+
+A platform draws what a change comes to in its own files. What comes out is read, and must be the old device with the
+changes and nothing else, or the change is left to be done by hand. What the switch works out from what was changed
+follows, and is told.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.errors import InputProblems
+from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
+from nodrop.model.change import ByHand, Change, Edit
+from nodrop.model.compare import Difference, differences
+from nodrop.model.edit import get_value, set_value
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.fields import field_names
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import DeviceReading, Remark, Source
+from nodrop.model.spelling import describe_value
+from nodrop.model.states import Unknown, UnknownFact
+from nodrop.model.subject import Subject, matches
+from nodrop.model.subject import text as spelt
+from nodrop.model.values import replace_fields
+from nodrop.platforms.kit.entry_order import in_order
+
+Bundle = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Something that changed files say and nobody asked for: where, and what they say there."""
+
+    subject: Subject
+    difference: Difference
+    old: DeviceReading
+    new: DeviceReading
+    wanted: Sequence[Subject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a platform has of its own for this."""
+
+    read: Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading]
+    impossible: Callable[[Change], str | None]
+    """Says why no file can be changed so, whatever it says."""
+    together: Callable[[Device, Device, Sequence[Subject]], Device]
+    """Returns the new device with what changes along with subjects, given the old one."""
+    draw: Callable[[Bundle, DeviceReading, Device], Iterator[Bundle]]
+    """Yields files that may say the new device, the best first; ValueError where there are none."""
+    follows: Callable[[Found], bool]
+    """Whether the switch works it out from what was changed."""
+    spelling: frozenset[str]
+    """Kinds of remarks about how a whole file is spelt."""
+    meaning: frozenset[str] = frozenset()
+    """Kinds of remarks about what a file that is in order says, which a change may bring about: rules tell of them."""
+
+
+def sources(bundle: Bundle) -> list[tuple[Source, bytes]]:
+    """Return files, given by canonical name, as a reader takes them: shown under that name."""
+    return [(Source(name=file, display=file), raw) for file, raw in bundle.items()]
+
+
+def told_by_hand(changes: Iterable[Change], line: Callable[[Change], str]) -> Edit:
+    """Leave files as they are that are only read, and say of each change what to do."""
+    return Edit(by_hand=tuple(ByHand(change=change, line=line(change)) for change in changes))
+
+
+class Budget:
+    """How often changes of one switch may be tried again in parts, over all edits that are given it."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        """Allow the fewer trials, the larger the files are."""
+        size = sum(map(len, bundle.values())) or 1
+        self._left = min(MAX_TRIALS, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
+
+    def spend(self) -> bool:
+        """Take one trial; return whether there was one left."""
+        self._left -= 1
+        return self._left >= 0
+
+
+class State:
+    """A device's files as far as they are changed, and what they say."""
+
+    def __init__(self, bundle: Bundle, name: str, means: Means, budget: Budget | None = None) -> None:
+        """Raise InputProblems where the files cannot be read; without a budget, the edit gets one of its own."""
+        self.bundle: Bundle = dict(bundle)
+        self._name, self._means = name, means
+        self._budget = budget or Budget(bundle)
+        self.reading = self.first = self._read_bundle(self.bundle)
+        if self.reading.problems:
+            raise InputProblems(list(self.reading.problems))
+
+    def _read_bundle(self, bundle: Bundle) -> DeviceReading:
+        return self._means.read(self._name, sources(bundle))
+
+    def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
+        """Make changes, together if they can be; yield those that cannot be made.
+
+        That all are tried together is free; that parts of them are is what the budget is for.
+        """
+        if not changes:
+            return
+        impossible = self._means.impossible
+        why = next((text for change in changes if (text := impossible(change))), None) or self._take(changes)
+        if why is None:
+            return
+        if len(changes) == 1:
+            yield ByHand(change=changes[0], line=f"{spelt(changes[0].subject)}: {why}")
+            return
+        middle = len(changes) // 2
+        for part in (changes[:middle], changes[middle:]):
+            if self._budget.spend():
+                yield from self.make(part)
+            else:
+                said = "not tried, for too many changes of this switch cannot be made together"
+                yield from (ByHand(change=change, line=f"{spelt(change.subject)}: {said}") for change in part)
+
+    def apply_changes(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
+        """Make changes as far as they can be; return what is left, without what follows from those that were made."""
+        return tuple(each for each in tuple(self.make(changes)) if not self._is_there(each.change))
+
+    def _is_there(self, change: Change) -> bool:
+        """Whether the files say now what a change was to make them say, and did not before."""
+        before, fabric = (
+            Fabric(name="", mode="lossless", devices=(device_reading.device,))
+            for device_reading in (self.first, self.reading)
+        )
+        try:
+            wanted = get_value(set_value(fabric, change.subject, change.new), change.subject)
+            return same(get_value(fabric, change.subject), wanted) and not same(
+                _value_or_none(before, change.subject), wanted
+            )
+        except ValueError:
+            return False
+
+    def _take(self, changes: Sequence[Change]) -> str | None:
+        """Make the changes, all or none; return why they cannot be made."""
+        old = self.reading.device
+        why: str | None = None
+        try:
+            new = apply_to_device(old, changes, self._means)
+            names = ([interface.name for interface in device.interfaces] for device in (old, new))
+            if len({tuple(each) for each in names}) > 1:
+                return "ports come and go with their breakout, which makes anew what is said of them"
+            for bundle in self._means.draw(self.bundle, self.reading, new):
+                reading = self._read_bundle(bundle)
+                unlike = self._unlike(reading, new, changes)
+                if unlike is None:
+                    self.bundle, self.reading = bundle, reading
+                    return None
+                why = why or unlike
+        except UnknownFact as error:
+            return why or str(error) or "not all that it depends on is known"
+        except ValueError as error:
+            return why or str(error).removeprefix(f"{spelt(changes[0].subject)}: ")
+        return why
+
+    def _unlike(self, reading: DeviceReading, new: Device, changes: Sequence[Change]) -> str | None:
+        """Say what the changed files would say that they should not; None where there is nothing."""
+        if reading.problems:
+            return f"the file could not be read any more: {reading.problems[0].found}"
+        known_faults = {self._fault(remark) for remark in self.reading.remarks}
+        for remark in reading.remarks:
+            if remark.kind not in self._means.meaning and self._fault(remark) not in known_faults:
+                parts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
+                return f"the file would have a fault ({remark.kind}: {', '.join(parts)})"
+        subjects = [change.subject for change in changes]
+        for difference in differences(new, reading.device):
+            at = subject_of(new.name, difference.path)
+            one = Found(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
+            if any(touch(at, subject) for subject in subjects) or not self._means.follows(one):
+                return f"{spelt(at)} would be {describe_value(difference.b)}, not {describe_value(difference.a)}"
+        return None
+
+    def _fault(self, remark: Remark) -> tuple[str, ...]:
+        """Return the key by which two remarks are the same fault; a file whose text is odd has one."""
+        return (remark.kind,) if remark.kind in self._means.spelling else (remark.kind, *remark.facts.values())
+
+    def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
+        """Yield what is different beside the changes that were made."""
+        left = {id(one.change) for one in by_hand}
+        subjects = [change.subject for change in changes if id(change) not in left]
+        name = self.first.device.name
+        for difference in differences(self.first.device, self.reading.device):
+            at = subject_of(name, difference.path)
+            if not any(touch(at, subject) for subject in subjects):
+                yield Change(subject=at, old=difference.a, new=difference.b)
+
+
+def apply_to_device(device: Device, changes: Sequence[Change], means: Means) -> Device:
+    """Return the device with the changes, and what goes along with them; ValueError where one does not fit."""
+    fabric = Fabric(name="", mode="lossless", devices=(device,))
+    for change in changes:
+        _check_old(fabric, change)
+        fabric = set_value(fabric, change.subject, change.new)
+    return means.together(device, fabric.devices[0], [change.subject for change in changes])
+
+
+def _check_old(fabric: Fabric, change: Change) -> None:
+    if isinstance(change.old, Unknown):
+        return
+    found = _value_or_none(fabric, change.subject)
+    if not same(found, change.old):
+        raise ValueError(
+            f"it is {describe_value(found)}, not {describe_value(change.old)}, for which the change was made"
+        )
+
+
+def _value_or_none(fabric: Fabric, subject: Subject) -> object:
+    try:
+        return get_value(fabric, subject)
+    except ValueError:
+        return None
+
+
+def same(old: object, new: object) -> bool:
+    """Whether two parts of the model are equal; UNKNOWN is only itself."""
+    if old is new:
+        return True
+    return not isinstance(old, Unknown) and not isinstance(new, Unknown) and bool(old == new)
+
+
+def alongside(
+    old: Device,
+    new: Device,
+    subjects: Sequence[Subject],
+    port: Callable[[Interface, Interface, str, Sequence[Subject]], Interface],
+) -> Device:
+    """Return the new device with each port as `port` makes it from the old one, and lists in the order of files."""
+    were = {interface.name: interface for interface in old.interfaces}
+    servers = {name: getattr(new, name) for name in field_names(Device, unordered=True)}
+    return replace_fields(
+        new,
+        interfaces=tuple(
+            port(were.get(interface.name, interface), interface, old.name, subjects) for interface in new.interfaces
+        ),
+        access_lists=new.access_lists if isinstance(new.access_lists, Unknown) else in_order(new.access_lists),
+        **{name: tuple(sorted(names)) for name, names in servers.items() if isinstance(names, tuple)},
+    )
+
+
+def both_ways(
+    old: Interface, new: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[Any], bool]
+) -> Interface:
+    """Return a port with pause in both directions again, if only one of them was changed.
+
+    `apart` says of the priorities that a way is to have whether the other way can stay as it is.
+    """
+    if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
+        return new
+    qos, at = new.qos, (device, new.name, "qos")
+    if not same(old.qos.pfc_rx_priorities, old.qos.pfc_tx_priorities):
+        return new
+    directions = ("pfc_rx_priorities", "pfc_tx_priorities")
+    for one, other in (directions, directions[::-1]):
+        value = getattr(new.qos, one)
+        moved = not same(getattr(old.qos, one), value)
+        if (
+            moved
+            and not apart(value)
+            and not any(matches(subject[: len(at) + 1], (*at, other)) for subject in subjects)
+        ):
+            qos = replace_fields(qos, **{other: value})
+    return replace_fields(new, qos=qos)
+
+
+def touch(at: Subject, wanted_subject: Subject) -> bool:
+    """Whether one of two subjects is a part of the other; the wanted one may have globs."""
+    length = min(len(at), len(wanted_subject))
+    return matches(wanted_subject[:length], at[:length])
+
+
+def subject_of(device: str, path: Subject) -> Subject:
+    """Return the subject of a path inside a device."""
+    head, *rest = path or ("",)
+    if head == "interfaces":
+        return (device, *rest)
+    if head == "bgp" and rest[:1] == ["neighbors"]:
+        return (device, "@neighbors", *rest[1:])
+    return (device, f"@{head}", *rest)

@@ -1,0 +1,120 @@
+"""What an owner adds to a configuration that no field of the model covers: merged last, and kept off what is modelled.
+
+An addition touches the model where the tree has something at its path already, or where the device reads differently
+with it. Platforms say how a tree is spelt and read; nothing here knows a vendor's words.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from nodrop.errors import Unsupported
+from nodrop.model.compare import differences
+from nodrop.model.fabric import Device, Extra
+from nodrop.model.fields import field_names
+from nodrop.model.fields.row import EXTRA
+from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.states import Unknown, known_rows
+from nodrop.model.subject import Subject, text
+from nodrop.model.types import key_of
+from nodrop.model.values import replace_fields
+from nodrop.platforms.kit.expressible import on_one_line, quotable
+
+Tree = dict[str, Any]
+
+
+class Touched(Unsupported):
+    """An addition is not beside the model but in its way; `model` is the path of what it changes, if anything."""
+
+    def __init__(self, path: str, reason: str, model: Subject = ()) -> None:
+        super().__init__(path, reason)
+        self.model = model
+
+    def __reduce__(self) -> tuple[type["Touched"], tuple[str, str, Subject]]:  # type: ignore[override]
+        return (type(self), (self.path, self.reason, self.model))
+
+
+OPEN: Mapping[str, None] = dict.fromkeys(
+    field_name for field_name in field_names(Device, key=EXTRA) if not field_name.startswith("extra")
+)
+"""The fields of a switch that additions alone decide, such as access lists, as they do the hold times of sessions."""
+
+
+def additions(device: Device) -> tuple[Extra, ...]:
+    """Return a device's additions; none where it is not known which they are. Unsupported where one has no path."""
+    extra = known_rows(device.extra)
+    for position, one in enumerate(extra):
+        texts = (*one.path, *(one.value if isinstance(one.value, tuple) else (one.value or "",)))
+        if not one.path or not all(one.path) or any(map(quotable, texts)):
+            raise _build_refusal(one, position, "is no path and value of texts")
+    return extra
+
+
+def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read: Callable[[str], Device]) -> str:
+    """Return a device's text with its additions; Touched where one of them changes what the model says."""
+    extra = additions(device)
+    together, free = deepcopy(tree), True
+    for one in extra:
+        free &= _insert(together, one)
+    written = spell(together)
+    base = read(spell(tree))
+    if not free or read(written) != base:
+        for position, one in enumerate(extra):
+            alone = deepcopy(tree)
+            was_free = _insert(alone, one)
+            difference = next(differences(base, read(spell(alone))), None)
+            if difference is not None:
+                raise _build_refusal(
+                    one, position, f"changes {text(difference.path)}, which the intent decides", difference.path
+                )
+            if not was_free:
+                raise _build_refusal(one, position, "is written already, and nothing of the intent changes it")
+        raise Touched("extra", "two of them are in each other's way")
+    return written
+
+
+def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> str:
+    """Return the routing daemon's text with the lines added to it; Touched where one changes what the model says."""
+    lines = known_rows(device.extra_lines)
+    if not lines:
+        return written
+    for position, line in enumerate(lines):
+        if reason := on_one_line(line.lstrip(" ")):
+            raise Touched(f"extra_lines/{position}", reason)
+    base = read(written)
+    for position in range(len(lines)):
+        if read(_with(written, lines[: position + 1])) != base:
+            raise Touched(f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides")
+    return _with(written, lines)
+
+
+def decided(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:
+    """Return a process without the fields of its sessions that additions alone decide, such as hold times."""
+    if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
+        return bgp
+    blank = dict.fromkeys(field_names(BgpNeighbor, key=EXTRA))
+    return replace_fields(bgp, neighbors=tuple(replace_fields(neighbor, **blank) for neighbor in bgp.neighbors))
+
+
+def _with(written: str, lines: Sequence[str]) -> str:
+    return written + "".join(f"{line}\n" for line in ("!", *lines))
+
+
+def _build_refusal(extra: Extra, position: int, reason: str, model: Subject = ()) -> Touched:
+    return Touched(text(("extra", key_of(extra, position))), reason, model)
+
+
+def _insert(tree: Tree, extra: Extra) -> bool:
+    """Put an addition into a tree, over what is there; return whether its place was free."""
+    *outer, last = extra.path
+    free = True
+    for key in outer:
+        if not isinstance(tree.get(key, {}), dict):
+            tree[key], free = {}, False
+        tree = tree.setdefault(key, {})
+    if extra.value is None:
+        free &= isinstance(tree.setdefault(last, {}), dict)
+        return free
+    free &= last not in tree
+    tree[last] = list(extra.value) if isinstance(extra.value, tuple) else extra.value
+    return free

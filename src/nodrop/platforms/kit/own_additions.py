@@ -1,0 +1,106 @@
+"""What a switch's own software writes into its configuration beside what it was given; data in `adds.yaml`.
+
+Rows of the file in a platform's folder (contract 9.6). One that fits says that a fact, or a setting that is no fact,
+which only the running files have, is the switch's own, and nobody's change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from nodrop.model.subject import Subject, matches
+from nodrop.platforms.kit.rows import below_switch, patterns, rows_of
+
+_FILE = "adds.yaml"
+_NEEDED = {"reason", "source"}
+_AT = {"paths", "settings"}
+_KNOWN = _NEEDED | _AT | {"values", "over"}
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """One row: what software writes; why, and where that stands, the file keeps for readers.
+
+    `paths` are of the model, `settings` of the files, and what the model holds of those is its own affair. `values` are
+    those that are written, of a row of the model by attributes; any, where there are none. `over` says that a setting
+    is written whatever the switch was given.
+    """
+
+    paths: tuple[Subject, ...]
+    settings: tuple[Subject, ...]
+    values: tuple[object, ...]
+    over: bool
+
+
+def own(platform: str, path: Subject, of_port: bool, running: object, wanted: object) -> bool:
+    """Whether a switch wrote by itself what runs at a path below it, or below one of its ports.
+
+    Never where something is wanted there.
+    """
+    if wanted not in (None, ()) or running in (None, ()):
+        return False
+    whole_subjects = below_switch(path, of_port)
+    return any(
+        any(matches(paths, whole_subjects) for paths in row.paths) and (not row.values or _is_any(running, row.values))
+        for row in rows(platform)
+    )
+
+
+def own_setting(platform: str, path: Subject, value: object, *, over: bool = False) -> bool:
+    """Whether a switch wrote by itself what its files set at a path, the name of the file left out.
+
+    With `over`, also where it was given something else there. A path that has nothing below it is also its last word,
+    as the value of what is before that.
+    """
+    if isinstance(value, str):
+        return _fits(platform, path, value, over=over)
+    nothing_below = value == {} and len(path) > 1
+    return _fits(platform, path, None, over=over) or (nothing_below and _fits(platform, path[:-1], path[-1], over=over))
+
+
+def writes(platform: str, path: Subject) -> bool:
+    """Whether a switch writes something at a path by itself, the name of the file left out."""
+    return any(matches(pattern, path) for pattern, _ in _by_first_word(platform).get(path[0], ()))
+
+
+@lru_cache(maxsize=65536)
+def _fits(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
+    return any(
+        matches(pattern, path) and (not row.values or value in row.values) and (row.over or not over)
+        for pattern, row in _by_first_word(platform).get(path[0], ())
+    )
+
+
+@cache
+def _by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
+    found: dict[str, list[tuple[Subject, Own]]] = {}
+    for row in rows(platform):
+        for pattern in row.settings:
+            found.setdefault(pattern[0], []).append((pattern, row))
+    return found
+
+
+@cache
+def rows(platform: str) -> tuple[Own, ...]:
+    """Return what is known of a platform; ValueError where a row has a word that means nothing, or lacks one."""
+    return rows_of(platform, _FILE, _row)
+
+
+def _row(given: Mapping[str, Any]) -> Own:
+    if not _NEEDED <= given.keys() <= _KNOWN or not all(given.values()) or not given.keys() & _AT:
+        raise ValueError(f"{_FILE}: {given}")
+    values = tuple(tuple(one) if isinstance(one, list) else one for one in given.get("values", ()))
+    paths, settings = (patterns(given.get(word, ())) for word in ("paths", "settings"))
+    return Own(paths=paths, settings=settings, values=values, over="over" in given)
+
+
+def _is_any(running: object, values: tuple[object, ...]) -> bool:
+    return any(_is(running, value) for value in values)
+
+
+def _is(running: object, value: object) -> bool:
+    """Whether something of the model is a value of the file: a row, if it has the attributes that stand there."""
+    if isinstance(value, Mapping):
+        return all(hasattr(running, name) and _is(getattr(running, name), one) for name, one in value.items())
+    return running == value and type(running) is type(value)

@@ -1,0 +1,30 @@
+"""Facts about paths of the model, as rows of YAML files in the platforms' folders."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nodrop.model.subject import Subject
+from nodrop.syntax.yaml import parse
+
+_PLATFORMS = Path(__file__).parent.parent
+_Row = TypeVar("_Row")
+
+
+def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) -> tuple[_Row, ...]:
+    """Return the rows of a platform's file of that name, as `row` makes each; none if there is no such file."""
+    path = _PLATFORMS / platform / name
+    if not path.exists():
+        return ()
+    given: Any = parse(path.read_bytes(), path.name).data
+    return tuple(map(row, given))
+
+
+def patterns(texts: Iterable[str]) -> tuple[Subject, ...]:
+    """Return the paths that a row is about, as it spells them; they may have globs."""
+    return tuple(tuple(text.split("/")) for text in texts)
+
+
+def below_switch(path: Subject, of_port: bool) -> Subject:
+    """Return a path below a switch, or below any of its ports, as rows spell it."""
+    return ("interfaces", "*", *path) if of_port else path

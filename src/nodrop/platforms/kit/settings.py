@@ -1,0 +1,167 @@
+"""All that a device's files set, by path, whatever the model holds of it; a platform's `settings.py` reads them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple, Protocol
+
+from nodrop.platforms.kit.secrets import REVEALING
+from nodrop.syntax.shapes import make_mapping, mapping, mapping_at
+
+Tree = dict[str, object]
+Path = tuple[str, ...]
+Kind = Literal["added", "removed", "changed"]
+_WORDS = 3
+"""Words of a line that are shown: what it sets, not to what."""
+_NO_LINE = ("", "!", "#")
+_DIGIT = re.compile(r"[0-9]")
+
+
+class Difference(NamedTuple):
+    """A setting that one of two files of a device has alone, with all below it, or to another value."""
+
+    path: Path
+    """Begins with the file's name."""
+    kind: Kind
+    line: bool = False
+    """Whether it is the beginning of lines of a text, all of which are taken together."""
+    harmless: str = ""
+    """Why it does not change what the switch does; empty where that is not known."""
+
+    @property
+    def shape(self) -> Path:
+        """Return its path without names that have a number: ports, addresses, rows."""
+        return self.path[:1] if self.line else tuple("*" if _DIGIT.search(word) else word for word in self.path)
+
+
+class Settings(Protocol):
+    """A platform's `settings.py`."""
+
+    HEAD: int
+
+    def settings(self, name: str, raw: bytes) -> Tree | None:
+        """Return what a file sets; None where that is lines."""
+
+    def render_file(self, raw: bytes, tree: Tree) -> bytes:
+        """Return a file with other settings."""
+
+    def secret(self, path: Path, at: int) -> bool:
+        """Whether a word of a path is a secret itself."""
+
+    def masked(self, path: Path) -> bool:
+        """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
+
+    def merge_files(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+        """Return a device's files with all settings in one, laid over each other, and what that sets.
+
+        The latter is spelt as the device shows it, texts all of it. Raises InputProblems where a file cannot be read.
+        """
+
+    def covers(self, tree: Tree, path: Path) -> bool:
+        """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+
+    def port(self, path: Path) -> str:
+        """Return the name of the interface that a path belongs to; empty where it belongs to none."""
+
+    def states_default(self, tree: Tree, path: Path) -> bool:
+        """Whether the value at a path is the one that the platform's schema documents as its default."""
+
+
+class Opened:
+    """A device's files, as settings where the platform has them so, else as lines."""
+
+    def __init__(
+        self, bundle: Mapping[str, bytes], means: Settings | None, trees: Mapping[str, Tree] | None = None
+    ) -> None:
+        """Take what files set, where that is known. Raise InputProblems where a file cannot be read."""
+        self.bundle, self._means = bundle, means
+        if trees is None:
+            found = {name: means.settings(name, raw) if means else None for name, raw in bundle.items()}
+            trees = {name: tree for name, tree in found.items() if tree is not None}
+        self.trees = trees
+
+    def differences(self, new: "Opened") -> Iterator[Difference]:
+        """Yield what is different, file by file; no more than the words of a line that say what it is about."""
+        for name in sorted(self.bundle.keys() | new.bundle.keys()):
+            one, other = self.bundle.get(name), new.bundle.get(name)
+            if one == other:
+                continue
+            if name in self.trees and name in new.trees:
+                depth = self._means.HEAD if self._means is not None else 0
+                yield from _between(self.trees[name], new.trees[name], (name,), depth)
+            else:
+                yield from _lines(name, _count_lines(one), _count_lines(other))
+
+    def taking(self, new: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
+        """Return the files with some settings as they are in the new ones; of lines, with all of a file.
+
+        What comes is written in the order of its path: the same bytes whatever order the paths are in.
+        """
+        made, ordered = dict(self.bundle), sorted(paths)
+        for name in dict.fromkeys(path[0] for path in ordered):
+            if name in self.trees and name in new.trees and self._means is not None:
+                tree = _copy(self.trees[name])
+                for path in ordered:
+                    if path[0] == name:
+                        _take(tree, new.trees[name], path[1:])
+                made[name] = self._means.render_file(self.bundle[name], tree)
+            elif name in new.bundle:
+                made[name] = new.bundle[name]
+            else:
+                made.pop(name, None)
+        return made
+
+
+def _between(old: Mapping[str, object], new: Mapping[str, object], at: Path, depth: int) -> Iterator[Difference]:
+    """Yield differences; of what comes or goes above or at `depth`, what is right below it."""
+    for key in sorted(old.keys() | new.keys()):
+        path, was, now = (*at, key), old.get(key), new.get(key)
+        alone = key not in old or key not in new
+        tables = all(isinstance(one[key], dict) for one in (old, new) if key in one)
+        if tables and (was or now) and (not alone or len(at) <= depth):
+            yield from _between(mapping(was), mapping(now), path, depth) if was != now else ()
+        elif alone:
+            yield Difference(path, "removed" if key in old else "added")
+        elif was != now:
+            yield Difference(path, "changed")
+
+
+def _count_lines(raw: bytes | None) -> Counter[str]:
+    lines = map(str.strip, (raw or b"").decode(errors="replace").splitlines())
+    return Counter(line for line in lines if line[:1] not in _NO_LINE)
+
+
+def _lines(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
+    gone, come = (dict.fromkeys(map(_shorten_line, one)) for one in (old - new, new - old))
+    for words in {**gone, **come}:
+        kind: Kind = "changed" if words in gone and words in come else "removed" if words in gone else "added"
+        yield Difference((name, words), kind, line=True)
+
+
+def _shorten_line(line: str) -> str:
+    """Return the first words of a line, none after one behind which a secret stands."""
+    shown: list[str] = []
+    for word in line.split()[:_WORDS]:
+        shown.append(word)
+        if REVEALING.search(word):
+            break
+    return " ".join(shown)
+
+
+def _copy(tree: Tree) -> Tree:
+    return {key: _copy(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
+
+
+def _take(tree: Tree, new: Mapping[str, object], path: Path) -> None:
+    """Set in a tree what another has at a path, or take it away with what is empty then."""
+    key, *below = path
+    if not below:
+        if key in new:
+            tree[key] = new[key]
+        else:
+            tree.pop(key, None)
+        return
+    inside = make_mapping(tree, key)
+    _take(inside, mapping_at(new, key), tuple(below))
+    if not inside and key not in new:
+        del tree[key]

@@ -1,0 +1,286 @@
+"""Older forms of Cumulus Linux said in the commands of the newer one, line by line, so that one reader has them all.
+
+A line of an older form becomes as many commands as it means. What is read of them, remarked or looked for stands where
+that line does.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.limits import MAX_COMMANDS
+from nodrop.model.access import AccessList
+from nodrop.model.bridging import PortChannel, Vlan
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import Subject, natural
+from nodrop.model.values import replace_fields
+from nodrop.platforms import frr
+from nodrop.platforms.frr.faults import faults, unknown_statements
+from nodrop.platforms.kit.secrets import Exposure, Found, mask_secret
+from nodrop.platforms.kit.secrets import remark as remark_secret
+from nodrop.platforms.kit.unknown_lines import command, unknown_line
+from nodrop.platforms.nvue import places, reader
+from nodrop.syntax.places import Span, decode, on_one_line
+
+(_TARGET,) = reader.FILES
+_MAX_NOTES = 100
+_OF_REVISIONS = "qos-with-breakout"
+"""What is said of a change in NVUE's own words, and of no state."""
+_SHARES, _SCHEDULER = "shares-exceed-whole", "egress-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A command that a line of an older form means, that line's place, and what is said there."""
+
+    command: str
+    place: Place
+    said: str
+
+
+@dataclass(slots=True)
+class Translation:
+    """What the files of a device mean; `frr` is what they say to the routing daemon, with the place of each line."""
+
+    lines: list[Line] = field(default_factory=list)
+    frr: list[tuple[str, Place]] = field(default_factory=list)
+    routes: bool = False
+    """Whether the files say what the routing daemon is told."""
+    addressed: bool = False
+    """Whether the addresses that the routing daemon gives to interfaces are among the lines."""
+    classifies: bool = False
+    """Whether the files say what becomes of traffic classes."""
+    of_5: bool = False
+    """Whether the files are those of release 5, whose defaults are known: before it, what is not said is not known."""
+    weighs: bool = False
+    """Whether shares of the scheduler are weights, which may add up to anything."""
+    bridged: bool = False
+    """Whether the files have bridges of which it is not known what VLANs they have: several, or one without any."""
+    balances: bool = False
+    """Whether the files say which ports have adaptive routing, or are of a release that does not know it."""
+    serves: bool = False
+    """Whether the files name the servers that the switch uses."""
+    others: list[tuple[Place, str]] = field(default_factory=list)
+    """Lines that were not understood, and what to say of them."""
+    unread: list[tuple[Place, str, str]] = field(default_factory=list)
+    """Lines whose effect is not known: their texts, and what they are about."""
+    access_lists: Callable[[Device], tuple[AccessList, ...]] | None = None
+    """Returns the access lists for the device with its ports, where the files say which there are."""
+    entries: dict[str, Place] = field(default_factory=dict)
+    """Where entries of access lists stand, by their names."""
+    remarks: list[tuple[str, Subject, Place, dict[str, str]]] = field(default_factory=list)
+    secrets: list[tuple[Place, str, Exposure]] = field(default_factory=list)
+    """Where secrets stand, what they are, and how they are exposed."""
+
+    def add(self, command: str, place: Place, said: str) -> None:
+        """Add a command without its `nv set`."""
+        self.lines.append(Line(f"nv set {command}", place, said))
+
+    def unknown(self, place: Place, command: str, system: str, hint: str) -> None:
+        """Remark a line that the system does not have, and what there is instead."""
+        facts = {"command": on_one_line(mask_secret(command))[:80], "system": system, "hint": hint}
+        self.remarks.append(("unknown-command", (), place, facts))
+
+    def hide(self, found: Iterable[Found], file: str) -> None:
+        """Add the secrets of a file."""
+        for line, first_column, last, what, how in found:
+            self.secrets.append((Place(file, Span(line, first_column, line, last)), what, how))
+
+    def ignore(self, place: Place, said: str) -> None:
+        """Add a line that was not understood."""
+        self.others.append((place, f"{said} is not understood and was not looked at"))
+
+
+def word_of(text: str) -> str:
+    """Return a value as one word of a command."""
+    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"
+
+
+def decoded(
+    bundle: Iterable[tuple[Source, bytes]], problems: list[Problem]
+) -> tuple[tuple[Source, ...], dict[str, str]]:
+    """Return the sources and their texts by canonical name; a file that is no text is a problem."""
+    sources, texts = [], {}
+    for source, raw in bundle:
+        sources.append(source)
+        try:
+            texts[source.name] = decode(raw, source.display)
+        except InputProblems as error:
+            problems.extend(error.problems)
+    return tuple(sources), texts
+
+
+def rows(text: str) -> Iterable[tuple[int, str, Span]]:
+    """Yield (number, line without indentation, place) of the lines that are not blank."""
+    for number, row in enumerate(text.split("\n"), 1):
+        line = row.strip()
+        if line:
+            column = len(row) - len(row.lstrip()) + 1
+            yield number, line, Span(number, column, number, column + len(line))
+
+
+def read_translation(
+    platform: str, name: str, sources: tuple[Source, ...], found: Translation, problems: Sequence[Problem]
+) -> DeviceReading:
+    """Read a device from what its files mean."""
+    if len(found.lines) > MAX_COMMANDS:
+        said = f"{len(found.lines):,} settings, lists and ranges of ports written out"
+        expected = f"at most {MAX_COMMANDS:,}"
+        problems = (*problems, Problem(path=sources[0].display, found=said, expected=expected))
+        found = Translation()
+    text = "\n".join(line.command for line in found.lines)
+    held = Source(name=_TARGET, display=_TARGET, held=text.encode())
+    reading = reader.read_device(name, [(held, text.encode())] if text else [])
+    displays = {source.name: source.display for source in sources}
+    device, derived = _device(platform, reading, found)
+    routing = frr.read_frr("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
+    if found.routes:
+        device = replace_fields(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
+        device = replace_fields(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural)))
+    if found.access_lists is not None:
+        device = replace_fields(device, access_lists=found.access_lists(device))
+    notes = [_note(device.name, displays, place, message) for place, message in found.others]
+    for note in reading.notes:
+        place = found.lines[(note.line or 1) - 1].place
+        notes.append(_note(device.name, displays, place, f"{found.lines[(note.line or 1) - 1].said} was not looked at"))
+    unknown = [
+        unknown_line(text, about, device.name, displays.get(place.file, place.file), place.span.line)
+        for place, text, about in found.unread
+    ]
+    for statement in unknown_statements(routing, device):
+        place = found.frr[statement.line - 1][1]
+        file = displays.get(place.file, place.file)
+        unknown.append(unknown_line(statement.text, command(statement.text), device.name, file, place.span.line))
+    remarks: list[Remark] = []
+    for remark in reading.remarks:
+        if found.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
+            continue
+        if remark.kind == _OF_REVISIONS:
+            continue
+        said_once = _remark(remark, found)
+        remarks += [said_once] if said_once not in remarks else []
+    remarks += [
+        Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts)
+        for kind, subject, place, facts in found.remarks
+    ]
+    remarks += [remark_secret(device.name, place, what, how) for place, what, how in found.secrets]
+    for fault in faults(routing, device):
+        place = found.frr[fault.statement.line - 1][1]
+        remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=place, facts=fault.facts))
+    for statement, kind, missing in routing.undefined:
+        facts = {"kind": kind, "name": missing, "field": statement.text}
+        place = found.frr[statement.line - 1][1]
+        remarks.append(Remark(kind="dangling-reference", subject=(device.name, "@bgp"), place=place, facts=facts))
+    return DeviceReading(
+        device=device,
+        sources=sources,
+        remarks=tuple(remarks),
+        notes=(*unknown, *sorted(notes, key=lambda note: (note.file or "", note.line or 0))[:_MAX_NOTES]),
+        problems=(*problems, *reading.problems),
+        derived=derived,
+    )
+
+
+def _device(platform: str, reading: DeviceReading, translation: Translation) -> tuple[Device, dict[Subject, str]]:
+    """Return the device with UNKNOWN wherever the older form does not say what the newer one would."""
+    derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in reading.derived.items()}
+    ports: list[Interface] = []
+    for port in reading.device.interfaces:
+        own = (reading.device.name, port.name)
+        if not translation.classifies:
+            port = replace_fields(port, qos=UNKNOWN, link_pause=UNKNOWN, cable_length_m=UNKNOWN)
+        if not translation.balances:
+            port = replace_fields(port, adaptive_routing=UNKNOWN, utilization_threshold_percent=UNKNOWN)
+        if not translation.of_5 and derived.pop((*own, "mtu_bytes"), ""):
+            port = replace_fields(port, mtu_bytes=UNKNOWN)
+        ports.append(port)
+    device = replace_fields(
+        reading.device,
+        platform=platform,
+        interfaces=tuple(ports),
+        bgp=UNKNOWN,
+        vrf_bgp=UNKNOWN,
+        static_routes=UNKNOWN,
+        hash_seed=UNKNOWN,
+        mac_ageing_s=UNKNOWN,
+        arp_reachable_s=UNKNOWN,
+        nd_reachable_s=UNKNOWN,
+        gnmi_port=UNKNOWN,
+        otlp_collectors=UNKNOWN,
+        high_frequency=UNKNOWN,
+        access_lists=UNKNOWN,
+        weighs_utilization=UNKNOWN,
+    )
+    if not translation.balances:
+        device = replace_fields(device, adaptive_routing=UNKNOWN)
+    if translation.bridged:
+        device = replace_fields(device, vlans=UNKNOWN)
+    elif not isinstance(device.vlans, Unknown):
+        device = replace_fields(
+            device, vlans=tuple(_vlan(device.name, vlan, translation, derived) for vlan in device.vlans)
+        )
+    if not isinstance(device.port_channels, Unknown):
+        channels = tuple(
+            _channel(reading.device.name, port_channel, translation, derived) for port_channel in device.port_channels
+        )
+        device = replace_fields(device, port_channels=channels)
+    if not translation.serves:
+        device = replace_fields(device, ntp_servers=UNKNOWN, syslog_servers=UNKNOWN, dns_servers=UNKNOWN)
+    if not (translation.classifies and translation.of_5):
+        device = replace_fields(device, buffer_model=UNKNOWN, dynamic_buffers=UNKNOWN)
+    if not translation.classifies:
+        device = replace_fields(device, buffer_pools=UNKNOWN, watchdog_polling_ms=UNKNOWN)
+        derived = {subject: reason for subject, reason in derived.items() if "qos" not in subject}
+    return device, derived
+
+
+def _channel(device: str, channel: PortChannel, translation: Translation, derived: dict[Subject, str]) -> PortChannel:
+    subject = (device, "@port_channels", channel.name, "mtu_bytes")
+    if translation.of_5 or not derived.pop(subject, ""):
+        return channel
+    return replace_fields(channel, mtu_bytes=UNKNOWN)
+
+
+def _vlan(device: str, vlan: Vlan, translation: Translation, derived: dict[Subject, str]) -> Vlan:
+    subject = (device, "@vlans", vlan.key, "mtu_bytes")
+    if translation.of_5 or not derived.pop(subject, ""):
+        return vlan
+    return replace_fields(vlan, mtu_bytes=UNKNOWN)
+
+
+def _note(device: str, displays: Mapping[str, str], place: Place, message: str) -> Note:
+    file = displays.get(place.file, place.file)
+    return Note(kind="not-understood", message=message, device=device, file=file, line=place.span.line)
+
+
+def _remark(remark: Remark, translation: Translation) -> Remark:
+    """Return a remark about a command as one about the line that means it."""
+    if remark.place is None:
+        return remark
+    line = translation.lines[remark.place.span.line - 1]
+    facts = dict(remark.facts) | ({"path": line.said} if "path" in remark.facts else {})
+    return Remark(kind=remark.kind, subject=remark.subject, place=line.place, facts=facts)
+
+
+def where(translation: Translation) -> Callable[[Subject], Place | None]:
+    """Return a function that finds a subject, its device first, in the files that were translated."""
+    look = places.where({_TARGET: "\n".join(line.command for line in translation.lines).encode()})
+    routing = frr.where("\n".join(line for line, _ in translation.frr))
+
+    def find(subject: Subject) -> Place | None:
+        if subject[1:] and subject[1] in ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes"):
+            span = routing(subject[1:])
+            if span is not None:
+                return translation.frr[span.line - 1][1]
+        if subject[1:2] == ("@access_lists",) and (entry := translation.entries.get("".join(subject[4:5]))) is not None:
+            return entry
+        place = look(subject)
+        if place is not None:
+            return translation.lines[place.span.line - 1].place
+        every = [line.place for line in translation.lines] + [place for _, place in translation.frr]
+        return next(iter(every), None)
+
+    return find

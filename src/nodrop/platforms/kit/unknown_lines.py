@@ -1,0 +1,43 @@
+"""Lines whose effect is not known: neither in the model nor on a list of harmless ones.
+
+A reader makes a note of each (`unknown_line`); the linter makes one unknown verdict of those that set the same
+(`engine/unknowns.of_lines`), which counts in the last line and fails at `--fail-on unknown`.
+"""
+
+import re
+
+from nodrop.model.reading import UNKNOWN_LINE, Note
+from nodrop.platforms.kit.secrets import mask_secret
+
+_KEYWORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_MOST_KEYWORDS = 4
+_SHOWN = 80
+"""Characters of a line that a message quotes."""
+
+
+def unknown_line(text: str, about: str, device: str, file: str | None, line: int | None) -> Note:
+    """Return the note about a line or setting that has `text`.
+
+    `about` is what it sets, without names and values: notes with an equal one become one verdict. It holds no secret.
+    """
+    quoted = mask_secret(text)
+    shown = quoted if len(quoted) <= _SHOWN else f"{quoted[:_SHOWN]}..."
+    message = f"`{shown}` is neither modelled nor known to be harmless"
+    return Note(kind=UNKNOWN_LINE, message=message, device=device, file=file, line=line, about=about, text=quoted)
+
+
+def command(text: str) -> str:
+    """Return what a command sets: its first keywords, and `...` for the session that it is about."""
+    words = mask_secret(text).split()
+    head = ["no"] if words[:1] == ["no"] and len(words) > 1 else []
+    words = words[len(head) :]
+    if words[:1] == ["neighbor"]:
+        head += ["neighbor", "..."]
+        words = words[2:]
+    if not words or not _KEYWORD.fullmatch(words[0]):
+        return " ".join(head or ["a line without a command"])
+    for word in words[:_MOST_KEYWORDS]:
+        if not _KEYWORD.fullmatch(word):
+            break
+        head.append(word)
+    return " ".join(head)

@@ -1,0 +1,197 @@
+"""Devices that were read before are not read again: readings, by the names and the bytes of all their files.
+
+A run of devices is one entry, for what their ports share is then stored, and comes back, once. Where a run ends
+depends on names and not on numbers, so that a device more or less changes one run and not all that follow.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+from nodrop import platforms
+from nodrop.cache import Store
+from nodrop.errors import Problem
+from nodrop.inputs import Bundle
+from nodrop.model.fabric import End, Port
+from nodrop.model.reading import Allow, Cable, DeviceReading, Note, Place, Remark, Source
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import classes
+from nodrop.opening import Opened, open_files, read_bundle, read_open_files
+from nodrop.parallel import map_chunks
+from nodrop.syntax.packed import Table, Unpackable, Unreadable
+from nodrop.syntax.places import Span
+
+RUN = 40
+"""How many devices a run has, on average; one in a thousand has more than 280."""
+
+_HELD_BYTES = 64 << 20
+"""How much of a run's files is held until it is known whether they have to be read; the others are opened again."""
+
+MODEL = (*classes(), End, Port)
+"""The classes of the model."""
+NOTICED = (Allow, Note, Place, Problem, Remark, Span)
+"""Those of what readers notice."""
+_TABLE = Table((*MODEL, *NOTICED, Cable, DeviceReading), (UNKNOWN,))
+_FORM = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]
+"""What a run is kept as: its readings, and which of its files each of them used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """Devices that are read, and kept, together."""
+
+    bundles: tuple[Bundle, ...]
+    store: Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What came of a run: the digests of its files by device, and the key under which it is kept, if it can be.
+
+    What has been read now is `packed`, or where it cannot be, in `readings`; of what was kept before there is neither.
+    """
+
+    key: str | None = None
+    digests: tuple[tuple[str, ...], ...] = ()
+    packed: bytes | None = None
+    readings: tuple[DeviceReading, ...] | None = None
+
+    @property
+    def kept_before(self) -> bool:
+        """Whether nothing had to be read."""
+        return self.packed is None and self.readings is None
+
+
+class Runs:
+    """The readings of devices, in their order: those that a store has, and the others as they are read now."""
+
+    def __init__(
+        self,
+        bundles: Sequence[Bundle],
+        executor: Executor | None = None,
+        store: Store | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        """Where there is a store, look at all files and read what it has not, with an executor in its processes.
+
+        `progress` is told how far it is.
+        """
+        self._bundles, self._executor, self._store, self._progress = bundles, executor, store, progress
+        self._runs = [_Run(bundles=run, store=store) for run in runs_of(bundles)] if store else []
+        self._answers: list[_Answer] = []
+        self._readings: list[tuple[DeviceReading, ...] | None] = []
+        self.all_kept_before = True
+        """Whether nothing has to be read."""
+        answers = map_chunks(_answer, self._runs, executor=executor, chunk=1)
+        done = 0
+        for run, answer in zip(self._runs, answers, strict=True):
+            self._tell(done := done + len(run.bundles))
+            self._answers.append(answer)
+            self.all_kept_before = self.all_kept_before and answer.kept_before
+            # As soon as one run is new, all will be asked for; until then, it may be that none is.
+            self._readings.append(None if self.all_kept_before else _readings(run, answer))
+
+    @property
+    def digests(self) -> tuple[tuple[str, ...], ...] | None:
+        """The digests of the files by device; None where there is no store, or some cannot be kept."""
+        if self._store is None or any(answer.key is None for answer in self._answers):
+            return None
+        return tuple(digests for answer in self._answers for digests in answer.digests)
+
+    def all(self) -> Iterator[DeviceReading]:
+        """Yield the reading of every device."""
+        if self._store is None:
+            device_readings = map_chunks(read_bundle, self._bundles, executor=self._executor)
+            for number, reading in enumerate(device_readings, start=1):
+                self._tell(number)
+                yield reading
+        for run, answer, readings in zip(self._runs, self._answers, self._readings, strict=True):
+            yield from _readings(run, answer) if readings is None else readings
+
+    def _tell(self, done: int) -> None:
+        if self._progress is not None:
+            self._progress(f"reading: {done} of {len(self._bundles)} devices")
+
+
+def runs_of(bundles: Sequence[Bundle]) -> Iterator[tuple[Bundle, ...]]:
+    """Yield the bundles in runs, each of which ends with a name that ends one."""
+    run: list[Bundle] = []
+    for bundle in bundles:
+        run.append(bundle)
+        name = bundle.files[0][1].display.encode("utf-8", "surrogateescape")
+        drawn = int.from_bytes(hashlib.blake2b(name, digest_size=4).digest())
+        if drawn % RUN == 0:
+            yield tuple(run)
+            run.clear()
+    if run:
+        yield tuple(run)
+
+
+def _answer(run: _Run) -> _Answer:
+    """Look at the files of a run, and read them unless they are kept."""
+    held: list[Opened | None] = []
+    digests: list[tuple[str, ...]] = []
+    keepable, size = True, 0
+    for bundle in run.bundles:
+        found, problems = open_files(bundle.files)
+        keepable = keepable and not problems and all(source.path is not None for source, _ in found)
+        digests.append(tuple(source.digest for source, _ in found))
+        size += sum(len(raw) for _, raw in found)
+        held.append((found, problems) if size <= _HELD_BYTES else None)
+    key = _key(run, digests) if keepable else None
+    if key is not None and run.store.has(key):
+        return _Answer(key=key, digests=tuple(digests))
+    readings, used = [], []
+    for bundle, looked_at, then in zip(run.bundles, held, digests, strict=True):
+        found, problems = looked_at or open_files(bundle.files)
+        sources = [source for source, _ in found]
+        readings.append(reading := read_open_files(bundle, found, problems))
+        used.append(tuple(map(sources.index, reading.sources)))
+        if tuple(source.digest for source in sources) != then:  # changed in between
+            key = None
+    if key is not None:
+        try:
+            packed = _TABLE.pack(
+                (tuple(replace(device_reading, sources=()) for device_reading in readings), tuple(used))
+            )
+        except Unpackable:
+            key = None
+        else:
+            run.store.put(key, packed)
+            return _Answer(key=key, digests=tuple(digests), packed=packed)
+    return _Answer(readings=tuple(readings))
+
+
+def _key(run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
+    """Return the key of a run: what its devices and files are called and shown as, and what the files hold."""
+    said = [
+        (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *held)
+        for bundle, held in zip(run.bundles, digests, strict=True)
+    ]
+    return run.store.key("readings", *(ascii(one).encode() for one in said))
+
+
+def _readings(run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
+    """Return the readings of a run; what is kept and cannot be made out is read again."""
+    if answer.readings is not None:
+        return answer.readings
+    packed = run.store.get(answer.key or "") if answer.packed is None else answer.packed
+    try:
+        if packed is not None:
+            return tuple(_with_sources(run, answer.digests, *_TABLE.unpack(packed, _FORM)))
+    except (Unreadable, TypeError, ValueError, LookupError):
+        run.store.drop(answer.key or "")
+    return tuple(map(read_bundle, run.bundles))
+
+
+def _with_sources(
+    run: _Run, digests: tuple[tuple[str, ...], ...], readings: Sequence[DeviceReading], used: Sequence[tuple[int, ...]]
+) -> Iterator[DeviceReading]:
+    for bundle, held, reading, indices in zip(run.bundles, digests, readings, used, strict=True):
+        platforms.reader(reading.device.platform)  # KeyError where there is none
+        sources = [
+            Source(name=name, display=text.display, path=text.path, digest=digest, root=text.root)
+            for (name, text), digest in zip(bundle.files, held, strict=True)
+        ]
+        yield replace(reading, sources=tuple(sources[index] for index in indices))

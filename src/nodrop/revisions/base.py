@@ -1,0 +1,55 @@
+"""What a change is held against, as it is named: a folder, or a revision of git."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.revisions.asking import REVISION_HINT
+from nodrop.revisions.folder import of_folder
+from nodrop.revisions.git import open_repository
+from nodrop.revisions.state import Former
+from nodrop.revisions.tree import of_revision
+from nodrop.syntax.places import on_one_line
+
+_PART_BYTES = 255
+_NAME_BYTES = 4095
+"""What names of files have at most on Linux (NAME_MAX, PATH_MAX), and so branches and tags."""
+
+
+@contextmanager
+def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[Former, str]]:
+    """Give the state that a base names, and its name: of a revision, where HEAD left it unless it is to be `exact`.
+
+    A folder begins with `/` or `.`, ends with `/`, or has a part that begins with `.`, as no branch has. It stands for
+    the working directory. Anything else is a revision in the repository of the working directory, even if a folder has
+    that name: a change could bring along a folder for a branch that was not fetched. InputProblems where there is no
+    such base, or it cannot be a former state of the paths.
+    """
+    _refuse_impossible(base)
+    if base.startswith((".", "/")) or base.endswith("/") or "/." in base:
+        yield of_folder(Path(base), paths), base
+        return
+    try:
+        repository = open_repository(paths)
+        commit = repository.base(base, exact=exact)
+    except InputProblems as error:
+        if not Path(base).is_dir():
+            raise
+        raise InputProblems(replace(problem, hint=f"`{base}/` is the folder") for problem in error.problems) from None
+    with of_revision(repository, commit) as former:
+        yield former, commit[:12] if commit.startswith(base) else f"{base} ({commit[:12]})"
+
+
+def _refuse_impossible(base: str) -> None:
+    """Raise InputProblems where no revision and no folder can be called so."""
+    if not base:
+        raise InputProblems([Problem(path='--base ""', found="an empty base", hint=REVISION_HINT)])
+    named_path = f"--base {on_one_line(base)}"
+    if any(ord(one) < ord(" ") or ord(one) == 127 for one in base):
+        raise InputProblems([Problem(path=named_path, found="a control character in the base", hint=REVISION_HINT)])
+    sizes = [len(part.encode("utf-8", "surrogateescape")) for part in (base, *base.split("/"))]
+    if sizes[0] > _NAME_BYTES or max(sizes[1:]) > _PART_BYTES:
+        expected = f"at most {_PART_BYTES} bytes between slashes, and {_NAME_BYTES:,} in all"
+        raise InputProblems([Problem(path=named_path, found=f"a name of {len(base):,} characters", expected=expected)])

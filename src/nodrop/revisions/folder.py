@@ -1,0 +1,143 @@
+"""What lies in another folder as a former state: that folder stands for the working directory."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.inputs import Disk, Entry, Text
+from nodrop.paths import reason
+from nodrop.revisions.asking import REVISION_HINT
+from nodrop.revisions.state import Former
+from nodrop.syntax.root import LeadsOut, Root
+
+
+class _Folder(Former):
+    """The files of a folder, read where they lie, and shown as if they lay in the working directory."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(Path(os.path.realpath(".")))
+        self._folder, self._disk = folder, Disk()
+        self._root = Root(os.path.abspath(folder), str(folder))  # noqa: PTH100 -- links to it are the user's own
+        self._now: dict[str, bool] = {}
+        """Of which files the bytes are those that lie at the same path now."""
+
+    def there(self, path: Path | str) -> Path | None:
+        """Return where a path is in the folder.
+
+        None where it is not below the working directory, or a link leads out of the folder, which is a problem.
+        """
+        key = self.key(path)
+        if key is None:
+            return None
+        folder = self._folder / key
+        try:
+            self._root.status(folder)
+        except LeadsOut:
+            problem = Problem(path=str(path), found=f"a link that leads out of {self._folder}, so it is not followed")
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return None
+        except (OSError, ValueError):
+            pass  # as is told when it is read
+        return folder
+
+    def is_now(self, text: Text) -> bool:
+        """Whether a text of this state has the bytes that lie there now."""
+        return self._is_now(Path(text.display))
+
+    def _is_now(self, path: Path) -> bool:
+        there = self.there(path)
+        if there is None:
+            return False
+        if str(path) not in self._now:
+            self._now[str(path)] = _alike(self.text_of(there), super().text(path))
+        return self._now[str(path)]
+
+    def is_folder(self, path: Path) -> bool:
+        """Whether a path led to a folder."""
+        there = self.there(path)
+        return there is not None and self._disk.is_folder(there)
+
+    def is_file(self, path: Path) -> bool:
+        """Whether a path led to a file, or is a link that leads out of the folder, behind which there may be one."""
+        there = self.there(path)
+        if there is None:
+            return self.key(path) is not None
+        return self._disk.is_file(there)
+
+    def entries(self, folder: Path) -> list[Entry]:
+        """Return what a folder held, by name; OSError where it cannot be read."""
+        path = self.there(folder)
+        return [] if path is None else self._disk.entries(path)
+
+    def head(self, path: Path) -> bytes:
+        """Return the first bytes that a file had."""
+        there = self.there(path)
+        return b"" if there is None else self._disk.head(there)
+
+    def text(self, path: Path, display: str | None = None) -> Text:
+        """Return a file as a text to be read, shown by the path that it has now."""
+        shown = str(path) if display is None else display
+        there = self.there(path)
+        if there is None:
+            return Text(display=shown)
+        return super().text(path, shown) if self._is_now(path) else self.text_of(there, shown)
+
+    def text_of(self, path: Path, display: str = "") -> Text:
+        """Return a file of the folder as a text, out of which no link leads."""
+        return Text(display=display or str(path), path=path, root=self._root)
+
+
+def of_folder(folder: Path, paths: Sequence[str]) -> Former:
+    """Return what lies in a folder, as if the working directory were that.
+
+    InputProblems where it is the working directory or one above, where a path lies elsewhere, and where the folder has
+    files but none of the paths that there are now: it stands for another folder, then. An empty one says that nothing
+    was there.
+    """
+    named_path = f"--base {folder}"
+    try:
+        empty = not any(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputProblems([Problem(path=named_path, found="no such folder", hint=REVISION_HINT)]) from None
+    except OSError as error:
+        raise InputProblems([Problem(path=named_path, found=reason(error))]) from None
+    if _holds_working_directory(folder):
+        found = "the working directory lies in it, with the files of now"
+        found = "that is the working directory, with the files of now" if folder.samefile(".") else found
+        hint = "give a revision, such as origin/main, or another folder, with the files as they were"
+        raise InputProblems([Problem(path=named_path, found=found, hint=hint)])
+    former, disk = _Folder(folder), Disk()
+    outside = [path for path in paths if former.key(path) is None]
+    if outside:
+        found = f"not below the working directory, which {folder} stands for"
+        hint = "run it in the folder that the base is a former state of"
+        raise InputProblems([Problem(path=path, found=found, hint=hint) for path in outside])
+    there = [path for path in paths if disk.fault(path) is None]
+    if there and not empty and all(former.fault(path) is not None for path in paths):
+        raise InputProblems([_unlike(named_path, folder, former.key(path) or "", path) for path in there])
+    return former
+
+
+def _unlike(named_path: str, folder: Path, key: str, path: str) -> Problem:
+    hint = f"expected {folder / key}: the folder stands for the working directory"
+    above = next(
+        (parent for parent in folder.parents if (parent / key).exists() and not _holds_working_directory(parent)), None
+    )
+    hint += f"; did you mean --base {above}/?" if above is not None else ""
+    return Problem(path=named_path, found=f"{path} is not in it", hint=hint)
+
+
+def _holds_working_directory(folder: Path) -> bool:
+    path = Path.cwd()
+    return any(folder.samefile(parent) for parent in (path, *path.parents))
+
+
+def _alike(text: Text, other_text: Text) -> bool:
+    """Whether two files have the same bytes."""
+    try:
+        with text.open_stream() as (first, size), other_text.open_stream() as (second, other_size):
+            return size == other_size and first.read() == second.read()
+    except InputProblems:
+        return False

@@ -1,0 +1,206 @@
+"""Git, asked and never told: which commit a revision names, and what the index notes of files."""
+
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.model.types import nearest
+from nodrop.revisions.asking import REVISION_HINT, Place
+from nodrop.revisions.location import locate, locate_submodule
+from nodrop.revisions.objects import Blob
+
+DEEPER = (
+    "fetch the history: `git fetch --unshallow` (GitHub Actions: actions/checkout with `fetch-depth: 0`; GitLab: the"
+    " variable `GIT_DEPTH: 0`)"
+)
+_SEARCH = re.compile(r":/|.*\^\{/", re.DOTALL)
+"""A revision that searches messages of commits, which those who write the change under check may write too."""
+
+_SUFFIX = re.compile(r"[~^@:]")
+"""What ends the name of a ref in a revision; where a name holds `@`, only its beginning is compared."""
+_KINDS = ("tags", "heads", "remotes")
+"""Where git looks for a name, in this order (gitrevisions(7))."""
+
+
+class Stamp(NamedTuple):
+    """What git's index noted of a file when its content was that of a blob."""
+
+    oid: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    def fits(self, path: Path) -> bool:
+        """Whether a file has not been written since; the index keeps 32 bits of each number."""
+        try:
+            status = path.lstat()
+        except OSError:
+            return False
+        found = (status.st_size & _BITS, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & _BITS)
+        return stat.S_ISREG(status.st_mode) and found == self[1:]
+
+
+_BITS = 0xFFFFFFFF
+_ROW = re.compile(
+    rb"([0-7]{6}) ([0-9a-f]{40,64}) [0-3]\t([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n"
+    rb"  dev: \d+\tino: (\d+)\n  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n"
+)
+"""A row of `git ls-files --stage --debug`; one that is written in another way tells nothing, and the file is read."""
+_SUBMODULE = b"160000 "
+_FILES = (b"100644", b"100755")
+_ATTRIBUTES = b".gitattributes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A repository with a work tree."""
+
+    place: Place
+
+    @property
+    def top(self) -> Path:
+        """The work tree, without links in its path."""
+        return self.place.top
+
+    def ask(self, *words: str) -> bytes:
+        """Return what a command prints; InputProblems has the first line of what it says against it."""
+        return self.place.git_client().ask(*words)
+
+    def commit(self, revision: str) -> str:
+        """Return the commit that a revision names; InputProblems where there is none, with the nearest branch."""
+        if _SEARCH.match(revision):
+            found, hint = (
+                "a search in messages of commits, which a change can bring along",
+                "name a branch, tag or commit",
+            )
+            raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+        if revision.startswith("^"):
+            raise InputProblems([Problem(path=f"--base {revision}", found="no such revision", hint=REVISION_HINT)])
+        self._require_one_meaning(revision)
+        try:
+            return self._commit(revision)
+        except InputProblems:
+            pass
+        names = self.ask("for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
+        found, hint = "no such revision", self._hint(revision, names)
+        if revision in names:
+            found, hint = (
+                "git cannot read the commit that it names",
+                "the repository is damaged or forged: clone it anew",
+            )
+        raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+
+    def _commit(self, revision: str) -> str:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        return self.ask(*words).decode().strip()
+
+    def _require_one_meaning(self, revision: str) -> None:
+        """Refuse a name of several refs with different commits: git prefers a tag, which more people may push."""
+        name = _SUFFIX.split(revision, maxsplit=1)[0]
+        meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _KINDS), f"refs/remotes/{name}/HEAD"]
+        words = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
+        found = {ref: self._commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
+        if len(set(found.values())) > 1:
+            said = f"a name of {len(found)} refs with different commits: {', '.join(found)}"
+            hint = f"write the whole name: --base {next(reversed(found))}"
+            raise InputProblems([Problem(path=f"--base {revision}", found=said, hint=hint)])
+
+    def _hint(self, revision: str, names: Sequence[str]) -> str:
+        shallow = self._is_shallow()
+        if not names and not shallow:
+            return f"the repository has no commits yet; {REVISION_HINT}"
+        remote, slash, branch = revision.partition("/")
+        fetch = f"`git fetch {remote} {branch}` brings a branch that is not here" if slash else ""
+        if shallow and not slash:
+            fetch = f"the clone is shallow: {DEEPER}"
+        return "; ".join(one for one in (nearest(revision, names), fetch) if one)
+
+    def base(self, revision: str, *, exact: bool) -> str:
+        """Return the commit to compare with: where HEAD left a revision, or that itself if it is to be `exact`."""
+        commit = self.commit(revision)
+        if exact:
+            return commit
+        try:
+            head = self.commit("HEAD")
+        except InputProblems:
+            found, hint = (
+                "HEAD has no commits yet, so it has left no other branch",
+                "--exact compares with the revision",
+            )
+            raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)]) from None
+        try:
+            return self.ask("merge-base", commit, head).decode().split()[0]
+        except (InputProblems, IndexError):
+            pass
+        shallow = self._is_shallow()
+        exactly = "compare with the revision itself: --exact"
+        found = "no commit that it and HEAD have in common"
+        found += "; the clone is shallow" if shallow else ""
+        hint = f"{DEEPER}, or {exactly}" if shallow else f"the histories are not related: {exactly}"
+        raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+
+    def _is_shallow(self) -> bool:
+        return self.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
+
+    def stamps(self, files: Mapping[bytes, Blob]) -> dict[bytes, Stamp]:
+        """Return what the index notes of files, but for those that may have been written after it was.
+
+        None counts where a .gitattributes is not that of the former `files`: what lies there then was perhaps written
+        in another encoding, or with other line ends, from the blob that the index names.
+        """
+        try:
+            written = (self.place.git_dir / "index").stat().st_mtime_ns
+            rows = self.ask("ls-files", "--stage", "--debug", "-z")
+        except (InputProblems, OSError):
+            return {}
+        stamp = {}
+        attributes = {path: blob.oid for path, blob in files.items() if _is_attributes(path)}
+        for mode, oid, path, *numbers in _ROW.findall(rows):
+            if _is_attributes(path) and attributes.pop(path, "") != oid.decode():
+                return {}
+            changed_s, changed_ns, modified_s, modified_ns, inode, size = map(int, numbers)
+            modified = modified_s * 10**9 + modified_ns
+            if modified < written and mode in _FILES:
+                stamp[path] = Stamp(oid.decode(), size, modified, changed_s * 10**9 + changed_ns, inode)
+        return {} if attributes else stamp
+
+    def submodules(self) -> frozenset[Path]:
+        """Return the folders of the index that stand for other repositories, checked out or not."""
+        rows = self.ask("ls-files", "--stage", "-z").split(b"\0")
+        links = (row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE))
+        return frozenset(self.top / os.fsdecode(path) for path in links)
+
+    def left_out(self) -> frozenset[bytes]:
+        """Return the files of the index that a sparse checkout leaves out, and that do not lie there nonetheless."""
+        rows = self.ask("ls-files", "-t", "-z").split(b"\0")
+        marked = (row[2:] for row in rows if row.startswith(b"S "))
+        return frozenset(path for path in marked if not os.path.lexists(self.top / os.fsdecode(path)))
+
+
+def _is_attributes(path: bytes) -> bool:
+    return path == _ATTRIBUTES or path.endswith(b"/" + _ATTRIBUTES)
+
+
+def open_repository(paths: Sequence[str]) -> Repository:
+    """Return the repository of the working directory; InputProblems where there is none, or a path is not in it."""
+    return Repository(place=locate(paths))
+
+
+def submodules_here() -> frozenset[Path] | None:
+    """Return the submodules of the repository of the working directory; None where git does not say."""
+    try:
+        return open_repository([]).submodules()
+    except InputProblems:
+        return None
+
+
+def submodule(outer: Repository, folder: Path) -> Repository | None:
+    """Return the repository of a submodule that is checked out there; None where it is not."""
+    place = locate_submodule(outer.place, folder)
+    return None if place is None else Repository(place=place)

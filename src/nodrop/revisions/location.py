@@ -1,0 +1,179 @@
+"""Find the repository that `nodrop check` asks, in Python and from the working directory upwards.
+
+Git itself looks from a folder upwards and takes a bare repository for one, even if it is committed as ordinary files.
+nodrop takes a folder called `.git`, or the git directory that a file called `.git` names: no commit can hold either
+name. What is found is passed to git by name, so that git looks for nothing.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.paths import reason
+from nodrop.revisions.asking import REVISION_HINT, Asked, Place
+
+_POINTER_BYTES = 10_000
+"""What a file called `.git` has at most: one path."""
+
+
+def locate(paths: Sequence[str]) -> Place:
+    """Return the git directory and the work tree of the working directory, or those that GIT_DIR names.
+
+    InputProblems where there is none, git does not trust its owner, it has no work tree, or a path, or what its links
+    lead to, is not in the work tree.
+    """
+    here = Path(os.path.realpath("."))
+    given = os.environ.get("GIT_DIR")
+    place = _resolve_place(here, given) if given else _discover_place(here)
+    wrong = [problem for path in paths if (problem := _elsewhere(path, place)) is not None]
+    if wrong:
+        raise InputProblems(wrong)
+    return place
+
+
+def locate_submodule(outer: Place, folder: Path) -> Place | None:
+    """Return where a submodule is that is checked out in a folder of a work tree; None where none is.
+
+    Its git directory must lie where `git submodule` puts it: below `modules` in the git directory of the outer
+    repository, which is trusted. InputProblems where it lies elsewhere.
+    """
+    git_dir = _git_dir(folder / ".git") if os.path.realpath(folder) == str(folder) else None
+    if git_dir is None:
+        return None
+    parts = git_dir.relative_to(outer.common).parts if git_dir.is_relative_to(outer.common) else ()
+    if parts[:1] == ("worktrees",):
+        parts = parts[2:]
+    if parts[:1] != ("modules",):
+        found = "the git directory of the submodule is not below that of the repository, so it is not asked"
+        raise InputProblems([Problem(path=str(folder), found=found, hint="`git submodule absorbgitdirs` moves it")])
+    return Place(top=folder, git_dir=git_dir, common=_common(git_dir))
+
+
+def _discover_place(path: Path) -> Place:
+    for top in _upwards(path):
+        git_dir = _git_dir(top / ".git")
+        if git_dir is not None:
+            _refuse_inside(git_dir, top)
+            _refuse_untrusted(git_dir, top)
+            return Place(top=top, git_dir=git_dir, common=_common(git_dir))
+    with suppress(OSError):
+        if _is_git_dir(path):
+            raise InputProblems([_bare(path)])
+    raise InputProblems([Problem(path=str(path), found="in no git repository", hint=REVISION_HINT)])
+
+
+def _resolve_place(path: Path, given: str) -> Place:
+    """Return the place that GIT_DIR names, and GIT_WORK_TREE; both are relative to the working directory."""
+    git_dir = _git_dir(path / given)
+    if git_dir is None:
+        raise InputProblems([Problem(path=f"GIT_DIR={given}", found="no git directory", hint=REVISION_HINT)])
+    tree = os.environ.get("GIT_WORK_TREE")
+    if not tree:
+        asked = Asked(cwd=path, options=(f"--git-dir={git_dir}",))
+        if asked.line("rev-parse", "--is-bare-repository") == "true":
+            raise InputProblems([_bare(git_dir)])
+        tree = asked.line("rev-parse", "--show-toplevel")
+    top = Path(os.path.realpath(path / tree))
+    if not top.is_dir():
+        raise InputProblems([Problem(path=f"GIT_WORK_TREE={tree}", found="no such folder")])
+    return Place(top=top, git_dir=git_dir, common=_common(git_dir))
+
+
+def _upwards(path: Path) -> Iterator[Path]:
+    """Yield a folder and those above it that are below what GIT_CEILING_DIRECTORIES names."""
+    named = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
+    ceilings = {os.path.realpath(one) for one in named if one}
+    yield path
+    for above in path.parents:
+        if str(above) in ceilings:
+            return
+        yield above
+
+
+def _git_dir(named_path: Path) -> Path | None:
+    """Return the git directory that a folder is or a file names (`gitdir: PATH`), without links; None if neither."""
+    try:
+        if named_path.is_dir():
+            return Path(os.path.realpath(named_path)) if _is_git_dir(named_path) else None
+        if not named_path.is_file():
+            return None
+        with named_path.open("rb") as file:
+            raw = file.read(_POINTER_BYTES)
+        key, _, path = raw.rstrip(b"\r\n").partition(b": ")
+        to = Path(os.path.realpath(named_path.parent / os.fsdecode(path)))
+        is_one = key == b"gitdir" and path != b"" and _is_git_dir(to)
+    except (OSError, ValueError) as error:
+        raise InputProblems([Problem(path=str(named_path), found=reason(error))]) from None
+    if not is_one:
+        found = "a file that names no git directory"
+        raise InputProblems([Problem(path=str(named_path), found=found, expected="`gitdir: ` and the path of one")])
+    return to
+
+
+def _is_git_dir(folder: Path) -> bool:
+    """Whether a folder is a git directory, of a repository or of a linked work tree; OSError if it is unreadable."""
+    whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    return (whole or (folder / "commondir").is_file()) and os.path.lexists(folder / "HEAD")
+
+
+def _common(git_dir: Path) -> Path:
+    """Return the git directory that holds the objects: another one for a linked work tree."""
+    try:
+        return Path(os.path.realpath(git_dir / os.fsdecode((git_dir / "commondir").read_bytes().rstrip(b"\r\n"))))
+    except OSError:
+        return git_dir
+
+
+def _refuse_inside(git_dir: Path, top: Path) -> None:
+    """Raise InputProblems if a git directory is among the files of a work tree, where a commit can put it.
+
+    What is below a folder `.git` is not, nor what a file `.git` of a work tree further up names itself.
+    """
+    for folder in (top, *top.parents):
+        if not git_dir.is_relative_to(folder) or ".git" in git_dir.relative_to(folder).parts:
+            continue
+        own_path = None if folder == top else _named_above(folder)
+        if folder == top or (own_path is not None and not git_dir.is_relative_to(own_path)):
+            found = f"its git directory {git_dir} lies among the files of the work tree {folder}, so it is not asked"
+            raise InputProblems([Problem(path=str(top / ".git"), found=found)])
+
+
+def _named_above(folder: Path) -> Path | None:
+    try:
+        return _git_dir(folder / ".git")
+    except InputProblems:
+        return None
+
+
+def _refuse_untrusted(git_dir: Path, top: Path) -> None:
+    """Have git say by its own rules (safe.directory) whether it reads the repository of that work tree."""
+    words = ("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--absolute-git-dir")
+    bare, inside, prefix, named = Asked(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
+    if bare == "true":
+        raise InputProblems([_bare(git_dir)])
+    if inside != "true" or prefix:
+        found, hint = "its configuration has another work tree (core.worktree)", "set GIT_DIR and GIT_WORK_TREE"
+        raise InputProblems([Problem(path=str(git_dir), found=found, hint=hint)])
+    if os.path.realpath(named.removesuffix("\n")) != str(git_dir):
+        raise InputProblems([Problem(path=str(top), found=f"git takes {named.strip()} for its repository")])
+
+
+def _elsewhere(path: str, place: Place) -> Problem | None:
+    """Return why a path is not answered by the repository; None if it lies in the work tree."""
+    try:
+        real = Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return None  # it leads nowhere, which is told where it is looked for
+    of_git = place.git_dir.is_relative_to(place.top) and real.is_relative_to(place.git_dir)
+    if real.is_relative_to(place.top) and not of_git:
+        return None
+    where = "is in its git directory" if of_git else "is not in it"
+    found = f"leads to {real}, and that {where}: the work tree of the working directory is {place.top}"
+    return Problem(path=path, found=found, hint="run it in the repository that the base is a revision of")
+
+
+def _bare(at: Path) -> Problem:
+    found, hint = "a bare repository, which has no files to check", "run in a work tree: `git worktree add`"
+    return Problem(path=str(at), found=found, hint=hint)

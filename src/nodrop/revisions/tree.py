@@ -1,0 +1,258 @@
+"""The tree of a commit as a former state.
+
+A file that has changed is put into a scratch folder when somebody asks for it, and shown under the path that it had.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.inputs import Entry, Text
+from nodrop.revisions.git import Repository, Stamp, submodule
+from nodrop.revisions.objects import Blob, Forged, Objects, object_name, open_objects
+from nodrop.revisions.state import Former
+from nodrop.syntax.places import regular
+
+_HOPS = 16
+"""How many links are followed."""
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """A blob of a repository, which may be a submodule."""
+
+    blob: Blob
+    objects: Objects
+    stamp: Stamp | None = None
+
+    def is_at(self, path: Path) -> bool:
+        """Whether its content lies there now."""
+        if self.stamp is not None and self.stamp.fits(path):
+            return self.stamp.oid == self.blob.oid
+        return _oid(path, len(self.blob.oid)) == self.blob.oid
+
+
+class _Outside(NamedTuple):
+    """A link that leads out of the tree."""
+
+    link: str
+    target: str
+
+
+class _Tree(Former):
+    """The files of a commit; those of submodules are among them."""
+
+    def __init__(self, top: Path, files: Mapping[str, _Held], scratch: Path, left_out: frozenset[str]) -> None:
+        """`files` go by path from `top`, which has no links in its own."""
+        super().__init__(top, left_out)
+        self._files, self._scratch = files, scratch
+        self._known: dict[str, Path | None] = {}
+        self._now: set[str] = set()
+        """Of which files of that state the content lies at the same path now."""
+        self._plain: dict[str, bool] = {}
+        """Whether the path of a folder has no links now."""
+        self._below: dict[str, dict[str, bool]] = {"": {}}
+        for path in files:
+            self._enter(path)
+
+    def _enter(self, path: str) -> None:
+        folder, _, name = path.rpartition("/")
+        is_folder = False
+        while True:
+            known = self._below.setdefault(folder, {})
+            if name in known or not name:
+                return
+            known[name] = is_folder
+            if not folder:
+                return
+            folder, _, name = folder.rpartition("/")
+            is_folder = True
+
+    def is_now(self, text: Text) -> bool:
+        """Whether a text of this state is the very file that lies there now."""
+        self._path(text.display)
+        return self.key(text.display) in self._now
+
+    def is_folder(self, path: Path) -> bool:
+        """Whether a path led to a folder."""
+        key = self.key(path)
+        return key is not None and self._there(key, str(path)) in self._below
+
+    def is_file(self, path: Path) -> bool:
+        """Whether a path led to a file, or is a link that led out of the tree, behind which there may have been one."""
+        key = self.key(path)
+        if key is None:
+            return False
+        there = self._there(key, str(path))
+        return key in self._files if there is None else there in self._files
+
+    def entries(self, folder: Path) -> list[Entry]:
+        """Return what a folder held, by name."""
+        key = self._resolve_links(self.key(folder) or "")
+        if not isinstance(key, str):
+            return []
+        found_entries = []
+        for name, is_folder in sorted(self._below.get(key, {}).items()):
+            own_name = f"{key}/{name}" if key else name
+            leads = not is_folder and self._resolve_links(own_name) in self._below
+            found_entries.append(Entry(name, "folder" if is_folder else "link" if leads else "file"))
+        return found_entries
+
+    def head(self, path: Path) -> bytes:
+        """Return the first bytes that a file had."""
+        there = self._path(path)
+        return b"" if there is None else super().head(there)
+
+    def text(self, path: Path, display: str | None = None) -> Text:
+        """Return a file as a text to be read, shown by the path that it had."""
+        shown = str(path) if display is None else display
+        there = self._path(path)
+        return Text(display=shown) if there is None else super().text(there, shown)
+
+    def _there(self, key: str, display: str) -> str | None:
+        """Follow links; None where one leads out of the tree, which is a problem of what messages call `display`."""
+        target = self._resolve_links(key)
+        if isinstance(target, str):
+            return target
+        found = f"a link that leads out of the repository ({target.link} -> {target.target}), so it is not followed"
+        problem = Problem(path=display, found=found)
+        if problem not in self.problems:
+            self.problems.append(problem)
+        return None
+
+    def _resolve_links(self, key: str) -> "str | _Outside":
+        """Follow links, also those among the folders above."""
+        for _ in range(_HOPS):
+            at = self._link_in(key)
+            file = self._files.get(at)
+            if file is None:
+                return key
+            target = os.fsdecode(file.objects.content(file.blob, at))
+            leads = Path(os.path.normpath(self._top / Path(at).parent / target), *key[len(at) :].split("/"))
+            if not leads.is_relative_to(self._top):
+                return _Outside(at, target)
+            key = "/".join(leads.relative_to(self._top).parts)
+        return key
+
+    def _link_in(self, key: str) -> str:
+        """Return the first part of a path that is a link; "" where none is."""
+        file = self._files.get(key)
+        if key in self._below or (file is not None and not file.blob.is_link):
+            return ""
+        parts = key.split("/")
+        for number in range(1, len(parts) + 1):
+            held = self._files.get(prefix := "/".join(parts[:number]))
+            if held is not None and held.blob.is_link:
+                return prefix
+        return ""
+
+    def _path(self, path: Path | str) -> Path | None:
+        """Return where the content is that a file had; None where that is not to be had, which is a problem."""
+        key = self.key(path)
+        if key is None:
+            return None
+        if key not in self._known:
+            there = self._there(key, str(path))
+            found_path = None if there is None else self._extract_file(there, str(path))
+            if (
+                there is not None
+                and found_path == self._top / there
+                and (there == key or os.path.realpath(path) == str(found_path))
+            ):
+                found_path = Path(path)
+                self._now.add(key)
+            self._known[key] = found_path
+        return self._known[key]
+
+    def _extract_file(self, key: str, display: str) -> Path | None:
+        file = self._files.get(key)
+        if file is None:
+            return None
+        path = self._top / key
+        if self._has_no_links(key.rpartition("/")[0]) and file.is_at(path):
+            return path
+        scratch = self._scratch / file.blob.oid
+        if not scratch.exists():
+            try:
+                raw = file.objects.content(file.blob, display)
+            except Forged:
+                raise
+            except InputProblems as error:
+                self.problems.extend(error.problems)
+                return None
+            if raw.startswith(_POINTER):
+                found, hint = (
+                    "what stood there is with Git LFS",
+                    "--base takes a folder with the files as they were, too",
+                )
+                self.problems.append(Problem(path=display, found=found, hint=hint))
+                return None
+            scratch.write_bytes(raw)
+        return scratch
+
+    def _has_no_links(self, folder: str) -> bool:
+        if folder not in self._plain:
+            path = str(self._top / folder)
+            self._plain[folder] = os.path.realpath(path) == path
+        return self._plain[folder]
+
+
+def _oid(path: Path, digits: int) -> str:
+    """Return the name that git would give the content of a file, by SHA-1 or SHA-256; "" where it is no file."""
+    try:
+        with regular(path, str(path)) as (file, _):
+            if path.is_symlink():
+                return ""
+            raw = file.read()
+    except InputProblems:
+        return ""
+    return object_name("blob", raw, digits)
+
+
+@contextmanager
+def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
+    """Give the tree of a commit; what is taken out of it is gone with the context."""
+    with ExitStack() as open_ones, TemporaryDirectory(prefix="nodrop-") as scratch:
+        files: dict[str, _Held] = {}
+        left_out: set[str] = set()
+        problems: list[Problem] = []
+        pending = [("", repository, commit)]
+        while pending:
+            prefix, at, one = pending.pop()
+            objects = open_ones.enter_context(open_objects(at.place.git_client()))
+            tree = objects.files(one)
+            stamps, sparse = at.stamps(tree), at.left_out()
+            for raw, blob in tree.items():
+                path = prefix + os.fsdecode(raw)
+                if raw in sparse:
+                    left_out.add(path)
+                elif not blob.is_submodule:
+                    files[path] = _Held(blob=blob, objects=objects, stamp=stamps.get(raw))
+                else:
+                    try:
+                        inner = submodule(at, repository.top / path)
+                    except InputProblems as error:
+                        problems += (replace(problem, path=path) for problem in error.problems)
+                        continue
+                    if inner is None:
+                        continue
+                    try:
+                        inner.commit(blob.oid)
+                    except InputProblems:
+                        problems.append(_missing(path, blob.oid))
+                    else:
+                        pending.append((f"{path}/", inner, blob.oid))
+        former = _Tree(repository.top, files, Path(scratch), frozenset(left_out))
+        former.problems += problems
+        yield former
+
+
+def _missing(path: str, oid: str) -> Problem:
+    found = f"the submodule does not have the commit that it was at ({oid[:12]})"
+    return Problem(path=path, found=found, hint=f"`git -C {path} fetch origin {oid}` brings it")

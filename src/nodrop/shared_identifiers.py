@@ -1,0 +1,213 @@
+"""Findings over all fabrics of a command: what several fabrics have in common and must not, or may.
+
+Each fabric is checked by itself first. Of each, its outcome keeps the identifiers (`model/identifiers.py`). Only
+fabrics with an identifier in common are read again, and checked by the rules that compare fabrics
+(`Rule.beside`, `analyses/_beside.py`); so a set without anything in common costs a comparison of names and numbers.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from nodrop import platforms
+from nodrop.accepted_findings import overlay_lines
+from nodrop.analyses._beside import KEPT, OTHER, Beside
+from nodrop.engine.finding import Finding, Located, Related
+from nodrop.engine.rule import Rule
+from nodrop.engine.verdicts import severity_of
+from nodrop.judging import Settings, run_rules
+from nodrop.locate import locate
+from nodrop.model.identifiers import Identifiers, Sharing, same_fabric, sharing
+from nodrop.model.index import Index
+from nodrop.model.reading import Reading
+from nodrop.model.subject import Subject
+from nodrop.report.merged import work_of_all
+from nodrop.report.outcome import Outcome, heads, openable
+
+_HELD = 4
+"""How many fabrics are held in memory at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One fabric of a command: where its files lie, what it may not share, and how to read it."""
+
+    name: str
+    identifiers: Identifiers
+    read: Callable[[], Reading]
+    an_intent: bool = False
+
+
+def with_others(
+    outcomes: Sequence[Outcome],
+    reads: Sequence[Callable[[], Reading]],
+    rules: Callable[[], Sequence[Rule]],
+    settings: Settings,
+    *,
+    one_site: bool,
+) -> list[Outcome]:
+    """Return the outcomes of all fabrics of a command, with findings about what they have in common.
+
+    `reads` reads each fabric again, and `rules` loads the rules, of which those that compare fabrics count; both are
+    called only where fabrics have something in common. A fabric without identifiers, such as one that cannot be read,
+    is compared with none.
+    """
+    new_outcomes = list(outcomes)
+    members = {
+        at: Member(name=outcome.name, identifiers=outcome.identifiers, read=read, an_intent=outcome.an_intent)
+        for at, (outcome, read) in enumerate(zip(outcomes, reads, strict=True))
+        if outcome.identifiers is not None
+    }
+    fabrics = compare_fabrics(list(members.values()), rules, settings, one_site=one_site)
+    for at, further_fabric in zip(members, fabrics, strict=True):
+        if further_fabric is not None:
+            new_outcomes[at] = _with(new_outcomes[at], further_fabric)
+    return new_outcomes
+
+
+def compare_fabrics(
+    members: Sequence[Member], rules: Callable[[], Sequence[Rule]], settings: Settings, *, one_site: bool
+) -> list[Outcome | None]:
+    """Return for each fabric what the rules that compare fabrics find in it; None where there is nothing to compare."""
+    outcomes: list[Outcome | None] = [None] * len(members)
+    chosen = list(_single(members))
+    if len(chosen) < 2:
+        return outcomes
+    shared = sharing([members[at].identifiers for at in chosen], one_site=one_site)
+    if not shared.pairs:
+        return outcomes
+    severity = settings.config.severity
+    comparing = [rule for rule in rules() if rule.beside and severity_of(rule, severity) != "off"]
+    if not comparing:
+        return outcomes
+    shelf = _Shelf([members[at] for at in chosen])
+    for later in shared.pairs:
+        reading = shelf.reading(later)
+        index = Index(reading.fabric)
+        index.kept[KEPT] = tuple(shelf.earlier_fabrics(later, shared, one_site=one_site))
+        outcomes[chosen[later]] = run_rules(reading, comparing, settings, index=index)
+    _place(outcomes, shelf, settings)
+    return outcomes
+
+
+def _single(members: Sequence[Member]) -> Iterable[int]:
+    """Yield each fabric of which no earlier one is another state."""
+    kept: list[int] = []
+    for at, member in enumerate(members):
+        of_name = (members[other] for other in kept)
+        states = (
+            same_fabric(
+                member.identifiers, other_member.identifiers, an_intent=member.an_intent != other_member.an_intent
+            )
+            for other_member in of_name
+        )
+        if not any(states):
+            kept.append(at)
+    return kept
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """Fabrics that are read again, a few of which are held."""
+
+    members: Sequence[Member]
+    _held: dict[int, Reading] = field(default_factory=dict)
+
+    def reading(self, at: int) -> Reading:
+        """Return a fabric, read again unless it is still held."""
+        reading = self._held.pop(at, None) or self.members[at].read()
+        self._held[at] = reading
+        if len(self._held) > _HELD:
+            del self._held[next(iter(self._held))]
+        return reading
+
+    def earlier_fabrics(self, later: int, shared: Sharing, *, one_site: bool) -> Iterable[Beside]:
+        """Yield the earlier fabrics that have something in common with a later one."""
+        names = self.names
+        for earlier in shared.pairs[later]:
+            yield Beside(
+                name=names[earlier],
+                index=Index(self.reading(earlier).fabric),
+                one_site=one_site,
+                joined=shared.joined[earlier] == shared.joined[later],
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """What messages call each fabric: the name that it states, else where its files lie."""
+        called = Counter(member.identifiers.fabric for member in self.members)
+        return [
+            member.identifiers.fabric
+            if member.identifiers.fabric and called[member.identifiers.fabric] == 1
+            else member.name
+            for member in self.members
+        ]
+
+
+def _place(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
+    """Fill in where the parts of other fabrics stand: of all findings, or of those that a short report shows."""
+    every = [one for new_outcome in outcomes if new_outcome is not None for one in new_outcome.every]
+    shown = every if settings.whole else heads(one for one in every if not one.hidden)
+    wanted: dict[str, dict[Subject, Finding]] = {}
+    for finding in shown:
+        for related in finding.related:
+            if related.subject[0] == OTHER:
+                wanted.setdefault(related.subject[1], {})[related.subject] = finding
+    places: dict[Subject, Located] = {}
+    lines: dict[tuple[str, int], str] = {}
+    for name, findings in wanted.items():
+        reading = shelf.reading(shelf.names.index(name))
+        aimed = [
+            replace(one, subject=part[2:], at=part[2:], device=part[2], related=(), located=None, fix=None)
+            for part, one in findings.items()
+        ]
+        pointed = locate(aimed, reading, platforms.where)
+        for part, one in zip(findings, pointed.findings, strict=True):
+            if (place := openable(one)) is None:
+                continue
+            places[part] = place
+            if place.span is not None and (text := pointed.line(place.file, place.span.line)) is not None:
+                lines[place.file, place.span.line] = text
+
+    def locate_related(one: Finding) -> Finding:
+        if not any(related.subject in places for related in one.related):
+            return one
+        return replace(one, related=tuple(_located(related, places) for related in one.related))
+
+    for at, outcome in enumerate(outcomes):
+        if outcome is not None:
+            outcomes[at] = replace(
+                outcome,
+                findings=tuple(map(locate_related, outcome.findings)),
+                hidden=tuple(map(locate_related, outcome.hidden)),
+                line=overlay_lines(lines, outcome.line),
+            )
+
+
+def _located(related: Related, places: dict[Subject, Located]) -> Related:
+    return replace(related, located=places.get(related.subject, related.located))
+
+
+def _with(outcome: Outcome, further_outcome: Outcome) -> Outcome:
+    """Return the outcome of a fabric with what comparing it has brought."""
+
+    def line(file: str, number: int) -> str | None:
+        text = outcome.line(file, number)
+        return further_outcome.line(file, number) if text is None else text
+
+    return replace(
+        outcome,
+        findings=(*outcome.findings, *further_outcome.findings),
+        hidden=(*outcome.hidden, *further_outcome.hidden),
+        suppressed=outcome.suppressed + further_outcome.suppressed,
+        baseline=outcome.baseline + further_outcome.baseline,
+        problems=(
+            *outcome.problems,
+            *(problem for problem in further_outcome.problems if problem not in outcome.problems),
+        ),
+        notes=tuple(dict.fromkeys((*outcome.notes, *further_outcome.notes))),
+        settled=(*outcome.settled, *further_outcome.settled),
+        crashed=outcome.crashed or further_outcome.crashed,
+        work=work_of_all((outcome, further_outcome)),
+        line=line,
+    )

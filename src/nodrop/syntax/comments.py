@@ -1,0 +1,238 @@
+"""Comments that speak to nodrop, `# nodrop: …`, in texts of several kinds, each with the lines that it is about."""
+
+import re
+import sys
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Literal
+
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, ScalarEvent
+
+from nodrop.syntax import frr, nvset
+from nodrop.syntax.places import BOM, has_lone_return, line_starts, split_lines
+from nodrop.syntax.yaml import events
+
+Syntax = Literal["yaml", "shell", "lines", "frr"]
+"""How a text has comments: with `#` before or behind anything; so, but quotes as in a shell; on lines of their own,
+with `#` or `!`; so, with the blocks of FRR.
+"""
+
+BEHIND_COMMAND, IN_BRACKETS = "behind a command", "in brackets"
+WITH_LONE_CR = "in a file with a carriage return that ends no line"
+
+_MARK = b"nodrop:"
+_SPOKEN = re.compile(r"(?:^|(?<=\s))[#!]+[ \t]*(nodrop:[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+_COMMENT = re.compile(r"(?:^|\s)[#!]+[ \t]*nodrop:.*", re.IGNORECASE)
+_ENTRY = re.compile(r"\s*-(?:\s|$)")
+_QUOTED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*""")
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What a comment says from `nodrop:` on, where that begins, and the first and last line that it is about."""
+
+    text: str
+    line: int
+    column: int
+    lines: tuple[int, int]
+    around: str
+    """A digest of the first of these lines without comments, and of the lines that it is indented below (FRR: of the
+    blocks that it is in): equal in two states of a file where the comment is about the same part of it."""
+    misplaced: str = ""
+    """Where it is unknown what it is about: behind a command where a comment needs a separate line, in brackets, where
+    indentation means nothing, or in a file in which others count other lines."""
+
+
+def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
+    """Return the comments that speak to nodrop, in their order; there are none in JSON, nor in what is no UTF-8.
+
+    A comment behind something is about that line, and all that is indented below it. One that has a line for itself
+    is about the next line that is neither empty nor a comment, in the same way; of FRR, a block by its commands.
+    """
+    if _MARK not in raw or _JSON.match(raw):
+        return []
+    try:
+        text = raw.decode().removeprefix(BOM)
+    except UnicodeDecodeError:
+        return []
+    if syntax == "yaml" and nvset.detect(raw):
+        syntax = "shell"
+    matches = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
+    if not matches:
+        return []
+    quoted, brackets = _spans(text) if syntax == "yaml" else ([], [])
+    lines = _Lines(text, syntax, brackets)
+    return [lines.comment(spoken) for spoken in matches if not (lines.quotes(spoken) or _is_in(spoken.start(), quoted))]
+
+
+_Spans = list[tuple[int, int]]
+"""Where parts of a text begin and end, sorted; they do not overlap."""
+
+
+def _spans(text: str) -> tuple[_Spans, _Spans]:
+    """Return texts in quotes and blocks of text, and outermost collections in brackets; none that count of no YAML."""
+    quoted, brackets = _Spans(), _Spans()
+    depth = begin = 0
+    try:
+        for event in events(text):
+            if type(event) is ScalarEvent and not event.implicit[0]:
+                quoted.append((event.start_mark.index, event.end_mark.index))
+            elif isinstance(event, CollectionStartEvent) and (depth or event.flow_style):
+                begin = begin if depth else event.start_mark.index
+                depth += 1
+            elif isinstance(event, CollectionEndEvent) and depth:
+                depth -= 1
+                if not depth:
+                    brackets.append((begin, event.end_mark.index))
+    except YAMLError:
+        pass
+    return quoted, brackets
+
+
+def _is_in(position: int, spans: _Spans) -> bool:
+    at = bisect_right(spans, (position, sys.maxsize)) - 1
+    return at >= 0 and position < spans[at][1]
+
+
+class _Lines:
+    """The lines of a text, where what begins in a line ends, and what is around it: in time linear in the text."""
+
+    def __init__(self, text: str, syntax: Syntax, brackets: _Spans) -> None:
+        self._text, self._syntax, self._brackets = text, syntax, brackets
+        self._lone_cr = syntax != "yaml" and has_lone_return(text)
+        self._rows, self._starts = split_lines(text), line_starts(text)
+
+    def quotes(self, spoken: re.Match[str]) -> bool:
+        """Whether what looks like a comment of a shell stands within quotes, as far as its line shows."""
+        if self._syntax != "shell":
+            return False
+        line = bisect_right(self._starts, spoken.start())
+        return _QUOTED.fullmatch(self._text, self._starts[line - 1], spoken.start()) is None
+
+    def comment(self, spoken: re.Match[str]) -> Comment:
+        """Return the comment that was found."""
+        line = bisect_right(self._starts, spoken.start())
+        begin = self._starts[line - 1]
+        alone = not self._text[begin : spoken.start()].strip()
+        first_line = self._next[line] if alone else line
+        misplaced = IN_BRACKETS if _is_in(spoken.start(), self._brackets) else ""
+        if not alone and self._syntax in ("lines", "frr"):
+            misplaced = BEHIND_COMMAND
+        if self._lone_cr:
+            misplaced = WITH_LONE_CR
+        return Comment(
+            text=spoken[1].rstrip(),
+            line=line,
+            column=spoken.start(1) - begin + 1,
+            lines=(first_line, self._last(first_line)),
+            around=self._context_digests[first_line],
+            misplaced=misplaced,
+        )
+
+    def _is_bare(self, row: str) -> bool:
+        """Whether a line says nothing: it is empty, or a comment."""
+        marks = ("#", "!") if self._syntax in ("lines", "frr") else "#"
+        return not row.strip() or row.lstrip().startswith(marks)
+
+    @cached_property
+    def _next(self) -> list[int]:
+        """By line, the first line below that says something; the line itself where there is none."""
+        found = list(range(len(self._rows) + 1))
+        below = None
+        for line in range(len(self._rows), 0, -1):
+            found[line] = below or line
+            if not self._is_bare(self._rows[line - 1]):
+                below = line
+        return found
+
+    def _last(self, first: int) -> int:
+        """Return the last line of what begins in a line."""
+        return self._last_of_block(first) if self._syntax == "frr" else self._lasts[first]
+
+    def _last_of_block(self, first: int) -> int:
+        inner = self._statements.get(first)
+        last = first
+        while inner is not None:
+            last = inner.line
+            inner = inner.children[-1] if inner.children else None
+        return last
+
+    @cached_property
+    def _context_digests(self) -> list[str]:
+        """By line, the digest of what is around it and its own text."""
+        if self._syntax == "frr":
+            return self._around_by_block
+        above: list[tuple[int, str]] = []
+        context_digests = [""]
+        for row in self._rows:
+            text = _COMMENT.sub("", row)
+            if self._is_bare(text):
+                context_digests.append("")
+                continue
+            while above and above[-1][0] >= _indent(text):
+                above.pop()
+            context_digests.append(_digest(above[-1][1] if above else "", text))
+            above.append((_indent(text), context_digests[-1]))
+        return context_digests
+
+    @property
+    def _around_by_block(self) -> list[str]:
+        digests = [_digest("", row) for row in ("", *self._rows)]
+        for outer, inner in frr.walk(self._blocks):
+            digests[inner.line] = _digest(digests[outer[-1].line] if outer else "", " ".join(inner.words))
+        return digests
+
+    @cached_property
+    def _statements(self) -> dict[int, frr.Statement]:
+        return {statement.line: statement for _, statement in frr.walk(self._blocks)}
+
+    @cached_property
+    def _blocks(self) -> list[frr.Statement]:
+        return frr.parse("\n".join(self._rows))
+
+    @cached_property
+    def _lasts(self) -> list[int]:
+        """By line, the last line of what begins there: what is indented further, continues it, or is an entry of it.
+
+        From the last line to the first: a block within a block has been measured, and is stepped over as a whole.
+        """
+        rows, syntax = self._rows, self._syntax
+        count = len(rows)
+        indents = [0, *map(_indent, rows)]
+        bare = [False, *map(self._is_bare, rows)]
+        continued = [False, False, *(syntax == "shell" and row.endswith("\\") for row in rows)]
+        lasts = list(range(count + 1))
+        runs = list(range(count + 1))
+        """By line, the last of the lines that it goes on in."""
+        for first in range(count, 0, -1):
+            if first < count and continued[first + 1]:
+                runs[first] = runs[first + 1]
+            item = rows[first - 1].lstrip().startswith("- ")
+            last, line = runs[first], runs[first] + 1
+            while line <= count:
+                if bare[line]:
+                    if self._next[line] == line:
+                        break
+                    line = self._next[line]
+                entry = (
+                    syntax == "yaml" and not item and indents[line] == indents[first] and _ENTRY.match(rows[line - 1])
+                )
+                if not (indents[line] > indents[first] or entry):
+                    break
+                last = max(lasts[line], runs[line])
+                line = last + 1
+            lasts[first] = last
+        return lasts
+
+
+def _digest(outer: str, text: str) -> str:
+    """Return the digest of a line's text and, by the digest of that, of what it stands in."""
+    return blake2b(f"{outer}\n{text.strip()}".encode(), digest_size=16).hexdigest()
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip())

@@ -1,0 +1,122 @@
+"""The syntax of FRR configurations: lines, and the blocks that they open, each with its place.
+
+FRR strips what a line begins with and looks for its command where it is, then in the blocks around, up to the top
+(lib/command.c, command_config_read_one_line): a block ends with `exit`, with the next block or with a command that only
+the top has, and indentation means nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from nodrop.syntax.places import Span
+
+_TOP_BLOCKS = ("router ", "route-map ", "interface ", "vrf ", "line ", "bfd ", "segment-routing ", "key chain ")
+_INNER_BLOCKS = ("address-family ", "peer ", "profile ")
+_TOP_COMMANDS = (
+    "access-list ",
+    "agentx ",
+    "banner ",
+    "bgp as-path ",
+    "bgp session-dscp ",
+    "bgp community-list ",
+    "bgp large-community-list ",
+    "bgp extcommunity-list ",
+    "debug ",
+    "enable ",
+    "fpm ",
+    "frr ",
+    "hostname ",
+    "ip ",
+    "ipv6 ",
+    "log ",
+    "no ip ",
+    "no ipv6 ",
+    "no zebra ",
+    "password ",
+    "service ",
+    "zebra ",
+)
+_IP = {
+    "interface": ("access-list", "forwarding", "import-table", "nht", "prefix-list", "protocol", "route", "router-id"),
+    "vrf": ("access-list", "forwarding", "import-table", "prefix-list"),
+}
+"""By block that has commands of its own which begin with `ip` or `ipv6`, the second words of those of the top."""
+_INSIDE = {"router isis": ("hostname dynamic",), "router rip": ("bfd default-profile",)}
+"""By block, its commands that begin as a command or block of the top does (FRR user guide, IS-IS and RIP)."""
+_ENDS = {
+    "end": "",
+    "exit": "",
+    "quit": "",
+    "exit-address-family": "address-family",
+    "exit-vrf": "vrf",
+    "exit-route-map": "route-map",
+}
+"""Commands that end a block, and the only block that each ends."""
+
+
+@dataclass(slots=True)
+class Statement:
+    """A command with its words, its place, and the commands of the block that it opens."""
+
+    words: tuple[str, ...]
+    line: int
+    column: int
+    length: int
+    children: list["Statement"] = field(default_factory=list)
+
+    @property
+    def span(self) -> Span:
+        """Where the command stands."""
+        return Span(self.line, self.column, self.line, self.column + self.length)
+
+    @property
+    def text(self) -> str:
+        """The command with single spaces."""
+        return " ".join(self.words)
+
+    def starts(self, *words: str) -> bool:
+        """Whether the command begins with these words."""
+        return self.words[: len(words)] == words
+
+
+def parse(text: str) -> list[Statement]:
+    """Return the commands of the top level in order; comments (`!`, `#`) and blank lines are dropped."""
+    top: list[Statement] = []
+    stack: list[Statement] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        command = line.strip()
+        if not command or command[0] in "!#":
+            continue
+        if command in _ENDS:
+            if _ENDS[command] in ("", stack[-1].words[0] if stack else ""):
+                stack = [] if command == "end" else stack[:-1]
+            continue
+        statement = Statement(tuple(command.split()), number, len(line) - len(line.lstrip()) + 1, len(command))
+        words = f"{statement.text} "
+        if not stack or _is_of_top(words, stack[0]):
+            stack = [statement] if words.startswith(_TOP_BLOCKS) else []
+            top.append(statement)
+        elif words.startswith(_INNER_BLOCKS):
+            stack[0].children.append(statement)
+            stack = [stack[0], statement]
+        else:
+            stack[-1].children.append(statement)
+    return top
+
+
+def _is_of_top(words: str, block: Statement) -> bool:
+    """Whether a command ends the block that it stands in, which has none of that name."""
+    if not words.startswith((*_TOP_BLOCKS, *_TOP_COMMANDS)):
+        return False
+    if words.startswith(_INSIDE.get(" ".join(block.words[:2]), ())):
+        return False
+    first, *others = words.removeprefix("no ").split()
+    return first not in ("ip", "ipv6") or block.words[0] not in _IP or not {*others[:1]}.isdisjoint(_IP[block.words[0]])
+
+
+def walk(statements: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], Statement]]:
+    """Yield (enclosing blocks, command) for every command, depth first."""
+    for statement in statements:
+        yield (), statement
+        for outer, inner in walk(statement.children):
+            yield (statement, *outer), inner

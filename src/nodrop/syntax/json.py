@@ -1,0 +1,317 @@
+"""JSON of configurations: read fast and within limits; afterwards, the places of keys and values that are asked for."""
+
+import json
+import re
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import orjson
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.syntax.places import BOM, Lines, Span, decode, quote_text, refuse_oversize, word_at
+from nodrop.syntax.places import read_regular_file as read_regular_file
+
+MAX_BYTES = 64_000_000
+MAX_LEVELS = 64
+
+_SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
+_SPACE = re.compile(r"[ \t\n\r]*")
+_ESCAPE = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
+# Possessive: a text of any length is skipped without a stack of alternatives to come back to.
+_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{}]', re.DOTALL)
+_TEXT = r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
+# A value of one piece, which is read without the decoder; longer and other numbers are left to that.
+_PLAIN = rf"{_TEXT}|-?[0-9]{{1,18}}+(?![.eE0-9])|true|false|null"
+_GAP, _THEN = r"[ \t\n\r]*+", r"[ \t\n\r]*+(?:,[ \t\n\r]*+)?"
+_ENTRY = re.compile(rf"({_TEXT}){_GAP}:{_GAP}(?:({_PLAIN}){_THEN})?", re.DOTALL)
+_ITEM = re.compile(rf"()(?:({_PLAIN}){_THEN})?", re.DOTALL)
+_NEWLINES = (r"\n", r"\u000a", r"\u000A")
+_OPENED = {"{": "an object", "[": "a list", '"': "a text"}
+# What orjson says at the place of a fault, and what was expected there.
+_EXPECTED = (
+    ("JSON value", "a value"),
+    ("invalid literal", "a value"),
+    ("string key", "a key in double quotes"),
+    ("',' or ']'", "',' or ']'"),
+    ("',' or '}'", "',' or '}'"),
+    ("':' after key", "':' after the key"),
+    ("content after", "the end of the file"),
+    ("trailing comma", "no comma after the last entry"),
+    ("control character", "an escape such as \\n, or the closing quote"),
+    ("surrogate", "a pair of surrogates"),
+    ("escape", "an escape that JSON knows"),
+    ("infinity", "a number below 1.8e308"),
+    ("leading zero", "a number without leading zeros"),
+    ("no digit", "a digit"),
+)
+_HINTS = {
+    "'True'": "JSON spells it true",
+    "'False'": "JSON spells it false",
+    "'None'": "JSON spells it null",
+    "'NaN'": "JSON has no such number",
+    "'Infinity'": "JSON has no such number",
+    "'-Infinity'": "JSON has no such number",
+    "'/'": "JSON has no comments",
+    "'#'": "JSON has no comments",
+    "a single quote": 'JSON quotes with "',
+}
+
+
+def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> object:
+    """Return the value of `raw`; raise InputProblems with the place where it is not JSON, or nested over 64 levels.
+
+    Of equal keys in one object the last counts; `duplicate_keys` finds them.
+    """
+    return parse_counting(raw, path, max_bytes=max_bytes)[0]
+
+
+def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[object, int]:
+    """Return what `parse` gives, and how many keys its objects have together."""
+    refuse_oversize(len(raw), path, max_bytes)
+    try:
+        data = orjson.loads(raw.removeprefix(BOM.encode()))
+    except orjson.JSONDecodeError as error:
+        raise InputProblems([_fault(decode(raw, path), path, error.pos, error.msg)]) from None
+    keys = 0
+    for depth, level in enumerate(_levels(data, raw.count(b"{") + raw.count(b"[")), 1):
+        if depth > MAX_LEVELS:
+            text = decode(raw, path)
+            raise InputProblems([_fault(text, path, len(text), "")])
+        keys += sum(len(container) for container in level if type(container) is dict)
+    return data, keys
+
+
+def _levels(data: Any, most: int) -> Iterator[list[Any]]:
+    """Yield at most `most` lists and objects by depth, each level whole, so that depth costs no recursion."""
+    level = [data] if type(data) is dict or type(data) is list else []
+    while level:
+        yield level
+        most -= len(level)
+        if most <= 0:  # so that the texts of the last level need not be looked at
+            return
+        level = [
+            value
+            for container in level
+            for value in (container.values() if type(container) is dict else container)
+            if type(value) is dict or type(value) is list
+        ]
+
+
+def _spells(raw: bytes, keys: int) -> bool:
+    """Whether a text certainly spells no more than so many keys.
+
+    Every key ends with a quote and a colon; text inside quotes can only add such pairs. So an equal count means that
+    no key was lost, wherever no space stands before a colon.
+    """
+    return raw.count(b'":') == keys and _SPACED_COLON.search(raw) is None
+
+
+def _fault(text: str, path: str, offset: int, message: str) -> Problem:
+    lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _find_open_brackets(text, offset)
+
+    def problem(offset: int, found: str, expected: str = "", hint: str = "") -> Problem:
+        line, column = lines.place(offset)
+        return Problem(path=path, line=line, column=column, found=found, expected=expected, hint=hint)
+
+    if not end:
+        return problem(0, "an empty file", "JSON")
+    if len(opened) > MAX_LEVELS and text[opened[MAX_LEVELS]] != '"':
+        deepest = opened[MAX_LEVELS]
+        return problem(deepest, f"{_OPENED[text[deepest]]} at level {MAX_LEVELS + 1}", f"at most {MAX_LEVELS} levels")
+    if offset >= end:
+        if not opened:
+            return problem(end, "the file ends inside a value")
+        line, column = lines.place(opened[-1])
+        return problem(end, f"the file ends inside {_OPENED[text[opened[-1]]]} opened at line {line}, column {column}")
+    escape = _ESCAPE.match(text, offset)
+    found = quote_text(escape[0]) if escape else word_at(text, offset)
+    expected = next((words for said, words in _EXPECTED if said in message), message)
+    return problem(offset, found, expected, _HINTS.get(found, ""))
+
+
+def _find_open_brackets(text: str, end: int) -> list[int]:
+    """Offsets of the brackets and the quote that are open at `end`, outermost first; gives up at a level too many."""
+    opened: list[int] = []
+    for mark in _BRACKET_OR_TEXT.finditer(text, 0, end):
+        char = text[mark.start()]
+        if char in "[{" or (char == '"' and not mark[1]):
+            opened.append(mark.start())
+            if len(opened) > MAX_LEVELS:
+                break
+        elif char != '"' and opened:
+            opened.pop()
+    return opened
+
+
+class Member(NamedTuple):
+    """One entry of an object or list: its key or index, and the offsets of key and value; an index has an empty key."""
+
+    key: str | int
+    key_start: int
+    key_end: int
+    start: int
+    end: int
+
+
+def members(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
+    """Yield the entries of the object or list at offset `at`, values skipped at C speed; none for any other value."""
+    opening = text[at : at + 1]
+    if opening not in ("{", "["):
+        return
+    match = (_ENTRY if opening == "{" else _ITEM).match
+    at, index = skip_space(text, at + 1), 0
+    while text[at] not in "]}":
+        entry = match(text, at)
+        if entry is None:
+            raise ValueError(f"no entry at offset {at}")
+        (_, after), (key_start, key_end), (start, end) = entry.regs
+        key = _key(text, key_start, key_end, decoder) if key_start < key_end else index
+        if start < 0:
+            start = after
+            _, end = decoder.raw_decode(text, start)
+            after = _next(text, end)
+        yield Member(key, key_start, key_end, start, end)
+        at = after
+        index += 1
+
+
+def _key(text: str, start: int, end: int, decoder: json.JSONDecoder) -> str:
+    """Return the key between two quotes, its escapes resolved."""
+    key: str = text[start + 1 : end - 1]
+    return decoder.raw_decode(text, start)[0] if "\\" in key else key
+
+
+def _next(text: str, end: int) -> int:
+    """Return the offset of the entry after a value, or of the bracket after the last one."""
+    at = skip_space(text, end)
+    return skip_space(text, at + 1) if text[at] == "," else at
+
+
+def skip_space(text: str, at: int) -> int:
+    """Return the offset of the first character at or after `at` that is no white space."""
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
+
+
+class Locator:
+    """Places in a JSON text that `parse` accepts; of equal keys the last counts, as it does there.
+
+    Nothing is read before the first question; an object or list is gone through once, when a path first leads into it.
+    """
+
+    __slots__ = ("_decoder", "_known", "_lines", "_text")
+
+    def __init__(self, raw: bytes) -> None:
+        self._text = raw.decode(errors="replace").removeprefix(BOM)
+        self._lines = Lines(self._text)
+        self._decoder = json.JSONDecoder(strict=False)
+        self._known: dict[int, dict[str | int, Member]] = {}
+
+    def key_span(self, keys: Sequence[str | int]) -> Span | None:
+        """Return the key of the entry at `keys`, quotes included; None where there is none, and in lists."""
+        member = self._find(keys)
+        if member is None or member.key_start == member.key_end:
+            return None
+        return self._lines.span(member.key_start, member.key_end)
+
+    def value_span(self, keys: Sequence[str | int]) -> Span | None:
+        """Return the value at `keys`, the whole document for no keys; None where there is none."""
+        member = self._find(keys)
+        return self._lines.span(member.start, member.end) if member else None
+
+    def inner_span(self, keys: Sequence[str | int], span: Span) -> Span | None:
+        """Where a part of the text at `keys` stands, given by its lines and columns in that text itself."""
+        member = self._find(keys)
+        if member is None or self._text[member.start : member.start + 1] != '"':
+            return None
+        ends = [self._inside(member, span.line, span.column), self._inside(member, span.end_line, span.end_column)]
+        return self._lines.span(*ends)
+
+    def _inside(self, member: Member, line: int, column: int) -> int:
+        """Return the offset of a line and column of a text, whose newlines and other characters may be escaped."""
+        at, escapes = member.start + 1, _ESCAPE.finditer(self._text, member.start + 1, member.end - 1)
+        for escape in escapes:
+            if line == 1:
+                break
+            if escape[0] in _NEWLINES:
+                line, at = line - 1, escape.end()
+        for escape in _ESCAPE.finditer(self._text, at, member.end - 1):
+            if escape.start() >= at + column - 1:
+                break
+            column += len(escape[0]) - 1
+        return min(at + column - 1, member.end - 1)
+
+    def _find(self, keys: Sequence[str | int]) -> Member | None:
+        try:
+            start = skip_space(self._text, 0)
+            if not keys:
+                return Member(0, start, start, start, self._decoder.raw_decode(self._text, start)[1])
+            for step in keys:
+                if start not in self._known:
+                    self._known[start] = {member.key: member for member in members(self._text, start, self._decoder)}
+                member = self._known[start].get(step)
+                if member is None:
+                    return None
+                start = member.start
+        except (ValueError, IndexError, TypeError, RecursionError):
+            return None
+        return member
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate:
+    """A key that its object has already: the path to it, where it stands again, where it stood first."""
+
+    keys: tuple[str | int, ...]
+    span: Span
+    first: Span
+
+
+def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
+    """Return the keys that one object has twice, at most `limit`, in the order of a text that `parse` accepts.
+
+    Given what `parse_counting` counted, a text without any costs next to nothing, and otherwise one pass at C
+    speed; only where there are some is the text gone through for their places, up to the last of them.
+    """
+    if counted is not None and _spells(raw, counted):
+        return []
+    text, doubled = raw.decode().removeprefix(BOM), 0
+
+    def count(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal doubled
+        doubled += len(pairs) - len(dict(pairs))
+
+    decoder = json.JSONDecoder(object_pairs_hook=count, strict=False)
+    start = skip_space(text, 0)
+    decoder.raw_decode(text, start)
+    duplicates = _duplicates(text, start, (), Lines(text), json.JSONDecoder(strict=False))
+    return list(islice(duplicates, min(doubled, limit)))
+
+
+def _duplicates(
+    text: str, at: int, path: tuple[str | int, ...], lines: Lines, decoder: json.JSONDecoder
+) -> Generator[Duplicate, None, int]:
+    """Yield the duplicates in and below the object or list at offset `at`; return where that ends."""
+    match = (_ENTRY if text[at] == "{" else _ITEM).match
+    firsts: dict[str | int, tuple[int, int]] = {}
+    at, index = skip_space(text, at + 1), 0
+    while text[at] not in "]}":
+        entry = match(text, at)
+        if entry is None:
+            raise ValueError(f"no entry at offset {at}")
+        (_, after), place, (start, _) = entry.regs
+        key = _key(text, *place, decoder) if place[0] < place[1] else index
+        first = firsts.setdefault(key, place)
+        if first is not place:
+            yield Duplicate(keys=(*path, key), span=lines.span(*place), first=lines.span(*first))
+        if start < 0:
+            if text[after] in "{[":
+                end = yield from _duplicates(text, after, (*path, key), lines, decoder)
+            else:
+                _, end = decoder.raw_decode(text, after)
+            after = _next(text, end)
+        at = after
+        index += 1
+    return at + 1

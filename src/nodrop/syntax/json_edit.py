@@ -1,0 +1,137 @@
+"""Another value for a JSON text, written into the text that is there: whatever does not change keeps its every byte.
+
+New entries look like their neighbors: the same indentation, line ends and spaces, whoever wrote the file.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.syntax.json import Member, members, skip_space
+from nodrop.syntax.places import BOM
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How an object is laid out: what stands before its first entry, between two, around a colon, and at its end."""
+
+    first: str
+    between: str
+    colon: str
+    tail: str
+
+    def inner_layout(self, unit: str) -> "_Layout":
+        """Return the layout of an object inside one that is laid out so."""
+        if "\n" not in self.first and "\r" not in self.first:
+            return self
+        inner = self.first + unit
+        return _Layout(inner, "," + inner, self.colon, self.first)
+
+
+def rewrite(raw: bytes, value: Any) -> bytes:
+    """Return the text of `raw`, which `parse` accepts, with only the changes that give `value`.
+
+    Entries keep their order; a new one stands after the one that it follows in `value`. Of equal keys in one object
+    the last is changed, as it is the one that counts; a key that goes is taken out wherever it stands.
+    """
+    text = raw.decode()
+    mark = BOM if text.startswith(BOM) else ""
+    text = text.removeprefix(BOM)
+    return (mark + _Rewriter(text).text_for(value)).encode()
+
+
+class _Rewriter:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._decoder = json.JSONDecoder(strict=False)
+        self._start = skip_space(text, 0)
+        self._unit = ""
+
+    def text_for(self, value: Any) -> str:
+        old, end = self._decoder.raw_decode(self._text, self._start)
+        first_member = next(members(self._text, self._start, self._decoder), None)
+        lead = self._text[self._start + 1 : first_member.key_start] if first_member else ""
+        self._unit = lead.rpartition("\n")[2] if "\n" in lead else lead.rpartition("\r")[2]
+        outermost = _Layout("", ", " if '", "' in self._text[:4096] else ",", ": ", "")
+        body = self._value(self._start, end, old, value, outermost)
+        return self._text[: self._start] + body + self._text[end:]
+
+    def _value(self, start: int, end: int, old: Any, new: Any, inside: _Layout) -> str:
+        """Return the text of `new` in place of `old` from `start` to `end`; `inside` is the layout to use."""
+        if old == new:
+            return self._text[start:end]
+        if isinstance(old, dict) and isinstance(new, Mapping):
+            return self._object(start, end, old, new, inside)
+        return self._render_value(new, inside)
+
+    def _object(self, start: int, end: int, old: Mapping[str, Any], new: Mapping[str, Any], inside: _Layout) -> str:
+        found_members = list(members(self._text, start, self._decoder))
+        if not new:
+            return "{}"
+        if not found_members:
+            return self._render_value(new, inside)
+        layout = self._layout(found_members, start, end)
+        within = self._entry_layout(found_members, old) or layout.inner_layout(self._unit)
+        last = {member.key: number for number, member in enumerate(found_members)}
+        entries: list[tuple[str, str | None, str]] = []
+        """Key, what stands before the entry where that is known, and the entry."""
+        for number, member in enumerate(found_members):
+            key = str(member.key)
+            if key not in new:
+                continue
+            lead = self._text[found_members[number - 1].end : member.key_start] if number else None
+            body = self._text[member.start : member.end]
+            if last[member.key] == number:
+                body = self._value(member.start, member.end, old[key], new[key], within)
+            entries.append((key, lead, self._text[member.key_start : member.start] + body))
+        self._add(entries, new, layout, within)
+        leads = [layout.first, *(lead or layout.between for _, lead, _ in entries[1:])]
+        inner = "".join(lead + body for lead, (_, _, body) in zip(leads, entries, strict=True))
+        return "{" + inner + layout.tail + "}"
+
+    def _add(
+        self, entries: list[tuple[str, str | None, str]], new: Mapping[str, Any], layout: _Layout, within: _Layout
+    ) -> None:
+        """Put the entries that are new where they belong."""
+        present, place = {key for key, _, _ in entries}, 0
+        if present >= new.keys():
+            return
+        places = {key: number for number, (key, _, _) in enumerate(entries, 1)}
+        added: dict[int, list[tuple[str, str | None, str]]] = {}
+        for key, value in new.items():
+            if key in places:
+                place = places[key]
+                continue
+            body = json.dumps(key) + layout.colon + self._render_value(value, within)
+            added.setdefault(place, []).append((key, None, body))
+        for number in sorted(added, reverse=True):
+            entries[number:number] = added[number]
+
+    def _layout(self, found_members: list[Member], start: int, end: int) -> _Layout:
+        text, member = self._text, found_members[0]
+        first_text = text[start + 1 : member.key_start]
+        between = text[member.end : found_members[1].key_start] if len(found_members) > 1 else ""
+        if not between:
+            spaced = not first_text.strip(" ") and text[member.key_end : member.start].endswith(" ")
+            between = "," + (first_text or (" " if spaced else ""))
+        return _Layout(first_text, between, text[member.key_end : member.start], text[found_members[-1].end : end - 1])
+
+    def _entry_layout(self, found_members: list[Member], old: Mapping[str, Any]) -> _Layout | None:
+        """Return the layout of an object that is an entry here already; the last one that has any entries."""
+        for member in reversed(found_members):
+            value = old[str(member.key)]
+            if isinstance(value, dict) and value and self._text[member.start] == "{":
+                inner = list(members(self._text, member.start, self._decoder))
+                return self._layout(inner, member.start, member.end)
+        return None
+
+    def _render_value(self, value: Any, layout: _Layout) -> str:
+        """Render a value as new text; an object in the given layout."""
+        if not isinstance(value, Mapping):
+            return json.dumps(value)
+        if not value:
+            return "{}"
+        within = layout.inner_layout(self._unit)
+        bodies = [json.dumps(key) + layout.colon + self._render_value(item, within) for key, item in value.items()]
+        return "{" + layout.first + layout.between.join(bodies) + layout.tail + "}"

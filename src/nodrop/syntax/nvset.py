@@ -1,0 +1,137 @@
+"""Lines of `nv set` and `nv unset` as a shell reads them: words with their places.
+
+Quotes, comments and continued lines follow POSIX sh as far as such files go (2.2 Quoting); nothing is expanded. A line
+may begin with the prompt of the session that it was copied from, and with `sudo`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from nodrop.syntax.places import Lines, Span
+
+_TOKEN = re.compile(
+    r"(?P<skip>[ \t\r]+|\\\r?\n)"
+    r"|(?P<end>\n|;|&&|\|\|)"
+    r"|(?P<comment>#[^\n]*)"
+    r"|(?P<word>(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\[^\n]|[^\s'\"\\;&|]++|&(?!&)|\|(?!\|)|['\"](?=[^'\"]*\Z))+)",
+    re.DOTALL,
+)
+_PIECE = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)|(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\([\"\\$`])")
+_PROMPT = r"[A-Za-z0-9_.-]{1,64}@[A-Za-z0-9_.:~/-]{1,128}[$#](?![^ \t\r\n])"
+PROMPT = re.compile(rf"^{_PROMPT}", re.MULTILINE)
+"""What a switch's shell prints before a command, such as `cumulus@leaf01:mgmt:~$`."""
+_MENTIONED = re.compile(rb"nv[ \t]+(?:un)?set[ \t]")
+_BEGINS = re.compile(
+    rf"^[ \t]*+(?:{_PROMPT}|\$[ \t])?[ \t]*+(?:sudo[ \t]++)?nv[ \t]++(?:un)?set[ \t]".encode(), re.MULTILINE
+)
+_ELSEWHERE = re.compile(r"[0-9]?>|\|\Z")
+"""How a word begins that sends output elsewhere."""
+_SET_NOTHING = frozenset({"action", "list-commands", "show"})
+_OF_REVISIONS = frozenset(
+    {"apply", "delete", "diff", "find", "history", "revision", "save", "show", "translate", "verify"}
+)
+"""Verbs of `nv config` that change no setting; `apply` with a name puts another revision in the place of this one."""
+_OF_SHELLS = frozenset({":", "echo", "exit", "false", "printf", "set", "sleep", "sync", "true", "wait"})
+
+
+class _Word(NamedTuple):
+    """A word as it is meant, where it begins and ends, and whether it is written without quotes."""
+
+    text: str
+    start: int
+    end: int
+    plain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One `set` or `unset`: the words after it, what each stands for, and where it is."""
+
+    verb: Literal["set", "unset"]
+    words: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """All that a file commands, in its order; `others` are lines with other commands: (line, text).
+
+    `applied` has how many of the commands came before each `nv config apply`.
+    """
+
+    commands: tuple[Command, ...]
+    others: tuple[tuple[int, str], ...]
+    applied: tuple[int, ...] = ()
+
+
+def detect(head: bytes) -> bool:
+    """Whether a text that begins so has such lines."""
+    return bool(_MENTIONED.search(head) and _BEGINS.search(head))
+
+
+def parse(text: str) -> Script:
+    """Read the commands; `nv config apply` and others that are known to set nothing are passed over."""
+    lines = Lines(text)
+    commands: list[Command] = []
+    others: list[tuple[int, str]] = []
+    applied: list[int] = []
+    words: list[_Word] = []
+    at = 0
+    while at <= len(text):
+        if (at == 0 or text[at - 1] == "\n") and (prompt := PROMPT.match(text, at)):
+            at = prompt.end()
+        token = _TOKEN.match(text, at)
+        if token is None or token["end"] is not None:
+            if _take(words, lines, commands, others)[:3] == ["nv", "config", "apply"]:
+                applied.append(len(commands))
+            words = []
+        elif token["word"] is not None:
+            word = token["word"]
+            meant = _meant(word)
+            words.append(_Word(meant, token.start(), token.end(), meant == word))
+        at = max(token.end() if token else 0, at + 1)
+    return Script(tuple(commands), tuple(others), tuple(applied))
+
+
+def _take(words: list[_Word], lines: Lines, commands: list[Command], others: list[tuple[int, str]]) -> list[str]:
+    """Add a finished command to those of its kind, and return its words."""
+    while words and words[0].text in ("$", "sudo"):
+        words = words[1:]
+    cut = (number for number, word in enumerate(words) if word.plain and _ELSEWHERE.match(word.text))
+    words = words[: next(cut, len(words))]
+    texts = [word.text for word in words]
+    if texts[:2] in (["nv", "set"], ["nv", "unset"]) and len(texts) > 2:
+        spans = tuple(lines.span(word.start, word.end) for word in words[2:])
+        commands.append(Command("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
+    elif texts and not _sets_nothing(texts, first=not commands):
+        others.append((lines.place(words[0].start)[0], " ".join(texts)))
+    return texts
+
+
+def _sets_nothing(texts: Sequence[str], *, first: bool) -> bool:
+    """Whether a command is known to change no setting; `first` where nothing was set before it."""
+    if texts[0] != "nv" or len(texts) == 1:
+        return texts[0] in _OF_SHELLS
+    if texts[1] != "config":
+        return texts[1] in _SET_NOTHING
+    verb, *rest = texts[2:] or [""]
+    if verb == "apply":
+        return first or not any(map(_is_revision, rest, ("", *rest)))
+    return verb in _OF_REVISIONS or (verb == "detach" and first)
+
+
+def _is_revision(word: str, before: str) -> bool:
+    """Whether a word names what to apply, rather than being the value of an option before it."""
+    return (word in ("empty", "startup") or word.isdecimal()) and not before.startswith("--")
+
+
+def _meant(word: str) -> str:
+    """Return a word without its quotes."""
+    if not any(mark in word for mark in "'\"\\"):
+        return word
+    return "".join(
+        one or _ESCAPED.sub(r"\1", two) or escaped or plain for one, two, escaped, plain in _PIECE.findall(word)
+    )

@@ -1,0 +1,369 @@
+"""The one YAML loader: plain dicts, lists and texts in one pass over the parser's events, and the place of each.
+
+A scalar keeps its text, for the schema gives it a type (`version: 5.10` is "5.10", `on` is "on"); only an unquoted
+`null`, `~` or nothing is None, and an unquoted `true` or `false` a bool. What makes YAML say something else than it
+shows is refused: duplicate and merge keys, tags, second documents, invisible line breaks and control characters.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.syntax.places import BOM, Lines, decode, on_one_line, quote_text, refuse_oversize, word_at
+from nodrop.syntax.plain import NOT_PLAIN, WORDS
+from nodrop.syntax.plain import load as load_plain
+
+try:
+    from _ruamel_yaml import CParser  # type: ignore[import-not-found, unused-ignore]
+except ImportError:
+    CParser = None
+
+MAX_BYTES = 8_000_000
+MAX_LEVELS = 64
+MAX_ALIASES = 100
+MAX_REPEATED_CHARACTERS = 1_000_000
+MAX_PROBLEMS = 20
+
+_Places: TypeAlias = "dict[str | int, tuple[int, int, _Places | None]]"
+"""Of a list or mapping, by index or key: the offset of the key, that of the value, and the same for what that holds."""
+
+# YAML's printable characters but those that end a line for some programs only, and the byte order mark.
+_INVISIBLE = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+# By a part of what the C parser or the Python one says: what was found (where empty, the word at the place), what was
+# expected ({line} is where the construct begins), a hint, and whether to point at the beginning of the construct.
+_SYNTAX: tuple[tuple[str, str, str, str, bool], ...] = (
+    ("tab character", "a tab", "spaces", "YAML indents with spaces only", False),
+    ("mapping values are not", "':' where no key ends", "", "quote text with ': ', or mind the indentation", False),
+    ("sequence entries are not", "'-' where no list can begin", "", "begin a list on a line of its own", False),
+    ("mapping keys are not", "'?' where no key can begin", "", "quote text that begins with '?'", False),
+    ("could not find expected ':'", "", "a key with ':' after it", "", True),
+    ("a quoted scalar found unexpected", "a quote that is never closed", "", "", True),
+    ("found unexpected ':'", "':' inside text in [ ] or { }", "quotes around it", "", False),
+    ("scanning an alias", "'*' without a name", "an anchor's name", "quote text that begins with '*'", True),
+    ("scanning an anchor", "'&' without a name", "an anchor's name", "quote text that begins with '&'", True),
+    ("escape", "", "an escape that YAML knows", "in single quotes a backslash is just that", False),
+    ("hexdecimal", "", "a hexadecimal digit", "in single quotes a backslash is just that", False),
+    ("a block scalar", "", "a line break after '|' or '>'", "", False),
+    ("tag", "a tag", "a value without a tag", "quote text that begins with '!'", True),
+    ("directive", "a directive", "none", "quote text that begins with '%'", True),
+    ("incompatible", "another version of YAML", "1.2", "", False),
+    ("document", "", "the end of the document", "mind the indentation", False),
+    ("node content", "", "a value", "", False),
+    ("a block mapping", "", "a key, or the end of the mapping of line {line}", "mind indentation and quotes", False),
+    ("a block collection", "", "'- ', or the end of the list of line {line}", "mind the indentation", False),
+    ("a flow sequence", "", "',' or ']' in the list opened at line {line}", "", False),
+    ("a flow mapping", "", "',' or '}}' in the mapping opened at line {line}", "", False),
+)
+
+
+class Document:
+    """The `data` of a document, and its places, which stay what they were when a caller changes the data."""
+
+    def __init__(self, data: object, path: str, read: "_Reader") -> None:
+        """`read` has the text, and has read it or will when a place is asked for."""
+        self.data = data
+        self.path = path
+        self._read = read
+
+    @property
+    def text(self) -> str:
+        """What was read, without its byte order mark."""
+        return self._read.text
+
+    def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
+        """Line and column of the value at `keys`, or of its key; for entries of lists and the root both are the same.
+
+        A step that is not in the document is passed over: pydantic puts the tags of unions into its `loc`, and what is
+        missing gets the place of its nearest ancestor. Below an alias, places are those of what it stands for.
+        """
+        if not self._read.root.places:
+            self._read.read_document()
+        key_at, value_at, inside = self._read.root.places[0]
+        for step in keys:
+            if inside is not None and step in inside:
+                key_at, value_at, inside = inside[step]
+        return self._read.lines.place(key_at if of == "key" else value_at)
+
+    def problem(
+        self,
+        keys: Sequence[str | int],
+        found: str,
+        expected: str = "",
+        hint: str = "",
+        *,
+        of: Literal["key", "value"] = "value",
+    ) -> Problem:
+        """Return a problem of the value at `keys`, or of its key, at its `place`."""
+        line, column = self.place(keys, of=of)
+        where = ".".join(on_one_line(str(key)) for key in keys)
+        return Problem(path=self.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+
+
+class Double(NamedTuple):
+    """A key that stands twice in a mapping: its path, the place of the later one, and the line of the earlier."""
+
+    keys: tuple[str, ...]
+    line: int
+    column: int
+    first_line: int
+
+
+def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: list[Double] | None = None) -> Document:
+    """Return the one document of `raw`, its data None if it is empty; raises InputProblems that name the file `path`.
+
+    With a list `doubled`, keys that stand twice are added to it and the last one counts, as programs that are not as
+    strict have it; without it they are refused.
+    """
+    refuse_oversize(len(raw), path, max_bytes)
+    text = raw.removeprefix(BOM) if isinstance(raw, str) else decode(raw, path)
+    reader = _Reader(text, path, doubled)
+    data = load_plain(text)
+    if data is not NOT_PLAIN:
+        return Document(data, path, reader)
+    refuse_oversize(len(raw), path, MAX_BYTES)  # what programs write is plain; the full parser takes 150 bytes a byte
+    return reader.read_document()
+
+
+def events(text: str) -> Iterator[Any]:
+    """Return the parser's events; without the C extension 14 times slower, and stricter about tabs."""
+    if CParser is not None:
+        yield from iter(CParser(text).get_event, None)
+        return
+    try:
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except (ValueError, OverflowError) as error:
+        raise YAMLError(str(error)) from error
+
+
+def topmost(raw: bytes, key: str) -> str | None:
+    """Return the text of a key at the top of a document, read no further than to it; None where there is none.
+
+    What is wrong below it is not seen, and a text that is no YAML up to there has no such key.
+    """
+    level, last = 0, None
+    try:
+        for event in events(raw.decode().removeprefix("\ufeff")):
+            if isinstance(event, MappingStartEvent | SequenceStartEvent):
+                level, last = level + 1, None
+            elif isinstance(event, MappingEndEvent | SequenceEndEvent):
+                level -= 1
+            elif isinstance(event, ScalarEvent) and level == 1:
+                if last == key:
+                    return str(event.value)
+                last = None if last is not None else event.value
+    except (YAMLError, UnicodeDecodeError):
+        pass
+    return None
+
+
+class _Node:
+    """A list or mapping while it is read, and whatever an anchor names."""
+
+    __slots__ = ("closed", "data", "flow", "key", "key_at", "levels", "places", "repeated", "size", "start")
+
+    def __init__(self, data: Any, start: int, *, flow: bool = False, repeated: int = 0) -> None:
+        self.data = data
+        self.start = start
+        self.flow = flow
+        self.places: _Places = {}
+        self.key: str | None = None
+        """The key whose value comes next; None where a key is due, and in lists."""
+        self.key_at = 0
+        self.closed = False
+        self.levels = 0
+        """How deep containers are nested from here on, this one counted and aliases followed."""
+        self.repeated = repeated
+        """Characters that aliases had repeated when this began."""
+        self.size = 1
+        """Characters of the text from here to the end of this, and of what aliases in it repeat."""
+
+
+class _Reader:
+    """Makes data of events. A fault that leaves the structure clear does not stop it, so that one run names many."""
+
+    def __init__(self, text: str, path: str, doubled: list[Double] | None = None) -> None:
+        self.text, self.path, self.lines, self.doubled = text, path, Lines(text), doubled
+        self.root = _Node([], 0)
+        self.open = [self.root]
+        self.anchors: dict[str, _Node] = {}
+        self.aliases = self.repeated = self.documents = 0
+        self.problems: list[Problem] = []
+
+    def read_document(self) -> Document:
+        if invisible := _INVISIBLE.search(self.text):
+            self.stop(invisible.start(), quote_text(invisible[0]), "visible characters")
+        steps = {
+            ScalarEvent: self.scalar,
+            AliasEvent: self.alias,
+            MappingStartEvent: self.begin,
+            SequenceStartEvent: self.begin,
+            MappingEndEvent: self.end,
+            SequenceEndEvent: self.end,
+            DocumentStartEvent: self.document,
+        }
+        try:
+            for event in events(self.text):
+                if step := steps.get(type(event)):
+                    step(event)
+        except YAMLError as error:
+            self.syntax(error)
+        if self.problems:
+            raise InputProblems(self.problems)
+        (data,) = self.root.data or (None,)
+        self.root.places = self.root.places or {0: (0, 0, None)}
+        return Document(data, self.path, self)
+
+    def document(self, event: Any) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            self.stop(event.start_mark.index, "a second document", "one document in a file")
+
+    def scalar(self, event: Any) -> None:
+        at, value, top = event.start_mark.index, event.value, self.open[-1]
+        plain = event.implicit[0]
+        self.refuse_tag(event)
+        if plain and top.flow and ":" in value:
+            # The C parser refuses this by itself; whether a file can be read must not depend on the parser.
+            self.stop(at + value.index(":"), "':' inside text in [ ] or { }", "quotes around it", where="")
+        if not value.isascii() and _SURROGATE.search(value):
+            self.stop(at, "half of a surrogate pair", "a character")
+        if top.key is None and type(top.data) is dict:
+            self.key(top, value, at, plain)
+            return
+        if plain and value in WORDS:
+            value = WORDS[value]
+        if event.anchor:
+            node = self.anchors[event.anchor] = _Node(value, at)
+            node.closed, node.size = True, max(1, event.end_mark.index - at)
+        self.add(value, at, None)
+
+    def key(self, top: _Node, key: str, at: int, plain: bool) -> None:
+        if plain and WORDS.get(key, "") is None:
+            self.fault(at, "an empty key" if not key else f"the key {key}", "a key with a name")
+        elif plain and key == "<<":
+            self.fault(at, "a merge key", "keys written out", "aliases of whole values are fine")
+        elif key in top.places:
+            top.key = key
+            first_column = self.lines.place(top.places[key][0])[0]
+            if self.doubled is None:
+                self.fault(at, f"the key {quote_text(key)} again", "each key once", f"first at line {first_column}")
+            elif len(self.doubled) < MAX_PROBLEMS:
+                self.doubled.append(Double(self.steps(), *self.lines.place(at), first_column))
+        top.key, top.key_at = key, at
+
+    def alias(self, event: Any) -> None:
+        at, top, node = event.start_mark.index, self.open[-1], self.anchors.get(event.anchor)
+        name = quote_text(f"*{event.anchor}")
+        if top.key is None and type(top.data) is dict:
+            self.stop(at, f"the alias {name} as a key", "a key written out")
+        if node is None:
+            self.fault(at, f"the alias {name}", "the name of an anchor above it", "quote text that begins with '*'")
+            self.add(None, at, None)
+            return
+        if not node.closed:
+            self.stop(at, f"the alias {name} inside what it stands for", "an alias of what is complete")
+        self.aliases += 1
+        if self.aliases > MAX_ALIASES:
+            self.stop(at, f"alias number {self.aliases}", f"at most {MAX_ALIASES} aliases")
+        self.repeated += node.size
+        if self.repeated > MAX_REPEATED_CHARACTERS:
+            found = f"{self.repeated:,} characters repeated by aliases"
+            self.stop(at, found, f"at most {MAX_REPEATED_CHARACTERS:,}")
+        self.refuse_depth(at, len(self.open) - 1 + node.levels)
+        top.levels = max(top.levels, node.levels + 1)
+        self.add(node.data, at, node.places or None)
+
+    def begin(self, event: Any) -> None:
+        at, top = event.start_mark.index, self.open[-1]
+        if top.key is None and type(top.data) is dict:
+            self.stop(at, "a list or mapping as a key", "text", "quote text that begins with a bracket")
+        self.refuse_tag(event)
+        self.refuse_depth(at, len(self.open))
+        data: Any = {} if type(event) is MappingStartEvent else []
+        node = _Node(data, at, flow=event.flow_style, repeated=self.repeated)
+        node.levels = 1
+        self.open.append(node)
+        if event.anchor:
+            self.anchors[event.anchor] = node
+
+    def end(self, event: Any) -> None:
+        node = self.open.pop()
+        node.closed = True
+        node.size = max(1, event.end_mark.index - node.start) + self.repeated - node.repeated
+        self.open[-1].levels = max(self.open[-1].levels, node.levels + 1)
+        self.add(node.data, node.start, node.places)
+
+    def add(self, value: Any, at: int, inside: "_Places | None") -> None:
+        top = self.open[-1]
+        if top.key is None:
+            top.places[len(top.data)] = (at, at, inside)
+            top.data.append(value)
+        else:
+            top.places[top.key] = (top.key_at, at, inside)
+            top.data[top.key] = value
+            top.key = None
+
+    def refuse_tag(self, event: Any) -> None:
+        if event.tag is not None:
+            found = f"the tag {quote_text(str(event.tag).replace('tag:yaml.org,2002:', '!!'))}"
+            self.fault(event.start_mark.index, found, "a value without a tag", "quote text that begins with '!'")
+
+    def refuse_depth(self, at: int, levels: int) -> None:
+        if levels > MAX_LEVELS:
+            self.stop(at, f"a list or mapping at level {levels}", f"at most {MAX_LEVELS} levels")
+
+    def syntax(self, error: YAMLError) -> None:
+        """Raise what a parser found wrong, in our words: the parsers' own differ, and name their tokens."""
+        if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+            self.stop(0, "text that cannot be read", "YAML", where="")
+        at = error.problem_mark.index
+        begin = error.context_mark.index if error.context_mark else at
+        said = f"{error.context or ''} {error.problem}"
+        if "cannot start any token" in said:
+            tab = self.text.startswith("\t", at)
+            hint = "YAML indents with spaces only" if tab else "quote text that begins with it"
+            self.stop(at, word_at(self.text, at), "a value", hint, where="")
+        for part, found, expected, hint, at_begin in _SYNTAX:
+            if part in said:
+                at = begin if at_begin else at
+                expected = expected.format(line=self.lines.place(begin)[0])
+                self.stop(at, found or word_at(self.text, at), expected, hint, where="")
+        self.stop(at, word_at(self.text, at), "YAML", where="")
+
+    def steps(self) -> tuple[str, ...]:
+        """Return the path to what comes next, by key and by number."""
+        steps = (str(len(node.data)) if type(node.data) is list else node.key for node in self.open[1:])
+        return tuple(step for step in steps if step is not None)
+
+    def where(self) -> str:
+        """Return the path to what comes next, as a message shows it."""
+        return ".".join(map(on_one_line, self.steps()))
+
+    def fault(self, at: int, found: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
+        """Note a fault and go on, unless there are too many."""
+        line, column = self.lines.place(at)
+        where = self.where() if where is None else where
+        said = {"found": found, "expected": expected, "hint": hint}
+        self.problems.append(Problem(path=self.path, line=line, column=column, where=where, **said))
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise InputProblems(self.problems)
+
+    def stop(self, at: int, found: str, expected: str, hint: str = "", *, where: str | None = None) -> NoReturn:
+        """Raise with this fault and those noted before."""
+        self.fault(at, found, expected, hint, where=where)
+        raise InputProblems(self.problems)

@@ -1,0 +1,357 @@
+"""A YAML document as a tree that can be changed, and the text that says what it became, every other byte as it was.
+
+Made for mappings of mappings and scalars, in block style with flow style inside; lists may get new mappings at their
+end. The caller spells keys and values. `parse` (syntax/yaml.py) has accepted the text before.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from nodrop.syntax.yaml import events
+
+Spell = Callable[[str], str]
+_STEP = 2
+_LONGEST_KEY = 128
+"""Characters of a key with a colon behind it; a longer one stands behind a question mark."""
+_OPENING = (MappingStartEvent, SequenceStartEvent)
+_CLOSING = (MappingEndEvent, SequenceEndEvent)
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A value: a mapping has `entries`, a list `items`, a scalar `text`, which is None for what is empty."""
+
+    text: str | None = None
+    raw: str | None = None
+    """How a scalar is spelt, None where that is to be found."""
+    entries: "list[Entry] | None" = None
+    items: "list[Node]" = field(default_factory=list)
+    start: int | None = None
+    """Where it stands in the text, None where it is new; `end` is behind the last character of it."""
+    end: int = 0
+    flow: bool = False
+    stood: "tuple[str | None, tuple[Entry, ...]]" = (None, ())
+    """The text and entries that it had."""
+    named: Any = None
+    """Of an alias, what it stood for."""
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A key and its value; where both stand in the text, what they were, None where the entry is new."""
+
+    key: str
+    value: Node
+    start: int | None = None
+    end: int = 0
+    stood: "tuple[str, Node] | None" = None
+
+
+def data_of(node: Node) -> Any:
+    """Return what a node says, as plain dicts, lists and texts."""
+    if node.entries is not None:
+        return {entry.key: data_of(entry.value) for entry in node.entries}
+    return [data_of(item) for item in node.items] if node.items else node.text
+
+
+def node_of(data: Any) -> Node:
+    """Return new nodes that say it: mappings and texts."""
+    if isinstance(data, dict):
+        return Node(entries=[Entry(key, node_of(value)) for key, value in data.items()])
+    if isinstance(data, list):
+        return Node(items=[node_of(item) for item in data])
+    return Node(text=data)
+
+
+def copy_of(node: Node) -> Node:
+    """Return new nodes that say the same, spelt alike."""
+    copy = Node(text=node.text, raw=node.raw, items=[copy_of(item) for item in node.items])
+    if node.entries is not None:
+        copy.entries = [Entry(entry.key, copy_of(entry.value)) for entry in node.entries]
+    return copy
+
+
+def compose(text: str) -> Node:
+    """Return the document as a tree; what an alias stands for is new wherever it is named, and so written out."""
+    done = Node()
+    parts: list[list[Node]] = [[]]
+    opened: list[Node] = []
+    anchors: dict[str, Node] = {}
+    for event in events(text):
+        kind = type(event)
+        if kind in _OPENING:
+            node = Node(start=event.start_mark.index, flow=bool(event.flow_style))
+            opened.append(node)
+            parts.append([])
+            if event.anchor:
+                anchors[event.anchor] = node
+            continue
+        if kind in _CLOSING:
+            node = opened.pop()
+            _close(node, parts.pop(), mapping=kind is MappingEndEvent)
+            node.end = event.end_mark.index if node.flow else node.end
+        elif kind is ScalarEvent:
+            said = None if event.implicit[0] and not event.value else event.value
+            node = Node(text=said, start=event.start_mark.index, end=event.end_mark.index, stood=(said, ()))
+            spelt = text[node.start : node.end] if node.start is not None else ""
+            node.raw = None if "\n" in spelt or event.style in ("|", ">") else spelt
+            if event.anchor:
+                anchors[event.anchor] = node
+        elif kind is AliasEvent:
+            node = copy_of(anchors[event.anchor])
+            node.start, node.end, node.named = event.start_mark.index, event.end_mark.index, data_of(node)
+        else:
+            continue
+        parts[-1].append(node)
+        done = node
+    return done
+
+
+def _close(node: Node, nodes: list[Node], *, mapping: bool) -> None:
+    if mapping:
+        pairs = zip(nodes[::2], nodes[1::2], strict=True)
+        entries = [Entry(key.text or "", value, key.start, key.end, (key.text or "", value)) for key, value in pairs]
+        node.entries, node.stood = entries, (None, tuple(entries))
+    else:
+        node.items = nodes
+    node.end = nodes[-1].end if nodes else node.start or 0
+
+
+def write(text: str, root: Node, key: Spell, value: Spell) -> str:
+    """Return the text that says what became of the tree of `text`; `key` and `value` spell keys and scalars."""
+    return _Writer(text, key, value).write(root)
+
+
+def dump(nodes: list[Node], key: Spell, value: Spell) -> str:
+    """Return a list of mappings as a text of its own."""
+    writer = _Writer("", key, value)
+    bodies = ["".join(writer.lines(node.entries or [], _STEP)) for node in nodes]
+    return "".join(f"- {body[_STEP:]}" for body in bodies)
+
+
+class _Writer:
+    """The edits of a text, by offset."""
+
+    def __init__(self, text: str, key: Spell, value: Spell) -> None:
+        self._text, self._key, self._value = text, key, value
+        self._newline = "\r\n" if "\r\n" in text else "\n"
+        self._edits: list[tuple[int, int, str]] = []
+
+    def write(self, root: Node) -> str:
+        self._inside(root)
+        out, at = [], 0
+        for start, end, new in sorted(self._edits, key=lambda edit: edit[0]):
+            out += [self._text[at:start], new]
+            at = max(at, end)
+        return "".join([*out, self._text[at:]])
+
+    def _inside(self, node: Node) -> None:
+        for item in node.items:
+            if item.start is not None:
+                self._inside(item)
+            else:
+                self._append(node, item)
+        if node.entries is not None:
+            (self._flow if node.flow else self._block)(node, node.entries)
+
+    def _append(self, node: Node, item: Node) -> None:
+        """Write a new mapping at the end of a list in block style."""
+        assert node.start is not None
+        indent = self._column(node.start)
+        body = "".join(self.lines(item.entries or [], indent + _STEP))
+        self._insert(self._line_end(node.end), f"{' ' * indent}- {body[indent + _STEP :]}")
+
+    def _block(self, node: Node, entries: list[Entry]) -> None:
+        kept_entries = [entry for entry in node.stood[1] if entry in entries]
+        begins = [self._begin(entry) for entry in kept_entries]
+        for place, entry in enumerate(node.stood[1]):
+            if entry not in entries:
+                self._delete(node, entry, place)
+        indent = self._column(begins[0]) if begins else 0
+        behind: int | None = None
+        for entry in entries:
+            if entry.stood is not None:
+                self._entry(entry, indent)
+                behind = self._line_end(_stop(entry))
+            elif behind is not None:
+                self._insert(behind, "".join(self.lines([entry], indent)))
+            else:
+                body = "".join(self.lines([entry], indent))
+                self._edits.append((begins[0], begins[0], body[indent:] + " " * indent))
+
+    def _delete(self, node: Node, entry: Entry, place: int) -> None:
+        """Take out an entry with its lines; what shares its first line moves up."""
+        begin, stop = self._begin(entry), self._line_end(_stop(entry))
+        line = self._line_start(begin)
+        if not self._text[line:begin].strip(" "):
+            self._edits.append((line, stop, ""))
+        elif place + 1 < len(node.stood[1]):
+            self._edits.append((begin, self._begin(node.stood[1][place + 1]), ""))
+
+    def _entry(self, entry: Entry, indent: int) -> None:
+        """Write what became of an entry that the text has."""
+        assert entry.start is not None
+        assert entry.stood is not None
+        key, value = entry.stood
+        if value.named is not None and entry.value is value and data_of(value) == value.named:
+            return
+        if entry.value is not value or self._is_anew(value):
+            body = "".join(self.lines([entry], indent))[indent:]
+            begin, end = self._begin(entry), self._line_end(max(entry.end, value.end))
+            if entry.value is value and entry.key == key and (below := self._below(value)) is not None:
+                begin, body = below, body.partition(self._newline)[2]  # the key's line stays, with what is behind it
+            if not self._text[:end].endswith("\n"):
+                body = body.removesuffix(self._newline)
+            self._edits.append((begin, end, body))
+            return
+        if entry.key != key:
+            self._edits.append((entry.start, entry.end, self._key(entry.key)))
+        if value.entries is None and not value.items and value.text != value.stood[0]:
+            assert value.start is not None
+            spelt = self._scalar(value)
+            lead = "" if self._text[value.start - 1].isspace() else " "
+            self._edits.append((value.start, value.end, lead + spelt))
+            return
+        self._inside(value)
+
+    def _below(self, value: Node) -> int | None:
+        """Return where the lines of a mapping in block style begin that has entries now and had some; else None."""
+        if value.flow or not value.entries or not value.stood[1]:
+            return None
+        begin = self._begin(value.stood[1][0])
+        line = self._line_start(begin)
+        return None if self._text[line:begin].strip(" ") else line
+
+    @staticmethod
+    def _is_anew(value: Node) -> bool:
+        """Whether a mapping has nothing of what it had: it was empty, or everything in it is new."""
+        kept = any(entry.stood for entry in value.entries or ())
+        return bool(value.stood[1] or value.entries) and not kept
+
+    def _flow(self, node: Node, entries: list[Entry]) -> None:
+        """Write what became of the entries of a mapping in braces, which had some and has some of them still."""
+        if not node.stood[1]:
+            return
+        kept_entries = [entry for entry in node.stood[1] if entry in entries]
+        for place, entry in enumerate(node.stood[1]):
+            if entry not in kept_entries and place < node.stood[1].index(kept_entries[0]):
+                self._edits.append((_start(entry), _start(node.stood[1][place + 1]), ""))
+            elif entry not in kept_entries:
+                self._edits.append((_stop(node.stood[1][place - 1]), _stop(entry), ""))
+        between = self._between(node)
+        behind: int | None = None
+        for entry in entries:
+            if entry.stood is not None:
+                self._entry_in_braces(entry)
+                behind = _stop(entry)
+            elif behind is None:
+                first_start = _start(kept_entries[0])
+                self._edits.append((first_start, first_start, self._in_braces(entry) + between))
+            else:
+                self._edits.append((behind, behind, between + self._in_braces(entry)))
+
+    def _between(self, node: Node) -> str:
+        """Return what stands between two entries in braces."""
+        assert node.start is not None
+        first_entry, *other_entries = node.stood[1]
+        if other_entries:
+            return self._text[_stop(first_entry) : _start(other_entries[0])]
+        lead = self._text[node.start + 1 : _start(first_entry)]
+        return f",{lead}" if "\n" in lead else ", "
+
+    def _entry_in_braces(self, entry: Entry) -> None:
+        assert entry.stood is not None
+        key, value = entry.stood
+        if value.named is not None and entry.value is value and data_of(value) == value.named:
+            return
+        is_said = value.text == value.stood[0]
+        if entry.value is not value or self._is_anew(value) or not (is_said or value.start != value.end):
+            self._edits.append((_start(entry), _stop(entry), self._in_braces(entry)))
+            return
+        if entry.key != key:
+            self._edits.append((_start(entry), entry.end, self._key(entry.key)))
+        if value.entries:
+            self._flow(value, value.entries)
+        elif not is_said:
+            self._edits.append((value.start or 0, value.end, self._scalar(value)))
+
+    def _in_braces(self, entry: Entry) -> str:
+        """Spell an entry on one line."""
+        return f"{self._key(entry.key)}: {self._on_a_line(entry.value)}"
+
+    def _on_a_line(self, value: Node) -> str:
+        if value.items:
+            return f"[{', '.join(map(self._on_a_line, value.items))}]"
+        if value.entries is None:
+            return self._scalar(value)
+        return f"{{{', '.join(map(self._in_braces, value.entries))}}}"
+
+    def lines(self, entries: list[Entry], indent: int) -> Iterator[str]:
+        """Yield new lines that say entries, line breaks included."""
+        for entry in entries:
+            value, key, end = entry.value, self._key(entry.key), self._newline
+            mark = f"{' ' * indent}? {key}{end}{' ' * indent}" if len(key) > _LONGEST_KEY else f"{' ' * indent}{key}"
+            if value.entries and len(key) > _LONGEST_KEY:
+                inner = "".join(self.lines(value.entries, indent + _STEP))
+                yield f"{mark}: {inner[indent + _STEP :]}"
+            elif value.entries:
+                yield f"{mark}:{end}"
+                yield from self.lines(value.entries, indent + _STEP)
+            elif value.entries is not None or value.items:
+                yield f"{mark}: {self._on_a_line(value)}{end}"
+            else:
+                yield f"{mark}:{end}" if value.text is None else f"{mark}: {self._scalar(value)}{end}"
+
+    def _scalar(self, node: Node) -> str:
+        return self._value(node.text or "") if node.raw is None else node.raw
+
+    def _insert(self, at: int, body: str) -> None:
+        """Put lines behind the line that ends at an offset."""
+        if at and not self._text[:at].endswith("\n"):
+            body = self._newline + body.removesuffix(self._newline)
+        self._edits.append((at, at, body))
+
+    def _begin(self, entry: Entry) -> int:
+        """Return where an entry begins: at its key, or the question mark before it."""
+        assert entry.start is not None
+        line = self._text[self._line_start(entry.start) : entry.start]
+        before = line.rstrip(" ")
+        return entry.start - (len(line) - len(before) + 1) if before.endswith("?") else entry.start
+
+    def _line_start(self, at: int) -> int:
+        return self._text.rfind("\n", 0, at) + 1
+
+    def _column(self, at: int) -> int:
+        return at - self._line_start(at)
+
+    def _line_end(self, at: int) -> int:
+        """Return where the line ends in which a value ends, its line break included."""
+        if at and self._text[at - 1] == "\n":
+            return at
+        found = self._text.find("\n", at)
+        return len(self._text) if found < 0 else found + 1
+
+
+def _stood(entry: Entry) -> Node:
+    assert entry.stood is not None
+    return entry.stood[1]
+
+
+def _start(entry: Entry) -> int:
+    assert entry.start is not None
+    return entry.start
+
+
+def _stop(entry: Entry) -> int:
+    """Return where an entry ended in the text."""
+    return max(entry.end, _stood(entry).end)

@@ -1,0 +1,71 @@
+"""What a rule is said to have seen is what it judged by: step by step the same verdict, at every subject."""
+
+import pytest
+
+from nodrop.engine.example_setup import CannotSay, Setting
+from nodrop.engine.examples import View, views_of
+from nodrop.engine.nodes import Logic, Not
+from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.witness import Step, Unseen, Witness, meant
+from nodrop.model.index import Index
+from nodrop.model.subject import parse
+from nodrop.platforms.kit.examples import TIERS
+
+RULES = [rule for rule in of_files(shipped()) if rule.claim is not None and rule.scope.parts and not rule.last]
+
+
+def said(example: Example) -> View:
+    """Return an example as the first platform that can say it has it."""
+    for platform in TIERS:
+        setting = Setting(platform)
+        try:
+            setting.check_support(example)
+            return views_of(example, setting.base, setting.views, setting.artifact)[0]
+        except CannotSay:
+            continue
+    raise AssertionError(example.name)
+
+
+def found(step: Step) -> bool | None:
+    """Return whether a condition holds; None where that is not known."""
+    return bool(step.value) if step.has_value else None
+
+
+def consistent(step: Step) -> None:
+    """Check that a step is what its parts make it, and that nothing after the one that decided was looked at."""
+    parts = [part for part in step.parts if part.value is not Unseen.NOT_REACHED]
+    if isinstance(step.node, Not) and step.has_value and parts:
+        assert step.value == (not parts[0].value)
+    if isinstance(step.node, Logic):
+        assert all(part.has_value for part in parts[:-1])
+        assert found(step) == found(parts[-1])
+        stopped = not parts[-1].has_value or bool(parts[-1].value) == (step.node.word == "or")
+        assert len(parts) == len(step.parts) or stopped
+        assert parts[-1].decides == stopped
+    for part in parts:
+        consistent(part)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
+def test_the_steps_come_to_what_the_rule_says_of_every_part(rule: Rule) -> None:
+    example = rule.examples[0]
+    view = said(example)
+    index = Index(view.reading.fabric)
+    options = {option.name: option.default for option in rule.options}
+    at_fault = set()
+    devices = {parse(subject)[:1] for subject in example.at} - {("@fabric",)} or {("@fabric",)}
+    for device in devices:
+        for item in meant(rule, device, index).items:
+            witness = Witness(rule=rule, item=item, index=index, options=options)
+            steps = [witness.step(node) for node in rule.conditions]
+            for step in steps:
+                consistent(step)
+            asked = rule.when is None or found(steps[0])
+            claim = found(steps[-1])
+            expected = None if asked is None or (asked and claim is None) else bool(asked and not claim)
+            (outcome,) = rule.judge([item], index.fabric, options, index=index)
+            assert (None if isinstance(outcome, Exception) else outcome) == expected
+            if expected:
+                at_fault.add(view.spell(rule.scope.subject(item)))
+    assert at_fault == {parse(subject) for subject in example.at}
