@@ -513,7 +513,7 @@ def test_a_rule_that_crashes_is_a_problem_and_the_others_are_judged() -> None:
     verdict = judge(Reading(fabric=whole), rules)
     assert [str(problem) for problem in verdict.problems] == [
         f"rules/hygiene/{name}.yaml: leaf1/Ethernet0: rule {name} failed: ZeroDivisionError: division by zero "
-        "(the other rules were judged)"
+        "(the other rules were checked)"
         for name in ("divides", "tells")
     ]
     assert [(finding.rule, text(finding.subject)) for finding in verdict.findings] == [
@@ -823,7 +823,7 @@ def test_an_analysis_that_crashes_keeps_what_it_found() -> None:
     verdict = judge(Reading(fabric=two_leaves()), [rule(**HITS), rule("next", claim="interface.name == 'Ethernet0'")])
     assert [str(problem) for problem in verdict.problems] == [
         "rules/hygiene/fault.yaml: leaf2/Ethernet8: rule fault failed: ValueError: no spines, please "
-        "(the other rules were judged)"
+        "(the other rules were checked)"
     ]
     assert {finding.rule for finding in verdict.findings} == {"fault", "next"}
 
@@ -937,4 +937,4 @@ def test_what_is_told_of_remarks_is_known_in_each_mode() -> None:
 def test_a_rule_that_crashes_on_a_remark_is_one_problem_where_two_modes_are_possible() -> None:
     remark = Remark(kind="odd", subject=("leaf1",), place=None, facts={})
     (problem,) = judge(in_two_modes(remark), [rule("told", **OF_REMARKS)]).problems
-    assert (problem.where, problem.hint) == ("leaf1", "the other rules were judged")
+    assert (problem.where, problem.hint) == ("leaf1", "the other rules were checked")

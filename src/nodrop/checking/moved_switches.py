@@ -12,7 +12,7 @@ from nodrop.model.reading import Reading
 def with_those_that_left(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> Reading | None:
     """Return the new state of a fabric with the switches that left it; None where none did.
 
-    What was stated of the fabric before holds for all of it. A switch is the same one by its name, unless the fabric
+    What was stated of the fabric before applies to all of it. A switch is the same one by its name, unless the fabric
     where it is now had one of that name before, or by the path of a file.
     """
     if not isinstance(pair.old, Inputs) or run.policies.work:

@@ -1,7 +1,7 @@
-"""Judges a fabric by rules: `judge(reading, rules)`, each evaluated once per distinct design and not once per port.
+"""Check a fabric by rules: `judge(reading, rules)`, each evaluated once per distinct design and not once per port.
 
 What a rule cannot decide is unknown, with the fact that is missing; a rule that crashes is a problem with its file and
-subject; neither keeps the others from being judged.
+subject; neither keeps the others from being checked.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ from nodrop.model.subject import text as spelt
 from nodrop.model.types import nearest
 
 BATCH = 4096
-"""How many cases are judged at a time: a rule that looks at each of 640,000 ports need not hold as many cases."""
+"""How many cases are checked at a time: a rule that reads each of 640,000 ports need not hold as many cases."""
 
 _T = TypeVar("_T")
 Override = Severity | Literal["off"]
@@ -57,11 +57,11 @@ def judge(
 ) -> Verdict:
     """Return what the rules find in a fabric: those of its mode, within `strictness`, and not `off`.
 
-    Overrides and options go by a rule's name or a former one. InputProblems tells of options that a rule does not have.
+    Overrides and options go by a rule's name or a former one. Raise InputProblems for unknown options of a rule.
     `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took: what
     several share counts for the first of them. `index` is one of the reading's fabric, for who wants what the analyses
-    have kept in it; `near` is the part of it that is judged, by rules for which that is enough, where only what differs
-    from another state is wanted (`engine/nearby.py`). `progress` is told the name of each rule before its turn.
+    have kept in it; `near` is the part of it that is checked, by rules for which that is enough, where only differences
+    from another state are wanted (`engine/nearby.py`). `progress` gets the name of each rule before its turn.
     """
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
@@ -275,7 +275,7 @@ class _Session:
                 path=rule.path,
                 where=spelt(subject),
                 found=f"rule {rule.name} failed: {type(crash).__name__}: {crash}",
-                hint="the other rules were judged",
+                hint="the other rules were checked",
             )
         )
 

@@ -66,7 +66,7 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
 def unlike(sight: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
     """Return every fact of a sight that a fabric has otherwise; what its files do not say is no fact.
 
-    Nor is a text that is the same but for the names of switches, which are told by themselves.
+    Nor is a text that is the same but for the names of switches, which are reported separately.
     """
     return tuple(_unlike(sight, other_fabric))
 
@@ -166,7 +166,7 @@ def _between(link: Link, switches: set[str]) -> bool:
 
 
 def render_value(value: Any) -> str:
-    """Spell a value of the model in a few words."""
+    """Render a value of the model in a few words."""
     if isinstance(value, Unknown):
         return "unknown"
     if isinstance(value, bool):

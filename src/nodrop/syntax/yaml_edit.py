@@ -1,7 +1,7 @@
 """A YAML document as a tree that can be changed, and the text that says what it became, every other byte as it was.
 
 Made for mappings of mappings and scalars, in block style with flow style inside; lists may get new mappings at their
-end. The caller spells keys and values. `parse` (syntax/yaml.py) has accepted the text before.
+end. The caller renders keys and values. `parse` (syntax/yaml.py) has accepted the text before.
 """
 
 from collections.abc import Callable, Iterator

@@ -19,7 +19,7 @@ from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
 _Pools = tuple[BufferPool, ...] | Unknown
 _Model = str | None | Unknown
 _Buffer = BufferProfile | None | Unknown
-"""Of a group that is not known, other rules tell that headroom cannot be judged; more of that would be noise."""
+"""Of a group that is not known, other rules report that headroom cannot be checked; more of that would be noise."""
 
 
 @word("function")
@@ -253,7 +253,7 @@ def ingress_bytes(pools: _Pools) -> int:
 
 @word("function")
 def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unknown, pools: _Pools) -> bool:
-    """Whether ports are told to share headroom, so that a profile's size holds only what a port has of its own.
+    """Whether ports are set to share headroom, so that a profile's size holds only the part of a single port.
 
     A switch that sizes its pools itself makes a small shared headroom for profiles that are smaller than theirs,
     which is no such statement (sonic-swss cfgmgr/buffer_pool_mellanox.lua: 640 KiB).
@@ -288,7 +288,7 @@ def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
 
 
 def _configured_headroom(buffer: _Buffer) -> Headroom | None:
-    """Return the headroom that a buffer is known to have and that is stated, not worked out by the switch."""
+    """Return the headroom that a buffer is known to have and that is stated, not computed by the switch."""
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
     return headroom if isinstance(headroom, Headroom) and not headroom.computed else None
 
@@ -324,7 +324,7 @@ def states_headroom(buffer_model: _Model, buffer: _Buffer) -> bool:
 
 @word("function")
 def computing_ports(interfaces: tuple[Interface, ...]) -> int:
-    """How many of a switch's ports that are up have headroom that the switch works out."""
+    """How many of a switch's ports that are up have headroom that the switch computes."""
     return sum(_computes(port.qos) for port in interfaces if port.enabled is True)
 
 

@@ -11,7 +11,7 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends
 def told_otherwise(
     aspect: str, device: str, port: str, sibling_device: str, sibling_port: str, *, index: Index
 ) -> bool:
-    """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is told once."""
+    """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is one finding."""
     told: Told = index.kept.get(TOLD, {})
     one, other = (
         {rule for area, rule, _ in told.get(end, ()) if area in areas_of(aspect)}

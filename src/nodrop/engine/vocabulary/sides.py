@@ -41,7 +41,7 @@ def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
 
 @word("function")
 def never_paused(qos: QosProfile, group: int) -> bool:
-    """Whether nothing is paused when a priority group is full; where its class is misplaced, that is told instead."""
+    """Whether nothing is paused when a priority group is full; where its class is misplaced, that is the finding."""
     return not effects.pausing_priorities(qos, group) and all(
         effects.group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
     )

@@ -1,4 +1,4 @@
-"""Words about what a switch counts and tells of itself."""
+"""Words about what a switch counts and reports."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.model.fabric import Collector, Counter, Device

@@ -1,4 +1,4 @@
-"""A BGP process of an FRR configuration: what stands below `router bgp`.
+"""A BGP process of an FRR configuration: the commands below `router bgp`.
 
 What a process does of which nothing is said depends on `frr defaults` and `frr version` (bgpd/bgp_vty.c): the profile
 `datacenter` and releases before 7.4 do not ask for policies on sessions to other ASes.
@@ -46,12 +46,12 @@ class Process:
         return self._bgp.asn
 
     def read_statements(self, statements: list[Statement]) -> None:
-        """Read commands that stand below `router bgp`."""
+        """Read the commands below `router bgp`."""
         for statement in statements:
             understood(statement, self._command, self._others)
 
     def bgp(self, shared: dict[str, Any], *, drained: bool) -> Bgp:
-        """Return the process with what it shares with those of other VRFs."""
+        """Return the process with the settings that those of all VRFs share."""
         said = self._said
         unicast = said.get("default_ipv4_unicast", self._bgp.default_ipv4_unicast)
         return replace_fields(

@@ -1,4 +1,4 @@
-"""Where a part of the routing stands in an FRR configuration."""
+"""Where a part of the routing is in an FRR configuration."""
 
 from collections.abc import Callable, Iterator
 
@@ -31,7 +31,7 @@ _Found = tuple[tuple[Statement, ...], Statement]
 
 
 def _in_ipv6(found: _Found) -> bool:
-    """Whether a command stands in the family of IPv6."""
+    """Whether a command is in the family of IPv6."""
     return any(outer.starts("address-family", "ipv6") for outer in found[0])
 
 

@@ -173,7 +173,8 @@ class State:
             at = subject_of(new.name, difference.path)
             one = Found(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
             if any(touch(at, subject) for subject in subjects) or not self._means.follows(one):
-                return f"{spelt(at)} would be {describe_value(difference.b)}, not {describe_value(difference.a)}"
+                part, value, wanted = spelt(at), describe_value(difference.b), describe_value(difference.a)
+                return f"{part} would be {value}, not {wanted}"
         return None
 
     def _fault(self, remark: Remark) -> tuple[str, ...]:

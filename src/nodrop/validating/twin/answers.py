@@ -1,7 +1,7 @@
 """What goes over the pipes between a twin's tree and its caller: work one way, answers the other.
 
-An answer is text or a value in the form of `syntax.packed`, read by what the function says that it returns. Whoever
-takes over a process of the tree can lie, and can do no more: nothing of an answer is called or imported by its name.
+An answer is text or a value in the form of `syntax.packed`, read by the annotation of the function. An attacker
+who takes over a process of the tree can lie, and can do no more: no part of an answer is called or imported by name.
 """
 
 import struct
