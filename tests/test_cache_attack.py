@@ -225,7 +225,7 @@ def test_where_no_secret_can_be_written_nothing_is_kept(key: Path) -> None:
 
 
 def test_processes_that_begin_at_once_share_one_secret(key: Path) -> None:
-    script = "from nodrop import cache; print(cache.opened([]).seal.hex())"
+    script = "from nodrop import cache; print(cache.open_user_store([]).seal.hex())"
 
     def begin(_: int) -> str:
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)

@@ -57,13 +57,13 @@ class Group:
 def endpoints(sight: TierView, cables: Cables) -> Found:
     """Return all groups of hosts, and the leaves' panel ports for them."""
     groups, guess = _groups(sight, cables)
-    remaining_unread_peers = list(_report_unread_peers(sight, cables))
+    unread_peers = list(_report_unread_peers(sight, cables))
     if not groups:
         why = "no file says which hosts there are"
         ports: Keys = ("topology", "leaves", "ports", "endpoints")
         return Found(
             lacking={("endpoints",): Lack(why, _example(sight)), ports: Lack(why, "1-16")},
-            left=tuple(remaining_unread_peers),
+            left=tuple(unread_peers),
         )
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
@@ -74,13 +74,11 @@ def endpoints(sight: TierView, cables: Cables) -> Found:
         keys[group.name] = own
         panels |= set(more.panels)
         guessed |= said
-        remaining_unread_peers += more.left
+        unread_peers += more.left
     if guess:
         guessed["endpoints",] = guess
     ports_of_leaf = {"leaves": {"ports": {"endpoints": numbers(panels)}}}
-    return Found(
-        keys={"topology": ports_of_leaf, "endpoints": keys}, guessed=guessed, left=tuple(remaining_unread_peers)
-    )
+    return Found(keys={"topology": ports_of_leaf, "endpoints": keys}, guessed=guessed, left=tuple(unread_peers))
 
 
 def _groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
