@@ -140,12 +140,13 @@ def _dangling(data: Mapping[str, object], targets: Targets, named: set[str], ver
         if left and isinstance(rows, dict):
             left = left.difference(rows if part is None else _parts(rows, table, part))
             left = left.difference(map(spaceless, rows)) if left and part is None else left
+    bare = _bare_row(data) if left else ""
     for of, name, path in verdict.places if left else ():
         if of != targets or name not in left:
             continue
         table = targets[0][0]
         if table == path[0] and len(path) == 2 and table.endswith("INTERFACE"):
-            facts = {"table": table, "key": path[1], "name": name, "bare": _bare_row(data)}
+            facts = {"table": table, "key": path[1], "name": name, "bare": bare}
             yield Fault("address-without-interface-row", path, facts)
         else:
             kind = " or ".join(table for table, _ in targets)
