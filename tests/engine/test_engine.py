@@ -888,6 +888,17 @@ def in_two_modes(*remarks: Remark) -> Reading:
 OF_REMARKS: dict[str, Any] = {"scope": "device", "remark": "odd", "facts": ["word"], "message": "{{ facts.word }}"}
 
 
+def test_names_of_a_row_and_of_its_switch_part_no_group_of_remarks() -> None:
+    keys = {**OF_REMARKS, "facts": ["switch", "word"], "message": "{{ facts.switch }} has {{ facts.word }}"}
+    remarks = tuple(
+        Remark(kind="odd", subject=(name,), place=None, facts={"switch": name, "word": f"{row} twice"}, names=(row,))
+        for name, row in (("leaf1", "AZURE"), ("leaf2", "RDMA"))
+    )
+    verdict = judge(Reading(fabric=two_leaves(), remarks=remarks), [rule(**keys)])
+    assert [finding.message for finding in verdict.findings] == ["leaf1 has AZURE twice", "leaf2 has RDMA twice"]
+    assert len({finding.group for finding in verdict.findings}) == 1
+
+
 def test_a_remark_is_told_once_where_two_modes_are_possible() -> None:
     told = rule("told", **OF_REMARKS, aliases=["was-told"])
     remarks = [

@@ -62,25 +62,20 @@ class FindingBuilder:
         return condition is None or bool(self._value(condition, (facts,)))
 
     @cached_property
-    def _message_pieces(self) -> "tuple[tuple[str, _Value | None], ...]":
-        """The pieces of the message: each as it is written, and of an expression the function that gives its value."""
-        rule = self.rule
-        return tuple(
-            (piece, None) if isinstance(piece, str) else (text(piece), rule.value(piece)) for piece in rule.message
-        )
+    def _message_pieces(self) -> tuple[tuple[str, Node | None], ...]:
+        """The pieces of the message: each as it is written, and the node of an expression."""
+        return tuple((piece, None) if isinstance(piece, str) else (text(piece), piece) for piece in self.rule.message)
 
     @cached_property
     def _about(self) -> "Callable[[Subject, Subject, str], _About]":
         """The function that gives what follows from subject, place and discriminator: many remarks share these."""
-        name, topics, aliases = self.rule.name, self.rule.topics, self.rule.aliases
 
         @lru_cache(maxsize=64)
         def about(subject: Subject, at: Subject, discriminator: str) -> _About:
-            names = (name, *aliases)
-            fingerprint, *former = (digest(each, spelt(subject), discriminator) for each in names)
+            fingerprint, *former = self._fingerprints(subject, discriminator)
             return _About(
                 device=_device(subject, at),
-                doubt=self.evidence.doubt(topics, (subject, at)),
+                doubt=self.evidence.doubt(self.rule.topics, (subject, at)),
                 fingerprint=fingerprint,
                 former=tuple(former),
                 names=names_of(subject, at),
@@ -125,6 +120,7 @@ class FindingBuilder:
             piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, item))
             for piece in shared.pieces
         )
+        fingerprint, *former = self._fingerprints(subject)
         resting, whole = rule.rests
         assumed = self._sole_assumption(item, at)
         doubt = assumed or self.evidence.doubt(
@@ -145,11 +141,11 @@ class FindingBuilder:
             at=at,
             device=_device(subject, at),
             group=shared.group,
-            fingerprint=digest(rule.name, spelt(subject), ""),
+            fingerprint=fingerprint,
             facts=shared.facts,
             related=self._other_end(item),
             fix=self._fix(changes),
-            former=self._former(subject, ""),
+            former=tuple(former),
         )
 
     def _other_end(self, item: Item) -> tuple[Related, ...]:
@@ -180,17 +176,15 @@ class FindingBuilder:
         rows = tuple(sorted(filter(None, rows), key=len, reverse=True)) if rows else ()
         pieces, cause = [], []
         naming: dict[str, str] = {}  # the parts of the subject, and what names each first
-        for written, value in self._message_pieces:
-            piece = written if value is None else self._render_piece(value, names)
+        for written, node in self._message_pieces:
+            piece = written if node is None else render_value(self._value_or_unknown(node, names))
             pieces.append(piece)
-            if rows:
-                cause.append(unnamed(piece, rows))
-            elif (
-                value is None
+            if (
+                node is None
                 or not names_only(piece, subject, about.names)
                 or naming.setdefault(piece, written) != written
             ):
-                cause.append(piece)
+                cause.append(unnamed(piece, rows))
         assumed = self._sole_assumption(names, at)
         doubt = assumed or about.doubt
         return Finding(
@@ -210,13 +204,6 @@ class FindingBuilder:
             located=located,
             former=about.former,
         )
-
-    def _render_piece(self, value: "_Value", names: Sequence[Any]) -> str:
-        """Return what a piece of a message says; what is not known, as `_known` has it."""
-        try:
-            return render_value(value(*names, self.reading.fabric, self.options, index=self.index))
-        except UnknownFact:
-            return render_value(UNKNOWN)
 
     def _severity(self, names: Sequence[Any], assumed: str) -> Severity:
         """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
@@ -246,9 +233,9 @@ class FindingBuilder:
         intent = tuple(rule.intent_fix.items())
         return Fix(text=rule.fix, safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
 
-    def _former(self, subject: Subject, discriminator: str) -> tuple[str, ...]:
-        aliases = self.rule.aliases
-        return tuple(digest(name, spelt(subject), discriminator) for name in aliases) if aliases else ()
+    def _fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
+        """Return the fingerprint of a finding, then those that it had under former names of the rule."""
+        return tuple(digest(name, spelt(subject), discriminator) for name in (self.rule.name, *self.rule.aliases))
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
@@ -268,7 +255,6 @@ class FindingBuilder:
         return Located(file=display, span=place.span)
 
 
-_Value = Callable[..., object]
 _OTHER = {"a": "b", "b": "a"}
 """The ends of a link, as rules name them."""
 
