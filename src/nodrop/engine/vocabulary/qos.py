@@ -4,12 +4,12 @@ from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.general import ranges
 from nodrop.engine.vocabulary.sides import misplaced_tcs
 from nodrop.model import effects
-from nodrop.model.addresses import address_of, network_of
-from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.addresses import Network, network_of
+from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile
-from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.model.states import Unknown, UnknownFact, known_rows, require_fact
 
 MOST_PAUSED = 2
 PAUSED_WITH_BOUNCES = (2, 3, 4, 6)
@@ -41,18 +41,30 @@ def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Ind
     """
     if not isinstance(side, Unknown):
         return side == "fabric"
-    device, row = index.devices[name], index.interface(name, port)
-    addresses = () if row is None or isinstance(row.addresses, Unknown) else row.addresses
-    networks = [network for address in addresses if (network := network_of(address)) is not None]
-    bgps = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
-    for bgp in (device.bgp, *bgps):
-        if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown):
-            continue
-        for session in bgp.neighbors:
-            peer = address_of(session.address) if session.address else None
-            if session.interface == port or (peer is not None and any(peer in network for network in networks)):
-                raise UnknownFact("interface.side")
+    device = index.devices[name]
+    if port in index.keep(f"ports of sessions: {name}", lambda: _ports_of_sessions(device)):
+        raise UnknownFact("interface.side")
     return False
+
+
+def _ports_of_sessions(device: Device) -> set[str]:
+    """Return the ports of a device that BGP sessions run over, by their name or to an address of their networks."""
+    ports_by_network: dict[Network, list[str]] = {}
+    for interface in device.interfaces:
+        for text in known_rows(interface.addresses):
+            if (network := network_of(text)) is not None:
+                ports_by_network.setdefault(network, []).append(interface.name)
+    lengths = {network.prefixlen for network in ports_by_network}
+    bgp = None if isinstance(device.bgp, Unknown) else device.bgp
+    ports: set[str] = set()
+    for process in (*known_rows(device.vrf_bgp), *([] if bgp is None else [bgp])):
+        for session in known_rows(process.neighbors):
+            if session.interface is not None:
+                ports.add(session.interface)
+            elif session.address is not None:
+                networks = (network_of(f"{session.address}/{length}") for length in lengths)
+                ports.update(name for network in networks if network for name in ports_by_network.get(network, ()))
+    return ports
 
 
 @word("function", rests_on=("roles",))
