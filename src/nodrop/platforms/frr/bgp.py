@@ -175,9 +175,9 @@ class Process:
         without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
         """
         own_asn, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
-        members = [name for name, joined in self._member_of.items() if joined == group]
-        if stated is None and members:
-            first_kind = self._kind(self._neighbors[members[0]].get("remote_asn"))
+        first = self._first_member(group)
+        if stated is None and first is not None:
+            first_kind = self._kind(self._neighbors[first].get("remote_asn"))
         else:
             first_kind = self._kind(own_asn if stated is None else stated)
         fits = own_asn is None or isinstance(stated, int) or self._kind(own_asn) == first_kind
@@ -185,12 +185,16 @@ class Process:
             raise NotUnderstood
         self._member_of[key] = group
 
+    def _first_member(self, group: str) -> str | None:
+        """Return the session that joined a peer group first; None for a group without sessions."""
+        return next((member for member, joined in self._member_of.items() if joined == group), None)
+
     def _is_internal(self, key: str) -> bool:
         """Return whether a session or peer group is stated to be one inside the AS so far.
 
         A group without an AS number is what its first session is (bgpd/bgpd.c, peer_calc_sort).
         """
-        first = next((member for member, group in self._member_of.items() if group == key), key)
+        first = self._first_member(key) or key
         own = self._session(key).get("remote_asn", self._session(first).get("remote_asn"))
         return self._kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own)) == "internal"
 
