@@ -127,7 +127,7 @@ def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 
 def _is_lossy(qos: QosProfile | None, tc: int) -> bool:
-    """Whether nothing protects a traffic class; other rules tell of headroom without pause, and of pause misplaced."""
+    """Whether nothing protects a traffic class; other rules report headroom without pause, and misplaced pause."""
     if qos is None or effects.is_lossless(qos, tc) or tc in misplaced_tcs(qos):
         return qos is None
     try:
