@@ -3,11 +3,12 @@
 What has a reason of its own at the other end of a session is told there; AS numbers have an analysis to themselves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
+from nodrop.routing.routers import Down
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
@@ -20,8 +21,9 @@ _NO_ADDRESS = "no address in a subnet with its neighbor"
 
 def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
     """Yield the statements that get no session for this `reason` (routing.routers.Reason)."""
-    for down in of(index).down:
-        if down.reason == reason and not down.there:
+    by_reason = index.keep("sessions that are down, by reason", lambda: _by_reason(of(index).down))
+    for down in by_reason.get(reason, ()):
+        if not down.there:
             facts = {"device": down.router.name, "session": down.neighbor.key, "description": ""}
             if down.neighbor.description:
                 facts["description"] = f" ({down.neighbor.description})"
@@ -35,7 +37,14 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
                 facts={**facts, **down.facts},
                 related=tuple((subject, "the other end") for subject in down.related),
             )
-        elif down.reason == "unread" and reason == "nobody":
-            others = frozenset({str(node)} if (node := down.facts["node"]) else ())
-            missing = str(down.facts.get("missing") or ("device.bgp" if others else "fabric.links"))
-            yield Unsettled(subject=(down.router.device.name,), missing=missing, others=others)
+    for down in by_reason.get("unread", ()) if reason == "nobody" else ():
+        others = frozenset({str(node)} if (node := down.facts["node"]) else ())
+        missing = str(down.facts.get("missing") or ("device.bgp" if others else "fabric.links"))
+        yield Unsettled(subject=(down.router.device.name,), missing=missing, others=others)
+
+
+def _by_reason(downs: Iterable[Down]) -> Mapping[str, Sequence[Down]]:
+    grouped: dict[str, list[Down]] = {}
+    for down in downs:
+        grouped.setdefault(down.reason, []).append(down)
+    return grouped

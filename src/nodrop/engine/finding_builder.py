@@ -23,7 +23,7 @@ from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.subject import text as spelt
 
-_SEPARATOR = b"\x1f"
+_SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +307,7 @@ def _fact(value: object) -> Iterator[Fact]:
 
 def digest(*parts: str) -> str:
     """BLAKE2b-128 of the parts (contract 9.13); names of files may hold half of a surrogate pair."""
-    joined = _SEPARATOR.join(part.encode("utf-8", "surrogatepass") for part in parts)
+    joined = _SEPARATOR.join(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
 
 

@@ -1,6 +1,6 @@
 """What route maps match or set and is not computed: gaps of the computed routes (`ControlPlane.gaps`)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
@@ -9,8 +9,6 @@ from nodrop.syntax.places import on_one_line
 
 _SHOWN = 80
 """Characters of a command that a gap quotes."""
-_KEEP_NEXT_HOP = ("peer-address", "unchanged")
-"""What `set ip next-hop` says in place of an address."""
 
 
 def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
@@ -21,6 +19,8 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     FRR counts calls across routes (lib/routemap.c, route_map_apply_ext), and a goto that is not to a later rule, which
     FRR does not take (lib/routemap_northbound.c).
     """
+    if not bgp.route_maps:
+        return
     unknown = {
         ("community", community_list.name)
         for community_list in bgp.community_lists
@@ -29,8 +29,8 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.is_computable_list(one)}
     sessions = known_rows(bgp.neighbors)
     exports, peers = _exports(bgp, sessions), {session.key for session in sessions}
-    around, by_leg = _around_themselves(bgp), _of_connected(bgp, sessions)
-    kept = {word: _only_imports(bgp, sessions, word) for word in _KEEP_NEXT_HOP}
+    around, by_leg = _around_themselves(bgp), _of_connected(bgp, sessions, exports)
+    kept = _maps_that_keep_next_hops(bgp, sessions, exports)
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
             for kind, value in rule.matches:
@@ -95,31 +95,31 @@ def _around_themselves(bgp: Bgp) -> frozenset[str]:
     return frozenset(around_themselves)
 
 
-def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
+def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]) -> set[str | None]:
     """Return the route maps that only connected routes go through: of others it is not known over which leg they go."""
     connected = {row.policy for row in bgp.redistributions if row.source == "connected"}
     other_policies = {row.policy for row in bgp.redistributions if row.source != "connected"}
     imports = {said.import_policy for session in sessions for said in (session, session.ipv6)}
-    return (
-        connected
-        - other_policies
-        - imports
-        - _exports(bgp, sessions)
-        - {bgp.installed_policy, bgp.installed_policy_ipv6}
-    )
+    return connected - other_policies - imports - exports - {bgp.installed_policy, bgp.installed_policy_ipv6}
 
 
-def _only_imports(bgp: Bgp, sessions: Sequence[BgpNeighbor], word: str) -> set[str | None]:
-    """Return the route maps in which `set ip next-hop` with a word changes nothing: at most imports go through.
+def _maps_that_keep_next_hops(
+    bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]
+) -> Mapping[str, Set[str | None]]:
+    """Return, by the word of `set ip next-hop`, the route maps in which it changes nothing: at most imports go through.
 
     `unchanged` is asked for when routes are announced. `peer-address` is what routes of another AS have as next hop in
     any case (FRR, bgpd/bgp_routemap.c, route_set_ip_nexthop).
     """
-    said = [(session, one) for session in sessions for one in (session, session.ipv6)]
-    names: set[str | None] = {route_map.name for route_map in bgp.route_maps}
-    inside = {one.import_policy for session, one in said if session.remote_asn in ("internal", bgp.asn, None)}
+    inside = {
+        one.import_policy
+        for session in sessions
+        if session.remote_asn in ("internal", bgp.asn, None)
+        for one in (session, session.ipv6)
+    }
     other_policies = {row.policy for row in bgp.redistributions} | {bgp.installed_policy, bgp.installed_policy_ipv6}
-    return names - other_policies - _exports(bgp, sessions) - (inside if word == "peer-address" else set())
+    of_imports = {route_map.name for route_map in bgp.route_maps} - other_policies - exports
+    return {"unchanged": of_imports, "peer-address": of_imports - inside}
 
 
 def _exports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:

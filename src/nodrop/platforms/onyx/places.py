@@ -1,6 +1,7 @@
 """Where a subject stands in a running-config: the command that sets it, else the nearest that is about it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from nodrop.errors import InputProblems
 from nodrop.model.reading import Place
@@ -11,6 +12,8 @@ from nodrop.platforms.onyx.read_values import FILE
 from nodrop.syntax.places import Span, decode
 
 Words = tuple[str, ...]
+CommandsOf = Callable[[str, str | None], Sequence[Command]]
+"""What gives the commands that set a part of a device, of BGP in a VRF; it goes through all commands once for each."""
 
 _PORT: Mapping[str, tuple[Words, ...]] = {
     "enabled": (("shutdown",),),
@@ -78,31 +81,42 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     except InputProblems:
         commands = ()
 
+    @cache
+    def commands_of(head: str, vrf: str | None) -> Sequence[Command]:
+        return _commands_of(commands, head, vrf)
+
     def find(subject: Subject) -> Place | None:
-        span = next(_spans(commands, subject[1:]), None)
+        span = next(_spans(commands, commands_of, subject[1:]), None)
         return Place(FILE, span) if span else None
 
     return find
 
 
-def _spans(commands: Sequence[Command], subject: Subject) -> Iterator[Span]:
+def _commands_of(commands: Sequence[Command], head: str, vrf: str | None) -> Sequence[Command]:
+    """Return the commands that set a part of a device; of BGP those of a VRF, or all where it has none."""
+    own_commands = [
+        command
+        for words in _DEVICE.get(head, ())
+        for command in commands
+        if not command.kind and command.starts(*words)
+    ]
+    if vrf is None:
+        return own_commands
+    return [command for command in own_commands if _vrf(command) == vrf] or own_commands
+
+
+def _spans(commands: Sequence[Command], commands_of: CommandsOf, subject: Subject) -> Iterator[Span]:
     """Yield the places of a subject below the device, the most exact first."""
     head, *rest = subject or ("",)
     if head.startswith("@"):
-        yield from _of_device(commands, head, rest)
+        yield from _of_device(commands, commands_of, head, rest)
     elif head:
         yield from _of_port(commands, head, rest)
     yield from (command.span for command in commands if command.starts("hostname"))
     yield from (command.span for command in commands)
 
 
-def _of_device(commands: Sequence[Command], head: str, rest: Sequence[str]) -> Iterator[Span]:
-    found_commands = [
-        command
-        for words in _DEVICE.get(head, ())
-        for command in commands
-        if not command.kind and command.starts(*words)
-    ]
+def _of_device(commands: Sequence[Command], commands_of: CommandsOf, head: str, rest: Sequence[str]) -> Iterator[Span]:
     if head == "@access_lists":
         name, _, number = (*rest, "", "", "")[:3]
         entry = entry_commands(commands).get((name, number))
@@ -110,12 +124,16 @@ def _of_device(commands: Sequence[Command], head: str, rest: Sequence[str]) -> I
         yield from (command.span for command in commands if name in command.words)
     if head in ("@port_channels", "@loopbacks", "@vlans", "@management") and (rest or head == "@management"):
         name = {"@vlans": f"Vlan{rest[0]}" if rest else "", "@management": "mgmt0"}.get(head, rest[0] if rest else "")
-        found_commands = [command for command in commands if name in command.names] + found_commands
-    if head in ("@bgp", "@neighbors", "@vrf_bgp"):
-        vrf = "".join(rest[:1]) if head == "@vrf_bgp" else "default"
-        found_commands = [command for command in found_commands if _vrf(command) == vrf] or found_commands
+        found_commands: Sequence[Command] = (
+            *(command for command in commands if name in command.names),
+            *commands_of(head, None),
+        )
+    elif head in ("@bgp", "@neighbors", "@vrf_bgp"):
+        found_commands = commands_of(head, "".join(rest[:1]) if head == "@vrf_bgp" else "default")
         rest = rest[1:] if head == "@vrf_bgp" else rest
         rest = rest[1:] if rest[:1] == ["neighbors"] else rest
+    else:
+        found_commands = commands_of(head, None)
     key = rest[0] if rest else ""
     last = _BGP_WORDS.get(rest[-1], "") if rest else ""
     exact = [command for command in found_commands if key in command.words or _BGP_WORDS.get(key, key) in command.words]
