@@ -10,7 +10,7 @@ from nodrop.model.reading import DeviceReading
 from nodrop.platforms.frr import harmless as frr_harmless
 from nodrop.platforms.frr.harmless import Harmless, harmless
 from nodrop.platforms.frr.words import without_no
-from nodrop.platforms.kit.unknown_lines import command, unknown_line
+from nodrop.platforms.kit.unknown_lines import unknown_command
 from nodrop.report import concise, github, sarif
 from nodrop.report.text import render
 from support.command import nodrop
@@ -98,8 +98,9 @@ def test_an_unknown_line_fails_a_gate_and_nothing_else(tmp_path: Path, line: str
     ],
 )
 def test_a_kind_has_no_names_no_values_and_no_secret(line: str, about: str) -> None:
-    assert command(line) == about
-    assert "hunter" not in unknown_line(line, command(line), "sw1", None, None).message
+    note = unknown_command(line, "sw1", None, None)
+    assert note.about == about
+    assert "hunter" not in note.message
 
 
 def test_every_row_has_a_reason_and_a_source() -> None:

@@ -21,7 +21,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.frr.faults import faults, unknown_statements
 from nodrop.platforms.kit.secrets import Exposure, Found, mask_secret
 from nodrop.platforms.kit.secrets import remark as remark_secret
-from nodrop.platforms.kit.unknown_lines import command, unknown_line
+from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
 from nodrop.platforms.nvue import places, reader
 from nodrop.syntax.places import Span, decode, on_one_line
 
@@ -153,7 +153,7 @@ def read_translation(
     for statement in unknown_statements(routing, device):
         place = found.frr[statement.line - 1][1]
         file = displays.get(place.file, place.file)
-        unknown.append(unknown_line(statement.text, command(statement.text), device.name, file, place.span.line))
+        unknown.append(unknown_command(statement.text, device.name, file, place.span.line))
     remarks: list[Remark] = []
     for remark in reading.remarks:
         if found.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:

@@ -1,7 +1,7 @@
 """Lines whose effect is not known: neither in the model nor on a list of harmless ones.
 
-A reader makes a note of each (`unknown_line`); the linter makes one unknown verdict of those that set the same
-(`engine/unknowns.of_lines`), which counts in the last line and fails at `--fail-on unknown`.
+A reader makes a note of each (`unknown_line`, `unknown_command`); the linter makes one unknown verdict of those that
+set the same (`engine/unknowns.of_lines`), which counts in the last line and fails at `--fail-on unknown`.
 """
 
 import re
@@ -16,19 +16,28 @@ _SHOWN = 80
 
 
 def unknown_line(text: str, about: str, device: str, file: str | None, line: int | None) -> Note:
-    """Return the note about a line or setting that has `text`.
+    """Return the note about a setting that has `text`.
 
     `about` is what it sets, without names and values: notes with an equal one become one verdict. It holds no secret.
     """
+    return _note(mask_secret(text), about, device, file, line)
+
+
+def unknown_command(text: str, device: str, file: str | None, line: int | None) -> Note:
+    """Return the note about a line that is a command: its first keywords are what it sets."""
     quoted = mask_secret(text)
+    return _note(quoted, _keywords(quoted), device, file, line)
+
+
+def _note(quoted: str, about: str, device: str, file: str | None, line: int | None) -> Note:
     shown = quoted if len(quoted) <= _SHOWN else f"{quoted[:_SHOWN]}..."
     message = f"`{shown}` is neither modelled nor known to be harmless"
     return Note(kind=UNKNOWN_LINE, message=message, device=device, file=file, line=line, about=about, text=quoted)
 
 
-def command(text: str) -> str:
-    """Return what a command sets: its first keywords, and `...` for the session that it is about."""
-    words = mask_secret(text).split()
+def _keywords(quoted: str) -> str:
+    """Return the first keywords of a command without its secret, and `...` for the session that it is about."""
+    words = quoted.split()
     head = ["no"] if words[:1] == ["no"] and len(words) > 1 else []
     words = words[len(head) :]
     if words[:1] == ["neighbor"]:

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from nodrop.model.reading import Note
-from nodrop.platforms.kit.unknown_lines import command, unknown_line
+from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_unread import generalized, is_off
@@ -170,7 +170,7 @@ def _notes(
             message = f"QoS of {quote_text(name)} was not looked at: only that of switch ports is"
             yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
     for line, text in config.tree.others[:_MAX_NOTES] if config.tree else ():
-        yield unknown_line(text, command(text), device, display, line)
+        yield unknown_command(text, device, display, line)
 
 
 def _unknown(node: object, known: Any, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:

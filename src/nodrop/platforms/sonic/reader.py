@@ -16,7 +16,7 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
 from nodrop.platforms.frr.faults import unknown_statements
-from nodrop.platforms.kit.unknown_lines import command, unknown_line
+from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
 from nodrop.platforms.sonic.check_start import check_start
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
@@ -380,12 +380,14 @@ class _Device:
             (f"{table} {key} {column}", f"{table} {column}", self._config.place((table, key, column)))
             for table, key, column in columns
         ]
-        if self._frr and self._routing:
-            unknown = unknown_statements(self._routing, device)
-            lines += [(one.text, command(one.text), self._frr.place(one.span)) for one in unknown]
         self._notes += [
             unknown_line(text, about, self.name, *self._file_and_line(place)) for text, about, place in lines
         ]
+        if self._frr and self._routing:
+            self._notes += [
+                unknown_command(statement.text, self.name, *self._file_and_line(self._frr.place(statement.span)))
+                for statement in unknown_statements(self._routing, device)
+            ]
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
             self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))
