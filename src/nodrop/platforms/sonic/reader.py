@@ -380,14 +380,12 @@ class _Device:
             (f"{table} {key} {column}", f"{table} {column}", self._config.place((table, key, column)))
             for table, key, column in columns
         ]
-        self._notes += [
-            unknown_line(text, about, self.name, *self._file_and_line(place)) for text, about, place in lines
-        ]
+        for text, about, place in lines:
+            self._notes.append(unknown_line(text, about, self.name, *self._file_and_line(place)))
         if self._frr and self._routing:
-            self._notes += [
-                unknown_command(statement.text, self.name, *self._file_and_line(self._frr.place(statement.span)))
-                for statement in unknown_statements(self._routing, device)
-            ]
+            for statement in unknown_statements(self._routing, device):
+                file_and_line = self._file_and_line(self._frr.place(statement.span))
+                self._notes.append(unknown_command(statement.text, self.name, *file_and_line))
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
             self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))
