@@ -7,14 +7,14 @@ import pytest
 from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.fabric import End, Fabric, Loopback
 from nodrop.model.index import Index
-from nodrop.model.routing import Aggregate, Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.adverts import IGP, INCOMPLETE
 from nodrop.routing.failures import Failures
 from nodrop.routing.prefixes import Prefix
-from support.wired_routers import fabric, port, router, to
+from support.wired_routers import fabric, following, port, router, to
 
 CABLES = ("r1 e0 - r2 e0", "r1 e1 - r3 e0")
 
@@ -81,30 +81,50 @@ def test_connected_routes_are_redistributed_by_their_interface(legs: list[str], 
     assert plane.gaps == ()
 
 
+def followed(made: Fabric) -> tuple[set[str] | None, set[str] | None]:
+    """Return the legs of the static routes while the link to r3 is dead; None is no route."""
+    plane = compute(Index(made), frozenset({End("r1", "e1")}))
+    routes = [plane.ipv4.own(0).get(Prefix("ipv4", number, 24)) for number in (0x0A080100, 0x0A080000)]
+    found = [None if one is None else {"discard"} if one.discard else {hop.leg for hop in one.hops} for one in routes]
+    return found[0], found[1]
+
+
 def test_a_static_route_follows_another_route_to_its_next_hop() -> None:
-    """Over one of BGP, over an aggregate once its own link is dead, but over no default route (as in FRR)."""
-    plain = three((OTHER, "10.9.0.2"), (BLOCK, "10.1.1.1"))
-    far = replace_fields(plain.devices[1], loopbacks=(Loopback(name="Loopback0", addresses=("10.9.0.2/32",)),))
-    told = replace_fields(far, bgp=replace_fields(far.bgp, networks=("10.9.0.2/32",)))
-    made = replace_fields(plain, devices=(plain.devices[0], told, plain.devices[2]))
-    dead = frozenset({End("r1", "e1")})
-    hops = {"e0"}, None
-    for fabric_of_three, expected in ((made, hops), (plain, (None, None))):
-        own = compute(Index(fabric_of_three), dead).ipv4.own(0)
-        found = tuple(own.get(Prefix("ipv4", first, 24)) for first in (0x0A080100, 0x0A080000))
-        assert tuple(None if one is None else {hop.leg for hop in one.hops} for one in found) == expected
-    summed = replace_fields(
-        made.devices[0],
-        bgp=replace_fields(made.devices[0].bgp, aggregates=(Aggregate(prefix="10.0.0.0/8"),), networks=()),
-    )
-    index = Index(replace_fields(made, devices=(summed, *made.devices[1:])))
-    assert compute(index).gaps == ()
-    dropped = compute(index, dead)
-    assert dropped.ipv4.own(0)[Prefix("ipv4", 0x0A080000, 24)].discard
-    what = "static routes over a route that drops packets"
-    assert [(gap.subject, gap.what) for gap in dropped.gaps] == [(("r1", "@static_routes", BLOCK), what)]
+    """Over one of BGP or an aggregate, but over no default route (as in FRR)."""
+    assert followed(following()) == ({"e0"}, None)
+    assert followed(following(told=False)) == (None, None)
+    assert followed(following(aggregate=True, connected_check=False)) == ({"e0"}, {"discard"})
     last = three(("0.0.0.0/0", "10.1.0.1"), (BLOCK, "10.1.1.1"))
-    assert Prefix("ipv4", 0x0A080000, 24) not in compute(Index(last), dead).ipv4.own(0)
+    plane = compute(Index(last), frozenset({End("r1", "e1")}))
+    assert Prefix("ipv4", 0x0A080000, 24) not in plane.ipv4.own(0)
+
+
+@pytest.mark.parametrize(
+    ("session", "follows"),
+    [
+        ({}, False),
+        ({"ebgp_multihop": 1}, False),
+        ({"active": False, "evpn": True}, False),
+        ({"ebgp_multihop": 2}, True),
+        ({"connected_check": False}, True),
+        ({"asn": 65001}, True),
+        ({"asn": "internal"}, True),
+        ({"enabled": False}, True),
+        ({"passive": True}, True),
+        ({"active": False}, True),
+    ],
+)
+def test_the_address_of_a_neighbor_on_a_link_is_reached_over_no_route_of_bgp(
+    session: dict[str, Any], *, follows: bool
+) -> None:
+    """FRR has zebra watch it so (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht); static routes share what that sees."""
+    assert followed(following(aggregate=True, **session)) == ({"e0"}, {"discard"} if follows else None)
+
+
+def test_a_neighbor_on_a_link_is_reached_over_a_static_route() -> None:
+    made = three((BLOCK, "10.1.1.1"), ("10.1.1.0/24", "10.1.0.1"))
+    route = compute(Index(made), frozenset({End("r1", "e1")})).ipv4.own(0)[Prefix("ipv4", 0x0A080000, 24)]
+    assert {hop.leg for hop in route.hops} == {"e0"}
 
 
 def test_over_which_interface_other_routes_go_is_a_gap() -> None:

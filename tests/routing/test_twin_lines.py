@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from nodrop.model.fabric import Device, Fabric, Loopback
+from nodrop.model.fabric import Device, End, Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import (
     LocalAsnMode,
@@ -20,7 +20,7 @@ from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from support.routed_runs import compare, different, tables
 from support.twin_runs import needed, played
-from support.wired_routers import doubly_heard, fabric, port, ring, router, to
+from support.wired_routers import doubly_heard, fabric, following, port, ring, router, to
 
 pytestmark = pytest.mark.nightly
 PATIENCE_S = 60.0
@@ -114,6 +114,14 @@ def behind() -> Fabric:
 def test_static_routes_over_learned_ones_and_redistribution_by_interface_are_those_of_frr() -> None:
     needed()
     compare(behind(), patience_s=PATIENCE_S)
+
+
+@pytest.mark.parametrize("session", [{}, {"connected_check": False}, {"enabled": False}, {"passive": True}], ids=str)
+def test_static_routes_to_a_neighbor_whose_link_is_dead_are_those_of_frr(session: dict[str, Any]) -> None:
+    needed()
+    made = following(aggregate=True, **session)
+    (link,) = (one for one in made.links if one.b == End("r3", "e0"))
+    compare(made, (link,), patience_s=PATIENCE_S)
 
 
 OTHER = "10.8.2.0/24"

@@ -1,5 +1,6 @@
 """Small fabrics with sessions inside an AS, to be computed and to be run in real FRR."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from nodrop.model.fabric import Fabric
@@ -24,6 +25,7 @@ def pair(
     up: Said | None = None,
     up2: Said | None = None,
     both: bool = True,
+    more2: Sequence[BgpNeighbor] = (),
     over: str = "10.1.9.",
     bgp: Said | None = None,
     bgp2: Said | None = None,
@@ -31,6 +33,7 @@ def pair(
 ) -> Fabric:
     """Two leaves of one AS with a session, r1 and r2, below a spine, r3, that has a route of r4; r2's uplink may lack.
 
+    `more2` are further neighbors of r2.
     `over` begins the addresses of the link between the leaves, or is the interface of a session without any.
     """
     ends = [(port("e0", f"{over}0/31"), port("e0", f"{over}1/31")), ("10.1.9.1", "10.1.9.0")]
@@ -50,7 +53,7 @@ def pair(
         "r2",
         65001,
         [other_end, port("e1", "10.1.2.0/31")],
-        [to(other_far, "internal", **(peer2 or {})), *lift],
+        [to(other_far, "internal", **(peer2 or {})), *lift, *more2],
         bgp={"router_id": "10.9.9.2", **(bgp2 or {})},
     )
     spine = router(
@@ -120,6 +123,10 @@ def cases() -> dict[str, tuple[Fabric, dict[tuple[str, str], set[str] | None]]]:
         "without an uplink over the other": (pair(SELF, both=False), {at: {"e0"}, ("r2", "10.8.1.0/24"): {"e0"}}),
         "the next hop is kept and not reached": (pair(both=False), {at: None, ("r2", "10.8.1.0/24"): {"e0"}}),
         "the next hop is kept and announced": (pair(both=False, bgp=kept), {at: {"e0"}}),
+        "the next hop is a neighbor that is not on a link": (
+            pair(both=False, bgp=kept, more2=[to("10.1.1.1", 65003)]),
+            {at: None, ("r2", "10.8.1.0/24"): {"e0"}},
+        ),
         "link-local next hops are never kept": (pair(both=False, over="e0"), {at: {"e0"}}),
         "the session is over a sub-interface": (
             pair(SELF, peer2=SELF, both=False, over="e0.4094"),

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
-from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap, RouteMapRule
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback, Port
+from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, RouteMap, RouteMapRule, StaticRoute
 
 
 def port(name: str, *addresses: str, **more: Any) -> Interface:
@@ -68,3 +68,31 @@ def ring(one: Any = None, other: Any = None, **bgp: Any) -> Fabric:
         sessions = [to(address, **words) for address, words in zip(far, said, strict=True)]
         made.append(router(f"r{number + 1}", 65001 + number, ports, sessions, bgp=process))
     return fabric(*made, cables=["r1 e0 - r2 e1", "r2 e0 - r3 e1", "r3 e0 - r1 e1"])
+
+
+def following(*, told: bool = True, aggregate: bool = False, **session: Any) -> Fabric:
+    """r1 between r2 and r3, with static routes to a loopback of r2 and to an address of r3.
+
+    r2's loopback is told to r1 or not, r1 may have an aggregate, and its session with r3 says more.
+    """
+    first = router(
+        "r1",
+        65001,
+        [port("e0", "10.1.0.0/31"), port("e1", "10.1.1.0/31")],
+        [to("10.1.0.1"), to("10.1.1.1", **session)],
+        bgp={"aggregates": (Aggregate(prefix="10.0.0.0/8"),) if aggregate else ()},
+        static_routes=(
+            StaticRoute(prefix="10.8.0.0/24", next_hop="10.1.1.1"),
+            StaticRoute(prefix="10.8.1.0/24", next_hop="10.9.0.2"),
+        ),
+    )
+    second = router(
+        "r2",
+        65002,
+        [port("e0", "10.1.0.1/31")],
+        [to("10.1.0.0")],
+        bgp={"networks": ("10.9.0.2/32",) if told else ()},
+        loopbacks=(Loopback(name="Loopback0", addresses=("10.9.0.2/32",)),),
+    )
+    third = router("r3", 65003, [port("e0", "10.1.1.1/31")], [to("10.1.1.0")])
+    return fabric(first, second, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0"])

@@ -66,11 +66,14 @@ def _sent_ttl(neighbor: BgpNeighbor, *, inside: bool) -> int:
 
 def goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether a session to an address may go over other routers: bgpd asks for no subnet in common."""
-    if neighbor.address is None:
-        return False
+    return neighbor.address is not None and not needs_link(router, neighbor)
+
+
+def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether bgpd reaches a neighbor only over a subnet in common (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht)."""
     inside = neighbor.remote_asn == "internal" or neighbor.remote_asn == _asn(router)
     hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
-    return inside or hops > 1 or not neighbor.connected_check
+    return not inside and hops == 1 and neighbor.connected_check
 
 
 def _wrong_asn(router: Router, neighbor: BgpNeighbor, there: int) -> int | str | None:

@@ -205,7 +205,6 @@ class ControlPlane:
                 if said.default_policy is not None and not self._only_prefixes(bgp, said.default_policy):
                     yield Gap(router.at(neighbor), "default-originate with a route map of more than prefixes")
         yield from self._uninstalled(router, bgp)
-        yield from self._over_aggregates(router)
         kept_addresses = {one.address for one in router.neighbors if not one.next_hop_self}
         for family in FAMILIES:
             for route, _ in statics(router, family):
@@ -217,19 +216,6 @@ class ControlPlane:
                 elif route.next_hop in kept_addresses and not named:
                     where = (*router.subject, "redistributions", redistributions[family].key)
                     yield Gap(where, "static routes to a neighbor, which refuses what is told with its own address")
-
-    def _over_aggregates(self, router: Router) -> Iterator[Gap]:
-        """Yield static routes that follow an aggregate of the router: in FRR it hangs on time if they are there."""
-        up = self.up[router.number]
-        for family in FAMILIES:
-            for route, prefix in statics(router, family):
-                leg = outlet(router, route)
-                if discards(route) or (leg is not None and up[leg.name]):
-                    continue
-                found_route = self.of(family).own(router.number).get(prefix)
-                if found_route is not None and found_route.discard:
-                    where = (router.device.name, "@static_routes", route.prefix)
-                    yield Gap(where, "static routes over a route that drops packets")
 
     def _uninstalled(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what decides whether routes are installed, and is not followed."""

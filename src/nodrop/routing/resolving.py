@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from nodrop.routing.adverts import Part, together
 from nodrop.routing.decision import Entry, Table
 from nodrop.routing.destinations import Destinations
+from nodrop.routing.next_hop_tracking import near_addresses
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import statics, usable
@@ -20,6 +21,7 @@ class Resolver:
 
     def __init__(self, router: Router, family: Family, up: Mapping[str, bool], destinations: Destinations) -> None:
         self._destinations = destinations
+        self._near = near_addresses(router)
         self._itself = {address for leg in router.legs for address in leg.addresses}
         subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
         self._own = subnets | {to for route, to in statics(router, family) if usable(router, route, up)}
@@ -46,14 +48,14 @@ class Resolver:
                 else found_entry
             )
 
-        def metric(hop: Address, above: int) -> int | None:
+        def metric(hop: Address, above: int = 0, *, learned: bool = True) -> int | None:
             for length in self._lengths[hop.family]:
                 if length <= above:
                     return None
                 prefix = Prefix(hop.family, network_address(hop.family, hop.number, length), length)
                 if prefix in self._own:
                     return 0
-                entry = entry_of(prefix)
+                entry = entry_of(prefix) if learned else None
                 if entry is not None and is_active(prefix, entry):
                     return entry.attributes.med or 0
             return None
@@ -63,5 +65,5 @@ class Resolver:
             ways = (via is None or not prefix.has(via) or metric(via, prefix.length) is not None for via in entry.vias)
             return not entry.vias or any(ways)
 
-        found = ((hop, metric(hop, 0)) for hop in hops if hop not in self._itself)
+        found = ((hop, metric(hop, learned=hop not in self._near)) for hop in hops if hop not in self._itself)
         return {hop: number for hop, number in found if number is not None}

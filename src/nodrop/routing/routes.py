@@ -8,6 +8,7 @@ from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import StaticRoute
 from nodrop.routing.convergence import State
 from nodrop.routing.decision import Entry
+from nodrop.routing.next_hop_tracking import near_addresses
 from nodrop.routing.prefixes import Address, Family, Prefix, address, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import Source, discards, distance_of_bgp, outlet, statics
@@ -101,10 +102,15 @@ class Routes:
         These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
         """
         route_by_prefix = self._local[number]
+        near = near_addresses(self.plane.routers[number]) if waiting else frozenset()
+
+        def counts(far: Address) -> bool:
+            return far not in near or any(subnet.length > 0 and subnet.has(far) for subnet in route_by_prefix)
+
         while waiting:
             added = {}
             for prefix, addresses in waiting.items():
-                over = [way for one in addresses if (way := self._over(number, one)) is not None]
+                over = [way for one in addresses if counts(one) and (way := self._over(number, one)) is not None]
                 if over:
                     hops = tuple(dict.fromkeys(hop for route in over for hop in route.hops))
                     added[prefix] = Route(prefix, "static", hops, discard=not hops)

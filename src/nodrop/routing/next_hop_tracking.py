@@ -1,0 +1,35 @@
+"""Next hops that a router takes for reached over connected and static routes alone.
+
+zebra keeps one entry for each address that daemons have it watch. Before a router opens a session to another AS at the
+far end of a link, bgpd has it watch the neighbor's address, and no route of BGP counts for that (FRR,
+bgpd/bgp_fsm.c, bgp_peer_reg_with_nht; zebra/zebra_rnh.c, rnh_check_re_nexthops). The entry serves static routes and
+learned ones with this next hop as well: bgpd, which waits for a second, asks after staticd (zebra/zapi_msg.c,
+zread_rnh_register).
+"""
+
+from nodrop.model.routing import BgpNeighbor
+from nodrop.routing.agreement import needs_link
+from nodrop.routing.prefixes import Address, address
+from nodrop.routing.routers import Router
+from nodrop.routing.sessions import address_over
+
+
+def near_addresses(router: Router) -> frozenset[Address]:
+    """Return the addresses of neighbors that a router reaches over no route of BGP."""
+    found = (_address(router, neighbor) for neighbor in router.neighbors if _opens_over_link(router, neighbor))
+    return frozenset(one for one in found if one is not None)
+
+
+def _opens_over_link(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether an end opens a session to another AS, and only over a link."""
+    stated = neighbor.enabled and not neighbor.passive and neighbor.remote_asn is not None
+    active = neighbor.active or neighbor.ipv6.active or neighbor.evpn
+    return stated and active and needs_link(router, neighbor)
+
+
+def _address(router: Router, neighbor: BgpNeighbor) -> Address | None:
+    """Return a neighbor's address, also one that the subnet of its interface leaves."""
+    if neighbor.interface is None:
+        return address(neighbor.address or "")
+    leg = router.by_name.get(neighbor.interface)
+    return None if leg is None else address_over(neighbor, leg)
