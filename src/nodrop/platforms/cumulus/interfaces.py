@@ -1,7 +1,7 @@
 """What /etc/network/interfaces and ports.conf mean: ports with their links, addresses, bonds and bridges."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from nodrop.errors import InputProblems, Problem
@@ -47,6 +47,25 @@ _ATTRIBUTES = frozenset({
     "pre-down", "pre-up", "up", "vlan-id", "vlan-raw-device", "vrf", "vrf-table", "vxlan-id", "vxlan-local-tunnelip",
 })  # fmt: skip
 """Settings of ifupdown2 that a slip may mean."""
+
+
+def _speed_word(mbps: str) -> str:
+    number = whole_number(mbps) or 0
+    return f"{number // 1000}G" if number >= 1000 else word_of(mbps)
+
+
+_TRANSLATED: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "address": lambda values: f"ip address {word_of(values[0])}",
+    "gateway": lambda values: f"ip gateway {word_of(values[0])}",
+    "vrf": lambda values: f"ip vrf {word_of(values[0])}",
+    "mtu": lambda values: f"link mtu {word_of(values[0])}",
+    "alias": lambda values: f"description '{' '.join(values).replace(chr(39), '')}'",
+    "link-speed": lambda values: f"link speed {_speed_word(values[0])}",
+    "link-autoneg": lambda values: f"link auto-negotiate {'on' if values[0] in ('yes', 'on') else 'off'}",
+    "link-fec": lambda values: f"link fec {_FECS.get(values[0], word_of(values[0]))}",
+    "link-down": lambda values: f"link state {'down' if values[0] == 'yes' else 'up'}",
+}
+"""The words of NVUE behind an interface that a setting of ifupdown2 with its values means."""
 
 
 class Interfaces:
@@ -140,26 +159,8 @@ class Interfaces:
                 self._found.ignore(place, f"setting {quote_text(key)} of {name}")
         elif key == "address" and "/" not in value:
             self._bare.append((name, value, place))
-        elif key == "address":
-            self._found.add(f"{own} ip address {word_of(value)}", place, said)
-        elif key == "gateway":
-            self._found.add(f"{own} ip gateway {word_of(value)}", place, said)
-        elif key == "vrf":
-            self._found.add(f"{own} ip vrf {word_of(value)}", place, said)
-        elif key == "mtu":
-            self._found.add(f"{own} link mtu {word_of(value)}", place, said)
-        elif key == "alias":
-            self._found.add(f"{own} description '{' '.join(words[1:]).replace(chr(39), '')}'", place, said)
-        elif key == "link-speed":
-            mbps = whole_number(value) or 0
-            speed = f"{mbps // 1000}G" if mbps >= 1000 else word_of(value)
-            self._found.add(f"{own} link speed {speed}", place, said)
-        elif key == "link-autoneg":
-            self._found.add(f"{own} link auto-negotiate {'on' if value in ('yes', 'on') else 'off'}", place, said)
-        elif key == "link-fec":
-            self._found.add(f"{own} link fec {_FECS.get(value, word_of(value))}", place, said)
-        elif key == "link-down":
-            self._found.add(f"{own} link state {'down' if value == 'yes' else 'up'}", place, said)
+        elif (translate := _TRANSLATED.get(key)) is not None:
+            self._found.add(f"{own} {translate(words[1:])}", place, said)
         elif not key.startswith(_IGNORED):
             self._found.ignore(place, f"setting {quote_text(key)} of {name}")
 

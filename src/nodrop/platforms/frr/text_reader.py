@@ -1,6 +1,7 @@
 """From an FRR configuration to the model's routing; a command that is not understood is kept, to be told."""
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ from nodrop.model.subject import natural
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.bgp import Process
-from nodrop.platforms.frr.harmless import harmless
+from nodrop.platforms.frr.harmless import Block, harmless
 from nodrop.platforms.frr.policies import Policies
 from nodrop.platforms.frr.words import number, without_no
 from nodrop.platforms.frr.words import prefix as prefix_in
@@ -21,7 +22,6 @@ ADDRESSES = (("ip", "address"), ("ipv6", "address"))
 """How commands begin that give an interface an address."""
 TRADITIONAL, DATACENTER = "traditional", "datacenter"
 """FRR's profiles of defaults: the first is its own, the second Cumulus Linux's."""
-_FORWARDS_NOT = (("no", "ip", "forwarding"), ("no", "ipv6", "forwarding"))
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _POLICIES_SINCE = (7, 4)
 """The release since which sessions to other ASes ask for policies, and networks for routes (bgpd/bgp_vty.c)."""
@@ -82,46 +82,71 @@ class _Reader:
         return result
 
     def _command(self, statement: Statement) -> None:
+        """Read a statement by its first words, as a row of one setting, or as one that means nothing to the model."""
         words = statement.words
-        if words[:2] in (("ip", "prefix-list"), ("ipv6", "prefix-list")):
-            self._policies.prefix_list(statement)
-        elif words[:2] == ("bgp", "community-list"):
-            self._policies.community_list(statement)
-        elif words[:3] in (("bgp", "as-path", "access-list"), ("ip", "as-path", "access-list")):
-            self._policies.as_path_list(statement)
-        elif words[:2] in (("ip", "route"), ("ipv6", "route")):
-            self._route(words, None)
-        elif words[0] == "vrf" and len(words) == 2:
-            for child in statement.children:
-                understood(child, lambda inner: self._route(inner.words, words[1]), self._result.not_understood)
-        elif words[0] == "route-map" and len(words) == 4:
-            self._policies.route_map(statement)
-        elif words[:2] == ("router", "bgp"):
-            self._process(words[2:]).read_statements(statement.children)
-        elif (stated := frr_rows.TOP.read(words, True)) is not None:
-            self._shared |= stated
-        elif (stated := frr_rows.INSTALLED.read(words, True)) is not None:
-            self._installed |= stated
+        if (read := _reader_of(words)) is not None:
+            read(self, statement)
+        elif (shared := frr_rows.TOP.read(words, True)) is not None:
+            self._shared |= shared
+        elif (installed := frr_rows.INSTALLED.read(words, True)) is not None:
+            self._installed |= installed
             self._policies.refer(statement, "route map", words[-1])
-        elif words == ("bgp", "graceful-shutdown"):
-            self._drained = True
-        elif words[0] == "interface":
-            name = words[1] if len(words) > 1 else ""
-            for child in statement.children:
-                understood(child, lambda inner: self._in_interface(inner, name), self._result.not_understood)
-        elif words in _FORWARDS_NOT:
-            self._result.forwards_not.append(statement)
-        elif words == ("bfd",):
-            for child in statement.children:
-                understood(child, self._in_bfd, self._result.not_understood)
-        elif words[0] == "hostname" and len(words) == 2:
-            self._result.hostname = words[1]
-        elif words[:2] == ("frr", "defaults") and words[2:] in ((TRADITIONAL,), (DATACENTER,)):
-            self._profile = words[2]
-        elif words[:2] == ("frr", "version") and (match := _VERSION.match("".join(words[2:3]))):
+        else:
+            _require_harmless("top", words)
+
+    def _read_route(self, statement: Statement) -> None:
+        self._route(statement.words, None)
+
+    def _read_vrf(self, statement: Statement) -> None:
+        _, name = statement.words
+        for child in statement.children:
+            understood(child, lambda inner: self._route(inner.words, name), self._result.not_understood)
+
+    def _read_process(self, statement: Statement) -> None:
+        self._process(statement.words[2:]).read_statements(statement.children)
+
+    def _read_drain(self, _statement: Statement) -> None:
+        self._drained = True
+
+    def _read_interface(self, statement: Statement) -> None:
+        name = "".join(statement.words[1:2])
+        for child in statement.children:
+            understood(child, lambda inner: self._in_interface(inner, name), self._result.not_understood)
+
+    def _read_forwarding(self, statement: Statement) -> None:
+        self._result.forwards_not.append(statement)
+
+    def _read_bfd(self, statement: Statement) -> None:
+        for child in statement.children:
+            understood(child, self._in_bfd, self._result.not_understood)
+
+    def _read_hostname(self, statement: Statement) -> None:
+        _, self._result.hostname = statement.words
+
+    def _read_defaults(self, statement: Statement) -> None:
+        *_, profile = statement.words
+        if profile in (TRADITIONAL, DATACENTER):
+            self._profile = profile
+        else:
+            _require_harmless("top", statement.words)
+
+    def _read_version(self, statement: Statement) -> None:
+        if match := _VERSION.match("".join(statement.words[2:3])):
             self._old = (int(match[1]), int(match[2])) < _POLICIES_SINCE
-        elif harmless("top", *without_no(words)) is None:
-            raise NotUnderstood
+        else:
+            _require_harmless("top", statement.words)
+
+    def _read_prefix_list(self, statement: Statement) -> None:
+        self._policies.prefix_list(statement)
+
+    def _read_community_list(self, statement: Statement) -> None:
+        self._policies.community_list(statement)
+
+    def _read_as_path_list(self, statement: Statement) -> None:
+        self._policies.as_path_list(statement)
+
+    def _read_route_map(self, statement: Statement) -> None:
+        self._policies.route_map(statement)
 
     def _process(self, words: tuple[str, ...]) -> Process:
         """Return the process of a VRF, which is made with the defaults that hold so far."""
@@ -186,3 +211,40 @@ class _Reader:
             return
         if harmless("interface", words, on) is None:
             raise NotUnderstood
+
+
+def _require_harmless(block: Block, words: tuple[str, ...]) -> None:
+    """Raise NotUnderstood unless a statement of a block is one that is known to mean nothing to the model."""
+    if harmless(block, *without_no(words)) is None:
+        raise NotUnderstood
+
+
+def _reader_of(words: tuple[str, ...]) -> Callable[[_Reader, Statement], None] | None:
+    for length in (3, 2, 1):
+        number_of_words, read = _READERS.get(words[:length], (None, None))
+        if read is not None and number_of_words in (None, len(words)):
+            return read
+    return None
+
+
+_READERS: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statement], None]]] = {
+    ("ip", "prefix-list"): (None, _Reader._read_prefix_list),
+    ("ipv6", "prefix-list"): (None, _Reader._read_prefix_list),
+    ("bgp", "community-list"): (None, _Reader._read_community_list),
+    ("bgp", "as-path", "access-list"): (None, _Reader._read_as_path_list),
+    ("ip", "as-path", "access-list"): (None, _Reader._read_as_path_list),
+    ("ip", "route"): (None, _Reader._read_route),
+    ("ipv6", "route"): (None, _Reader._read_route),
+    ("vrf",): (2, _Reader._read_vrf),
+    ("route-map",): (4, _Reader._read_route_map),
+    ("router", "bgp"): (None, _Reader._read_process),
+    ("bgp", "graceful-shutdown"): (2, _Reader._read_drain),
+    ("interface",): (None, _Reader._read_interface),
+    ("no", "ip", "forwarding"): (3, _Reader._read_forwarding),
+    ("no", "ipv6", "forwarding"): (3, _Reader._read_forwarding),
+    ("bfd",): (1, _Reader._read_bfd),
+    ("hostname",): (2, _Reader._read_hostname),
+    ("frr", "defaults"): (3, _Reader._read_defaults),
+    ("frr", "version"): (None, _Reader._read_version),
+}
+"""What reads a statement that begins with these words, and how many words it has where that is fixed."""

@@ -125,57 +125,73 @@ class _Finder:
         yield from _WHOLE
 
     def _device_paths(self, head: str, part: Path) -> Iterator[Path]:
-        key, field = (*part, "", "")[:2]
         yield from places(SWITCH, head.removeprefix("@"))
-        if head == "@watchdog_polling_ms":
-            yield ("qos", "pfc-watchdog", "polling-interval")
-            yield ("qos", "pfc-watchdog")
-        elif head == "@qos_style":
-            yield from (("qos", "roce", "state"), ("qos", "roce", "enable"), ("qos", "roce"))
-        elif head == "@watchdog_conditions":
-            yield from conditions.paths(key)
-        elif head == "@buffer_pools":
-            yield from (("qos", "traffic-pool", name, "memory-percent") for name in _POOLS.get(key, ()))
-            if not key:
-                yield ("qos", "traffic-pool")
-            yield from self._macro()
+        if (find := _DEVICE_PATHS.get(head)) is not None:
+            yield from find(self, head, part)
+
+    def _polling_paths(self, _head: str, _part: Path) -> Iterator[Path]:
+        yield ("qos", "pfc-watchdog", "polling-interval")
+        yield ("qos", "pfc-watchdog")
+
+    def _style_paths(self, _head: str, _part: Path) -> Iterator[Path]:
+        yield from (("qos", "roce", "state"), ("qos", "roce", "enable"), ("qos", "roce"))
+
+    def _condition_paths(self, _head: str, part: Path) -> Iterator[Path]:
+        yield from conditions.paths("".join(part[:1]))
+
+    def _pool_paths(self, _head: str, part: Path) -> Iterator[Path]:
+        pool = "".join(part[:1])
+        yield from (("qos", "traffic-pool", name, "memory-percent") for name in _POOLS.get(pool, ()))
+        if not pool:
             yield ("qos", "traffic-pool")
-        elif head == "@dynamic_buffers":
-            if key != "dynamic_th":
-                yield ("qos", "pfc", GLOBAL, "small-packet-probability")
-            if key in ("", "dynamic_th"):
-                yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
-            yield from self._macro()
-            yield ("qos", "pfc", GLOBAL)
-        elif head == "@trimming":
-            yield (*PACKET_TRIM, _TRIMMING.get(key, "state"))
-            yield PACKET_TRIM
-            yield ("qos", "roce", "mode")
-        elif head in adaptive_routing.SWITCH:
-            ports = self._ports
-            having = (name for name in ports.names() if ports.balanced(ports.view(name))[0])
-            yield from adaptive_routing.switch_paths(head, having)
-        elif head == "@hash_fields":
-            yield hashing.PATH
-        elif head == "@mac_ageing_s":
-            yield from ageing.paths(self._top)
-        elif head in _SNMP:
-            yield from ((*path, _SNMP[head]) for path in SNMP)
-        elif head == "@access_lists":
-            yield from access_paths(part)
-        elif head in OVERLAYS:
-            yield from overlay_paths(self._ports, head, part)
-        elif head in INTERFACES:
-            yield from bridged_paths(self._top, self._ports, head, part)
-            yield from self._address_paths(INTERFACES[head] + key, field, part[2:])
-        elif head == "@loopbacks":
-            yield from self._address_paths(key or LOOPBACK, field, part[2:])
-        elif head == "@management":
-            yield from self._management_paths(key, part[1:])
-        elif head in _SERVERS:
-            yield from self._server_paths(head, key)
-        elif head in ROUTING:
-            yield from routing_paths(self._top, head, part)
+        yield from self._macro()
+        yield ("qos", "traffic-pool")
+
+    def _dynamic_paths(self, _head: str, part: Path) -> Iterator[Path]:
+        field = "".join(part[:1])
+        if field != "dynamic_th":
+            yield ("qos", "pfc", GLOBAL, "small-packet-probability")
+        if field in ("", "dynamic_th"):
+            yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
+        yield from self._macro()
+        yield ("qos", "pfc", GLOBAL)
+
+    def _trimming_paths(self, _head: str, part: Path) -> Iterator[Path]:
+        yield (*PACKET_TRIM, _TRIMMING.get("".join(part[:1]), "state"))
+        yield PACKET_TRIM
+        yield ("qos", "roce", "mode")
+
+    def _balancing_paths(self, head: str, _part: Path) -> Iterator[Path]:
+        ports = self._ports
+        having = (name for name in ports.names() if ports.balanced(ports.view(name))[0])
+        yield from adaptive_routing.switch_paths(head, having)
+
+    def _hash_paths(self, _head: str, _part: Path) -> Iterator[Path]:
+        yield hashing.PATH
+
+    def _ageing_paths(self, _head: str, _part: Path) -> Iterator[Path]:
+        yield from ageing.paths(self._top)
+
+    def _snmp_paths(self, head: str, _part: Path) -> Iterator[Path]:
+        yield from ((*path, _SNMP[head]) for path in SNMP)
+
+    def _access_paths(self, _head: str, part: Path) -> Iterator[Path]:
+        yield from access_paths(part)
+
+    def _overlay_paths(self, head: str, part: Path) -> Iterator[Path]:
+        yield from overlay_paths(self._ports, head, part)
+
+    def _bridging_paths(self, head: str, part: Path) -> Iterator[Path]:
+        key, field = (*part, "", "")[:2]
+        yield from bridged_paths(self._top, self._ports, head, part)
+        yield from self._address_paths(INTERFACES[head] + key, field, part[2:])
+
+    def _loopback_paths(self, _head: str, part: Path) -> Iterator[Path]:
+        key, field = (*part, "", "")[:2]
+        yield from self._address_paths(key or LOOPBACK, field, part[2:])
+
+    def _routing_paths(self, head: str, part: Path) -> Iterator[Path]:
+        yield from routing_paths(self._top, head, part)
 
     def _macro(self) -> Iterator[Path]:
         yield ("qos", "roce", "mode")
@@ -183,7 +199,8 @@ class _Finder:
         yield ("qos", "roce", "enable")
         yield ("qos", "roce")
 
-    def _management_paths(self, key: str, remaining_path: Path) -> Iterator[Path]:
+    def _management_paths(self, _head: str, part: Path) -> Iterator[Path]:
+        key = "".join(part[:1])
         if key == "own_vrf":
             yield ("interface", "eth0", "vrf")
             yield ("interface", "eth0", "ip", "vrf")
@@ -192,7 +209,7 @@ class _Finder:
                 for gateway in self._top.below("interface", "eth0", family).texts("gateway"):
                     yield ("interface", "eth0", family, "gateway", gateway)
                 yield ("interface", "eth0", family, "gateway")
-        yield from self._address_paths("eth0", key, remaining_path)
+        yield from self._address_paths("eth0", key, part[1:])
 
     def _address_paths(self, name: str, field: str, remaining_path: Path) -> Iterator[Path]:
         """Yield the addresses of an interface, the one at the position first, and the interface itself."""
@@ -211,14 +228,14 @@ class _Finder:
             yield ("interface", name, "ip", "vrf")
         yield ("interface", name)
 
-    def _server_paths(self, head: str, key: str) -> Iterator[Path]:
+    def _server_paths(self, head: str, part: Path) -> Iterator[Path]:
         rows = [
             (*path, "server", server)
             for path in server_nodes(self._top, _SERVERS[head])
             for server in self._top.below(*path).texts("server")
         ]
         rows.sort(key=lambda path: path[-1])
-        yield from at(key, rows)
+        yield from at("".join(part[:1]), rows)
         yield from (path[:-1] for path in rows)
 
     def _port_paths(self, port: str, path: Path) -> Iterator[Path]:
@@ -339,3 +356,25 @@ class _Finder:
             yield from ((*own, word) for word in words)
         for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
             yield ("qos", kind, self._profile_of(port, kind), "traffic-class", *([index] if index else ()))
+
+
+_DEVICE_PATHS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
+    **dict.fromkeys(ROUTING, _Finder._routing_paths),
+    **dict.fromkeys(_SERVERS, _Finder._server_paths),
+    **dict.fromkeys(INTERFACES, _Finder._bridging_paths),
+    **dict.fromkeys(OVERLAYS, _Finder._overlay_paths),
+    **dict.fromkeys(_SNMP, _Finder._snmp_paths),
+    **dict.fromkeys(adaptive_routing.SWITCH, _Finder._balancing_paths),
+    "@watchdog_polling_ms": _Finder._polling_paths,
+    "@qos_style": _Finder._style_paths,
+    "@watchdog_conditions": _Finder._condition_paths,
+    "@buffer_pools": _Finder._pool_paths,
+    "@dynamic_buffers": _Finder._dynamic_paths,
+    "@trimming": _Finder._trimming_paths,
+    "@hash_fields": _Finder._hash_paths,
+    "@mac_ageing_s": _Finder._ageing_paths,
+    "@access_lists": _Finder._access_paths,
+    "@loopbacks": _Finder._loopback_paths,
+    "@management": _Finder._management_paths,
+}
+"""Where the facts of a device stand beside those that `SWITCH` places: by the first word of the subject."""

@@ -127,48 +127,58 @@ class _Finder:
         yield LOCALHOST
 
     def _device_paths(self, head: str, path: Path) -> Iterator[Path]:
-        key, field = (*path, "", "")[:2]
         if head in _DEVICE_PATHS:
             yield _DEVICE_PATHS[head]
-        elif head == "@buffer_pools":
-            for name in (key + POOL_SUFFIX, key):
-                yield ("BUFFER_POOL", name, _POOL_FIELDS.get(field, field))
-            yield ("BUFFER_POOL",)
-        elif head == "@dynamic_buffers":
-            for table, column in (DYNAMIC_FIELDS.get(key, ("", "")), *DYNAMIC_FIELDS.values()):
-                yield from ((table, row, column) for row in self._table(table))
-        elif head == "@trimming":
-            yield ("SWITCH_TRIMMING", "GLOBAL", TRIMMING_FIELDS.get(key, key))
-        elif head == "@switch_dscp_to_tc":
-            yield from self._map_paths("global", "dscp_to_tc", path)
-        elif head == "@counters":
-            yield ("FLEX_COUNTER_TABLE", key, _COUNTER_FIELDS.get(field, field))
-            yield ("FLEX_COUNTER_TABLE",)
-        elif head == "@high_frequency":
-            yield from self._stream_paths(path)
-        elif head == "@loopbacks":
-            yield from self._address_paths("LOOPBACK_INTERFACE", key, path[1:])
-            yield ("LOOPBACK_INTERFACE",)
-        elif head in _BRIDGING:
-            yield from self._bridging_paths(_BRIDGING[head], key, path[1:])
-        elif head == "@multi_chassis":
-            for domain in sorted(self._table("MCLAG_DOMAIN")):
-                yield from (("MCLAG_DOMAIN", domain, key), ("MCLAG_DOMAIN", domain))
-        elif head == "@access_lists":
-            yield from access_paths(path)
-        elif head == "@tunnels":
-            for table in ("TUNNEL", "VXLAN_TUNNEL"):
-                yield from ((table, key, field), (table, key)) if key in self._table(table) else ()
-        elif head == "@management":
-            yield from self._management_paths(path)
-        elif head in _SERVERS:
-            table = _SERVERS[head]
-            yield from ((table, name) for name in nth(key, sorted(self._table(table))))
-            yield (table,)
-        elif head in ("@static_routes", "@bgp", "@neighbors", "@vrf_bgp"):
-            yield from routing_paths(head, path, self._table)
+        elif (find := _DEVICE_FINDERS.get(head)) is not None:
+            yield from find(self, head, path)
 
-    def _stream_paths(self, path: Path) -> Iterator[Path]:
+    def _pool_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        pool, field = (*path, "", "")[:2]
+        for name in (pool + POOL_SUFFIX, pool):
+            yield ("BUFFER_POOL", name, _POOL_FIELDS.get(field, field))
+        yield ("BUFFER_POOL",)
+
+    def _dynamic_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        for table, column in (DYNAMIC_FIELDS.get("".join(path[:1]), ("", "")), *DYNAMIC_FIELDS.values()):
+            yield from ((table, row, column) for row in self._table(table))
+
+    def _trimming_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        field = "".join(path[:1])
+        yield ("SWITCH_TRIMMING", "GLOBAL", TRIMMING_FIELDS.get(field, field))
+
+    def _switch_map_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        yield from self._map_paths("global", "dscp_to_tc", path)
+
+    def _counter_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        group, field = (*path, "", "")[:2]
+        yield ("FLEX_COUNTER_TABLE", group, _COUNTER_FIELDS.get(field, field))
+        yield ("FLEX_COUNTER_TABLE",)
+
+    def _loopback_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        yield from self._address_paths("LOOPBACK_INTERFACE", "".join(path[:1]), path[1:])
+        yield ("LOOPBACK_INTERFACE",)
+
+    def _chassis_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        for domain in sorted(self._table("MCLAG_DOMAIN")):
+            yield from (("MCLAG_DOMAIN", domain, "".join(path[:1])), ("MCLAG_DOMAIN", domain))
+
+    def _access_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        yield from access_paths(path)
+
+    def _tunnel_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        name, field = (*path, "", "")[:2]
+        for table in ("TUNNEL", "VXLAN_TUNNEL"):
+            yield from ((table, name, field), (table, name)) if name in self._table(table) else ()
+
+    def _server_paths(self, head: str, path: Path) -> Iterator[Path]:
+        table = _SERVERS[head]
+        yield from ((table, name) for name in nth("".join(path[:1]), sorted(self._table(table))))
+        yield (table,)
+
+    def _routing_paths(self, head: str, path: Path) -> Iterator[Path]:
+        yield from routing_paths(head, path, self._table)
+
+    def _stream_paths(self, _head: str, path: Path) -> Iterator[Path]:
         """Yield where a stream of counters, or one of its groups, stands."""
         name, field, kind, what = (*path, "", "", "", "")[:4]
         keys = [key for key in self._table(GROUP) if key.partition("|")[0] == name]
@@ -179,8 +189,9 @@ class _Finder:
         yield (PROFILE, name)
         yield (PROFILE,)
 
-    def _bridging_paths(self, table: str, key: str, path: Path) -> Iterator[Path]:
+    def _bridging_paths(self, head: str, path: Path) -> Iterator[Path]:
         """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""
+        table, key, path = _BRIDGING[head], "".join(path[:1]), path[1:]
         number = whole_number(key) if table == "VLAN" else None
         name = key if number is None else vlan_name(number)
         members = [row for row in self._table(f"{table}_MEMBER") if row.startswith(f"{name}|")]
@@ -196,7 +207,7 @@ class _Finder:
         yield (table, name)
         yield (table,)
 
-    def _management_paths(self, path: Path) -> Iterator[Path]:
+    def _management_paths(self, _head: str, path: Path) -> Iterator[Path]:
         keys = [key for key in self._table("MGMT_INTERFACE") if "|" in key]
         if path[:1] == ("own_vrf",):
             yield ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled")
@@ -334,3 +345,22 @@ def _columns(what: str, path: Path) -> Iterator[str]:
 def _covers(first: str, last: str, index: str) -> bool:
     low, number, high = map(whole_number, (first, index, last))
     return low is not None and number is not None and high is not None and low <= number <= high
+
+
+_DEVICE_FINDERS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
+    **dict.fromkeys(("@static_routes", "@bgp", "@neighbors", "@vrf_bgp"), _Finder._routing_paths),
+    **dict.fromkeys(_SERVERS, _Finder._server_paths),
+    **dict.fromkeys(_BRIDGING, _Finder._bridging_paths),
+    "@buffer_pools": _Finder._pool_paths,
+    "@dynamic_buffers": _Finder._dynamic_paths,
+    "@trimming": _Finder._trimming_paths,
+    "@switch_dscp_to_tc": _Finder._switch_map_paths,
+    "@counters": _Finder._counter_paths,
+    "@high_frequency": _Finder._stream_paths,
+    "@loopbacks": _Finder._loopback_paths,
+    "@multi_chassis": _Finder._chassis_paths,
+    "@access_lists": _Finder._access_paths,
+    "@tunnels": _Finder._tunnel_paths,
+    "@management": _Finder._management_paths,
+}
+"""Where the facts of a device stand beside those of `_DEVICE_PATHS`: by the first word of the subject."""
