@@ -1,4 +1,4 @@
-"""From an FRR configuration to the model's routing; a command that is not understood is kept, to be told."""
+"""From an FRR configuration to the model's routing; a command that is not understood is kept and reported."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -377,4 +377,4 @@ _DEVICE_PATHS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
     "@loopbacks": _Finder._loopback_paths,
     "@management": _Finder._management_paths,
 }
-"""Where the facts of a device stand beside those that `SWITCH` places: by the first word of the subject."""
+"""Finders of the facts of a device that `SWITCH` does not place, by the first word of the subject."""

@@ -363,4 +363,4 @@ _DEVICE_FINDERS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = 
     "@tunnels": _Finder._tunnel_paths,
     "@management": _Finder._management_paths,
 }
-"""Where the facts of a device stand beside those of `_DEVICE_PATHS`: by the first word of the subject."""
+"""Finders of the facts of a device that `_DEVICE_PATHS` does not place, by the first word of the subject."""
