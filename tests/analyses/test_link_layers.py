@@ -8,7 +8,7 @@ from nodrop.model.fabric import Device, Fabric, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic
 
-JOB = Nic(host="h", file="job.sh", gid_index=0, unmarked=("UCX",))
+JOB = Nic(host="h", file="job.sh", gid_index=0, unmarked=("NCCL",))
 
 
 def index(*nics: Nic, devices: tuple[Device, ...] = ()) -> Index:

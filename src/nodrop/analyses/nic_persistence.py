@@ -16,18 +16,22 @@ def find(index: Index) -> Iterator[Hit]:
     A unit that starts the file, by its name, or a template of an operator for the same hosts sets them again.
     """
     hosts = hosts_of(index)
-    restoring = [one for one in index.fabric.nics if value_or_none(one, "starts") or _is_applied(one)]
     seen: set[tuple[str, str]] = set()
     for nic in index.fabric.nics:
-        if (
-            value_or_none(nic, "kept") is not False
-            or (nic.host, nic.file) in seen
-            or value_or_none(nic, "link_layer") == "infiniband"
-        ):
+        if (nic.host, nic.file) in seen or value_or_none(nic, "link_layer") == "infiniband":
             continue
-        seen.add((nic.host, nic.file))
-        if not any(_restores(one, nic) and _meet(index, one, nic, hosts) for one in restoring):
+        if value_or_none(nic, "kept") is False:
+            seen.add((nic.host, nic.file))
+        if is_lost(index, nic, hosts):
             yield Hit(subject=nic.subject, at=(*nic.subject, "kept"), facts={"file": nic.file})
+
+
+def is_lost(index: Index, nic: Nic, hosts: Hosts) -> bool:
+    """Whether a file sets NICs for as long as the host runs, and no other file that was read starts it again."""
+    if value_or_none(nic, "kept") is not False:
+        return False
+    restoring = (one for one in index.fabric.nics if value_or_none(one, "starts") or _is_applied(one))
+    return not any(_restores(one, nic) and _meet(index, one, nic, hosts) for one in restoring)
 
 
 def _is_applied(nic: Nic) -> bool:

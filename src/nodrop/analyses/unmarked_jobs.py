@@ -1,46 +1,102 @@
-"""Environments of jobs that send RDMA without a traffic class: it leaves with DSCP 0, which switches drop first."""
+"""Environments of jobs that send RDMA without a traffic class: it leaves with a DSCP of its library's choice.
+
+Defaults of the libraries: NVIDIA NCCL user guide (NCCL_IB_TC, 0) and src/transport/net_ib/gin.cc; NVIDIA/nvshmem
+src/modules/transport/common/env_defs.h (IB_TRAFFIC_CLASS, 0); OpenUCX, src/uct/ib/base/ib_iface.c (IB_TRAFFIC_CLASS,
+106 with RoCE version 2).
+"""
 
 from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 from nodrop import hardware
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import Fact, Hit, Unsettled
 from nodrop.analyses._facing import Hosts, hosts_of
 from nodrop.analyses._link_layers import LINK_LAYER, is_roce
+from nodrop.analyses.nic_persistence import is_lost
 from nodrop.model import effects
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 
 RESTS_ON = frozenset({"classes", "hosts"})
-_BY_GPU = {"NCCL GIN": "NCCL_GIN_IB_TC", "NVSHMEM IBGDA": "NVSHMEM_IB_TRAFFIC_CLASS"}
-_BY_CPU = {"NCCL": "NCCL_IB_TC", "UCX": "UCX_IB_TRAFFIC_CLASS"}
-"""The libraries, and the variable that gives each a traffic class."""
+By = Literal["gpu", "cpu", "restart", "kernel"]
 
 
-def find(index: Index, *, by: str) -> Iterator[Hit | Unsettled]:
-    """Yield the files with such libraries, those that send from the GPU (`by: gpu`) or from the CPU (`by: cpu`).
+class Library(NamedTuple):
+    """The variable that gives a library's RDMA a traffic class, and the DSCP without it."""
 
-    Of the latter, a default that another file sets for the same hosts is enough. Facts: libraries, variables, expected.
+    variable: str
+    dscp: int = 0
+
+
+_BY_GPU = {
+    "NCCL GIN": Library("NCCL_GIN_IB_TC"),
+    "NCCL GIN before 2.30.7": Library("NCCL_IB_TC"),
+    "NVSHMEM IBGDA": Library("NVSHMEM_IB_TRAFFIC_CLASS"),
+}
+_BY_CPU = {"NCCL": Library("NCCL_IB_TC"), "UCX": Library("UCX_IB_TRAFFIC_CLASS", 26)}
+_OF_GIN = {"NCCL": Library("NCCL_GIN_IB_TC")}
+"""The variable for what GPUs send, by the library of the job: that of other RDMA does as well."""
+_LIBRARIES = {"gpu": _BY_GPU, "cpu": _BY_CPU, "restart": _BY_CPU, "kernel": _OF_GIN}
+
+
+def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
+    """Yield the files with such libraries, once for each DSCP with which their RDMA leaves.
+
+    `by` is what leaves so: RDMA that GPUs start (`gpu`), or that the CPU does, where no file gives the host a default
+    (`cpu`), or where a restart loses that default (`restart`). `kernel` is RDMA that GPUs may start where only the
+    kernel of the host has a default, which does not apply to it. Facts: libraries, variables, dscp, expected, and
+    file, which gives the default.
     """
     dscps = effects.rdma_dscps(index.fabric)
-    if not dscps or 0 in dscps:
+    if not dscps:
         return
-    variables = {"gpu": _BY_GPU, "cpu": _BY_CPU}[by]
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
-        libraries = [one for one in value_or_none(nic, "unmarked") or () if one in variables]
-        if not libraries or (roce := is_roce(index, nic)) is False:
+        by_dscp = _unmarked(nic, _LIBRARIES[by], dscps)
+        if not by_dscp or (roce := is_roce(index, nic)) is False:
             continue
-        if by == "cpu" and (_has_default(index, nic, hosts) or _marks_by_itself(nic, hosts, dscps)):
+        defaults = [] if by == "gpu" else _defaults(index, nic, hosts)
+        if not _applies(index, nic, by, defaults, hosts) or (by != "gpu" and _marks_by_itself(nic, hosts, dscps)):
             continue
         if roce is None:
             yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
             continue
-        facts = {
-            "libraries": " and ".join(libraries),
-            "variables": " and ".join(variables[library] for library in libraries),
-            "expected": " or ".join(str(dscp << 2 | 2) for dscp in dscps),
-        }
-        yield Hit(subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts)
+        for dscp, libraries in by_dscp.items():
+            facts: dict[str, Fact] = {
+                "libraries": " and ".join(libraries),
+                "variables": " and ".join(library.variable for library in libraries.values()),
+                "dscp": dscp,
+                "expected": " or ".join(str(wanted << 2 | 2) for wanted in dscps),
+                "file": defaults[0].file if defaults else "",
+            }
+            yield Hit(
+                subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts, discriminator=str(dscp) if dscp else ""
+            )
+
+
+def _unmarked(nic: Nic, libraries: dict[str, Library], dscps: tuple[int, ...]) -> dict[int, dict[str, Library]]:
+    """Return the libraries of a file whose own DSCP is none of RDMA's, by that DSCP."""
+    by_dscp: dict[int, dict[str, Library]] = {}
+    for name in value_or_none(nic, "unmarked") or ():
+        if (library := libraries.get(name)) is not None and library.dscp not in dscps:
+            by_dscp.setdefault(library.dscp, {})[name] = library
+    return by_dscp
+
+
+def _applies(index: Index, nic: Nic, by: By, defaults: list[Nic], hosts: Hosts) -> bool:
+    """Whether a job without a traffic class is a fault of this kind, given the defaults of its hosts."""
+    if by == "gpu":
+        return True
+    if by == "cpu":
+        return not defaults
+    lost = bool(defaults) and all(is_lost(index, default, hosts) for default in defaults)
+    if by == "restart":
+        return lost
+    reported = any(name in _BY_GPU for name in value_or_none(nic, "unmarked") or ())
+    own_hosts = hosts.of(nic)
+    without_gpus = bool(own_hosts) and all(host.gpus == 0 for host in own_hosts)
+    of_kernel = bool(defaults) and all(value_or_none(default, "traffic_class") is None for default in defaults)
+    return of_kernel and not (lost or reported or without_gpus) and value_or_none(nic, "gin_traffic_class") is None
 
 
 def _marks_by_itself(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
@@ -50,13 +106,14 @@ def _marks_by_itself(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
     return bool(held) and all(dscp in dscps for dscp in held)
 
 
-def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
-    """Whether a script or template, or /etc/nccl.conf, gives RDMA of the same hosts a ToS.
+def _defaults(index: Index, nic: Nic, hosts: Hosts) -> list[Nic]:
+    """Return the scripts and templates, and /etc/nccl.conf, that give RDMA of the same hosts a ToS.
 
     Where no hosts are stated, any file that gives one may be for the same job. The ToS of the connection manager is
     none for these libraries, which set up connections by themselves; that of a template is taken for all of a host's.
     """
     own_names = {host.name for host in hosts.of(nic)}
+    defaults: list[Nic] = []
     for one in index.fabric.nics:
         giving = ("traffic_class", "driver_traffic_class") if one.template is None else ("tos",)
         if all(value_or_none(one, field) is None for field in giving):
@@ -65,5 +122,5 @@ def _has_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
             value_or_none(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
         )
         if not index.fabric.hosts or (is_default and own_names & {host.name for host in hosts.of(one)}):
-            return True
-    return False
+            defaults.append(one)
+    return defaults

@@ -84,7 +84,10 @@ class Nic:
     control_traffic_class: int | Unknown = UNKNOWN
     """ToS byte of NCCL's control messages; that of its data unless stated."""
     unmarked: tuple[str, ...] | Unknown = UNKNOWN
-    """Libraries that the file lets use RDMA without a traffic class, by name: NCCL, NCCL GIN, NVSHMEM IBGDA, UCX."""
+    """Libraries that the file lets use RDMA without a traffic class, by name: NCCL, NCCL GIN, NVSHMEM IBGDA, UCX.
+
+    NCCL GIN before 2.30.7 has a separate name: it does not read the variable of later releases.
+    """
     reaction_point: tuple[tuple[str, int], ...] | Unknown = UNKNOWN
     """Parameters by which the NIC slows down for CNPs (`roce_rp`), by their names in sysfs, sorted."""
     pcie_mbps: int | Unknown = UNKNOWN

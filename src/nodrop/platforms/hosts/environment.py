@@ -28,6 +28,12 @@ _ON = ("1", "true", "yes", "y", "on", "t")
 _RDMA_TLS = ("rc", "ud", "dc", "ib", "rc_x", "rc_v", "ud_x", "ud_v", "dc_x", "rc_mlx5", "rc_verbs", "dc_mlx5")
 _GIN_OVER_VERBS = ("2", "3")
 """NCCL_GIN_TYPE: 2 is the proxy, 3 GDAKI (NVIDIA/nccl src/include/nccl_device/core.h)."""
+_NCCL_VERSION = re.compile(
+    r"\b(?:NCCL_VERSION=|nvidia-nccl-cu\d{1,3}==|libnccl2=)[\"']?v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})"
+)
+"""How files state the release of NCCL: the variable of NVIDIA's images, and requirements of pip and apt."""
+_GIN_TC_SINCE = (2, 30, 7)
+"""The release that reads NCCL_GIN_IB_TC (NVIDIA/nccl issues 2138, of 2.30.4 without it, and 2383, of 2.30.7)."""
 
 
 _DEVICES = {"bnxt_re": "Thor-2", "ionic": "Pollara-400"}
@@ -66,10 +72,13 @@ class Environment:
         self._held: dict[str, tuple[str, Span]] = {}
         self._named = ""
         self._elsewhere = False
+        self._nccl_version: tuple[int, ...] | None = None
 
     def line(self, line: str, span: Span) -> dict[str, str]:
         """Read a line, and return what it assigns as a shell does."""
         self._elsewhere = self._elsewhere or _SOURCED.search(line) is not None
+        if (version := _NCCL_VERSION.search(line)) is not None:
+            self._nccl_version = tuple(int(part) for part in version.groups())
         shell = {name: _resolve_default(quoted.strip("\"'")) for name, quoted in _ASSIGNED.findall(line)}
         for name, value in (*shell.items(), *self._of_yaml(line)):
             self._set(name, value, span)
@@ -112,7 +121,9 @@ class Environment:
     def _users(self) -> Iterator[tuple[str, Span | None]]:
         if not self._has("NCCL_IB_TC"):
             yield "NCCL", None if self._has_other_transport() else self._first("NCCL_IB_", without="NCCL_IB_DISABLE")
-            if not self._has("NCCL_GIN_IB_TC"):
+            if self._nccl_version is not None and self._nccl_version < _GIN_TC_SINCE:
+                yield "NCCL GIN before 2.30.7", self._gin() or self._first("NCCL_GIN_IB_TC")
+            elif not self._has("NCCL_GIN_IB_TC"):
                 yield "NCCL GIN", self._gin()
         if not self._has("NVSHMEM_IB_TRAFFIC_CLASS"):
             yield "NVSHMEM IBGDA", self._ibgda()
